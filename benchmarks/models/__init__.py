@@ -1,0 +1,26 @@
+"""The models, in the order of the table's rows."""
+
+from benchmarks.model import Model
+from benchmarks.models import (
+    alexnet,
+    assign_add,
+    cifar,
+    graph_building,
+    import_time,
+    mlp,
+    null_step,
+    scalar_chain,
+    word2vec,
+)
+
+MODELS: dict[str, Model] = {
+    "null_step": null_step.MODEL,
+    "assign_add": assign_add.MODEL,
+    "scalar_chain": scalar_chain.MODEL,
+    "mlp": mlp.MODEL,
+    "cifar": cifar.MODEL,
+    "alexnet": alexnet.MODEL,
+    "word2vec": word2vec.MODEL,
+    "graph_building": graph_building.MODEL,
+    "import_time": import_time.MODEL,
+}

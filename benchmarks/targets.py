@@ -1,0 +1,49 @@
+"""What Penstock sets out to reach, as ratios to its peers in the same run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.results import PENSTOCK, Row
+
+FASTEST_PEER = "fastest peer"
+
+
+@dataclass(frozen=True)
+class Target:
+    """At most `limit` times another framework's number, or `limit` itself if there is no other."""
+
+    row: str
+    limit: float
+    against: str | None
+
+    def measured(self, row: Row) -> float | None:
+        """The number that the limit is for; None if the run lacks what it takes."""
+        if self.against is None:
+            return row.cells[PENSTOCK].value if PENSTOCK in row.cells else None
+        other = row.fastest_peer() if self.against == FASTEST_PEER else self.against
+        return None if other is None else row.ratio_to(other)
+
+
+TARGETS = (
+    Target("null_step", 0.1, "tensorflow"),
+    Target("assign_add", 0.1, "tensorflow"),
+    Target("mlp", 0.6, "tensorflow"),
+    Target("cifar", 1.05, FASTEST_PEER),
+    Target("alexnet", 1.05, FASTEST_PEER),
+    Target("alexnet_memory", 1.0, "torch"),
+    Target("word2vec", 0.6, "tensorflow"),
+    Target("graph_building", 1.0, "tensorflow"),
+    Target("import_time", 500.0, None),
+)
+
+
+def judge(rows: Sequence[Row]) -> list[tuple[Target, Row, float]]:
+    """The targets that this run can speak about, with what it measured."""
+    by_name: Mapping[str, Row] = {row.name: row for row in rows}
+    judged = []
+    for target in TARGETS:
+        if target.row in by_name:
+            value = target.measured(by_name[target.row])
+            if value is not None:
+                judged.append((target, by_name[target.row], value))
+    return judged

@@ -1,0 +1,1 @@
+"""What a program holds in its hands: sessions, fetches and feeds."""

@@ -1,0 +1,91 @@
+"""Feeds: Python values checked against the tensors that they stand in for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from penstock import dtypes, shapes
+from penstock.client.fetches import expansion_of
+from penstock.ir.graph import Graph
+from penstock.ir.tensor import Tensor
+from penstock.kernels.values import from_array
+from penstock.ops.literals import to_array
+
+
+def expand_key(graph: Graph, key: Any) -> tuple[list[Tensor], Callable[[Any], list[Any]] | None]:
+    """The tensors that a feed key stands for, and how to split a value for several of them."""
+    expansion = expansion_of(key)
+    if expansion is not None:
+        _, feed_function, partial = expansion
+        if feed_function is None:
+            raise TypeError(f"Feed argument {key!r} can't be fed")
+        parts = partial(key) if partial is not None else [t for t, _ in feed_function(key, ())]
+        return list(parts), lambda value: [entry for _, entry in feed_function(key, value)]
+    try:
+        tensor = graph.as_graph_element(key, allow_operation=False)
+    except Exception as error:
+        raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from None
+    if not graph.is_feedable(tensor):
+        raise ValueError(f"Tensor {tensor.name} may not be fed.")
+    return [tensor], None
+
+
+def converter(tensor: Tensor) -> Callable[[Any], Any]:
+    """The function that turns what a user feeds for `tensor` into a runtime value."""
+    dtype = tensor.dtype.base_dtype
+    if dtype in (dtypes.resource, dtypes.variant):
+        return lambda value: value
+    if dtype is dtypes.string:
+        return lambda value: _checked_shape(tensor, _string_array(tensor, value))
+    wanted = np.dtype(dtype.as_numpy_dtype)
+    ndarray = np.ndarray
+
+    def convert(value: Any) -> Any:
+        if type(value) is not ndarray or value.dtype != wanted:
+            value = _numeric_array(tensor, value, wanted)
+        shape = tensor._shape
+        if shape is not None and value.shape != shape:
+            _checked_shape(tensor, value)
+        return from_array(value)
+
+    return convert
+
+
+def _checked_shape(tensor: Tensor, array: np.ndarray) -> np.ndarray:
+    if not shapes.compatible(tensor._shape, array.shape):
+        raise ValueError(
+            f"Cannot feed value of shape {array.shape!r} for Tensor {tensor.name!r}, "
+            f"which has shape {str(tensor.shape)!r}"
+        )
+    return array
+
+
+def _numeric_array(tensor: Tensor, value: Any, wanted: np.dtype) -> np.ndarray:
+    if isinstance(value, Tensor):
+        raise TypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
+            "Python scalars, strings, lists, numpy ndarrays, or TensorHandles. "
+            f"For reference, the tensor object was {value!r} which was passed to the argument "
+            f"`feed_dict` with key {tensor!r}."
+        )
+    if isinstance(value, int) and not isinstance(value, bool) and wanted.kind in "iu":
+        limits = np.iinfo(wanted)
+        if not limits.min <= value <= limits.max:
+            raise TypeError(
+                f"Type of feed value {value} with type {type(value)} is not compatible with "
+                f"Tensor type {wanted.name}. Try explicitly setting the type of the feed tensor "
+                "to a larger type (e.g. int64)."
+            )
+    try:
+        return np.asarray(value, dtype=wanted)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"feed for {tensor.name!r} of type {wanted.name}: {error}") from None
+
+
+def _string_array(tensor: Tensor, value: Any) -> np.ndarray:
+    if isinstance(value, Tensor):
+        raise TypeError("The value of a feed cannot be a tf.Tensor object.")
+    return to_array(value, dtypes.string)[0]

@@ -1,0 +1,327 @@
+"""`tf.Session`: runs any subgraph of a graph, again and again."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
+
+from penstock import errors, proto
+from penstock.client.fetches import Fetches, structure_key
+from penstock.ir import defaults
+from penstock.ir.graph import Graph
+from penstock.ir.operation import Operation
+from penstock.ir.tensor import Tensor
+
+_open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
+_open_lock = threading.Lock()
+
+
+class _Run:
+    """What a session keeps for one form of `run`: feed conversion, compiled step, result builder."""
+
+    __slots__ = ("build", "converters", "expand", "step")
+
+    def __init__(self, step: Any, converters: list[Any], expand: list[Any] | None, build: Any):
+        self.step = step
+        self.converters = converters
+        self.expand = expand
+        self.build = build
+
+    def feeds(self, values: Sequence[Any]) -> list[Any]:
+        if self.expand is not None:
+            values = [
+                part
+                for value, split in zip(values, self.expand, strict=True)
+                for part in (split(value) if split is not None else [value])
+            ]
+        return [convert(value) for convert, value in zip(self.converters, values, strict=True)]
+
+
+class BaseSession:
+    """Compiles a step once per form of `run` and runs it; see `tf.Session`."""
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None):
+        if graph is None:
+            graph = defaults.get_default_graph()
+        elif not isinstance(graph, Graph):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        if not isinstance(target, (str, bytes)):
+            raise TypeError(f"target must be a string, but got {type(target)}")
+        self._target = target.decode() if isinstance(target, bytes) else target
+        if self._target:
+            raise errors.UnimplementedError(
+                None, None, f"a session on the remote target {self._target!r} is not possible yet"
+            )
+        if config is not None and not isinstance(config, proto.ConfigProto):
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        self._graph = graph
+        self._config = config if config is not None else proto.ConfigProto()
+        self._closed = False
+        self._lock = threading.Lock()
+        self._runs: dict[Any, _Run] = {}
+        self._steps: dict[Any, Any] = {}
+        self._mutations = graph.mutations
+        self._partial_runs: dict[str, Any] = {}
+        self._runtime = self._make_runtime()
+        with _open_lock:
+            _open_sessions.add(self)
+
+    def _make_runtime(self) -> Any:
+        # torch is loaded by the first session, not by building graphs.
+        import torch
+
+        from penstock.passes.pipeline import PassOptions
+        from penstock.runtime.local import LocalRuntime
+
+        config = self._config
+        if config.intra_op_parallelism_threads > 0:
+            torch.set_num_threads(config.intra_op_parallelism_threads)
+        optimizer = config.graph_options.optimizer_options
+        plain = optimizer.opt_level == proto.OptimizerOptions.L0
+        options = PassOptions(fold=not plain, merge=not plain)
+        return LocalRuntime(max(1, config.device_count.get("CPU", 1)), options)
+
+    @property
+    def graph(self) -> Graph:
+        return self._graph
+
+    @property
+    def graph_def(self) -> Any:
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self) -> str:
+        return self._target
+
+    def list_devices(self) -> list[Any]:
+        """The devices that steps of this session may use."""
+        return [
+            proto.DeviceAttributes(name=device.name, device_type=device.device_type)
+            for device in self._runtime.devices
+        ]
+
+    # Running ----------------------------------------------------------------------------------
+
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: dict[Any, Any] | None = None,
+        options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:
+        """Runs one step and returns the values of `fetches`, in the same structure.
+
+        `fetches` is any nest of tensors, operations, their names, sparse tensors …; `feed_dict`
+        replaces the values of tensors. `options.timeout_in_ms` ends a step that takes longer.
+        """
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        try:
+            key = structure_key(fetches), tuple(feed_dict) if feed_dict else ()
+            run = self._runs.get(key)
+        except TypeError:
+            key, run = None, None
+        if run is None or self._graph.mutations != self._mutations:
+            run = self._prepare(key, fetches, feed_dict or {})
+        values = run.feeds(feed_dict.values()) if feed_dict else []  # type: ignore[arg-type]
+        return run.build(run.step.run(values, self._timeout(options)))
+
+    def _timeout(self, options: Any) -> float | None:
+        milliseconds = self._config.operation_timeout_in_ms
+        if options is not None:
+            if not isinstance(options, proto.RunOptions):
+                raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
+            milliseconds = options.timeout_in_ms or milliseconds
+        return milliseconds / 1000 if milliseconds > 0 else None
+
+    def _prepare(self, key: Any, fetches: Any, feed_dict: dict[Any, Any]) -> _Run:
+        from penstock.client.feeds import converter
+
+        if not isinstance(feed_dict, dict) and not hasattr(feed_dict, "items"):
+            raise TypeError(f"feed_dict must be a dictionary, got {type(feed_dict)}")
+        flat = Fetches(self._graph, fetches)
+        if not self._graph.get_operations():
+            raise RuntimeError("The Session graph is empty. Add operations to the graph first.")
+        tensors, expand = self._expand_feeds(feed_dict)
+        step = self._compiled(tensors, flat.tensors, flat.targets)
+        run = _Run(step, [converter(tensor) for tensor in tensors], expand, flat.build)
+        if key is not None:
+            self._runs[key] = run
+        return run
+
+    def _expand_feeds(self, keys: Any) -> tuple[list[Tensor], list[Any] | None]:
+        from penstock.client.feeds import expand_key
+
+        tensors: list[Tensor] = []
+        splits: list[Any] = []
+        for key in keys:
+            parts, split = expand_key(self._graph, key)
+            tensors += parts
+            splits.append(split)
+        if len(set(tensors)) != len(tensors):
+            raise ValueError("feed_dict feeds one tensor under several keys")
+        return tensors, splits if any(split is not None for split in splits) else None
+
+    def _compiled(
+        self, feeds: list[Tensor], fetches: list[Tensor], targets: list[Operation]
+    ) -> Any:
+        with self._lock:
+            if self._graph.mutations != self._mutations:
+                self._runs.clear()
+                self._steps.clear()
+                self._mutations = self._graph.mutations
+            signature = tuple(feeds), tuple(fetches), tuple(targets)
+            step = self._steps.get(signature)
+            if step is None:
+                with self._graph._lock:
+                    step = self._runtime.compile(feeds, fetches, list(dict.fromkeys(targets)))
+                self._steps[signature] = step
+            return step
+
+    def make_callable(
+        self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        """A function that runs one fixed step: `f = sess.make_callable(y, [x]); f(value)`."""
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError("`feed_list` must be a list or tuple.")
+        keys = list(feed_list or ())
+
+        def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
+            if self._closed:
+                raise RuntimeError("Attempted to use a closed Session.")
+            if len(values) != len(keys):
+                raise TypeError(f"the callable takes {len(keys)} feeds, got {len(values)}")
+            if self._graph.mutations != self._mutations:
+                self._prepare(None, fetches, dict.fromkeys(keys))
+            return run.build(run.step.run(run.feeds(values), self._timeout(options)))
+
+        run = self._prepare(None, fetches, dict.fromkeys(keys))
+        return call if accept_options else functools.partial(call)
+
+    # Partial runs -----------------------------------------------------------------------------
+
+    def partial_run_setup(self, fetches: Any, feeds: Sequence[Any] | None = None) -> str:
+        """Prepares a step that is run in parts; all its fetches and feeds are named ahead."""
+        from penstock.client.partial_run import PartialRun
+
+        flat = Fetches(self._graph, fetches)
+        tensors, _ = self._expand_feeds(feeds or ())
+        handle = f"partial_run_{len(self._partial_runs)}"
+        self._partial_runs[handle] = PartialRun(self._runtime, self._graph, flat, tensors)
+        return handle
+
+    def partial_run(
+        self, handle: str, fetches: Any, feed_dict: dict[Any, Any] | None = None
+    ) -> Any:
+        """Runs the next part of a step: what `fetches` need, with further feeds."""
+        from penstock.client.feeds import converter
+
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        partial = self._partial_runs.get(handle)
+        if partial is None:
+            raise errors.InvalidArgumentError(None, None, f"no partial run has handle {handle!r}")
+        flat = Fetches(self._graph, fetches)
+        tensors, expand = self._expand_feeds(feed_dict or ())
+        run = _Run(None, [converter(tensor) for tensor in tensors], expand, flat.build)
+        values = run.feeds(list((feed_dict or {}).values()))
+        return flat.build(partial.run(flat, dict(zip(tensors, values, strict=True))))
+
+    # Life -------------------------------------------------------------------------------------
+
+    def as_default(self) -> AbstractContextManager[Any]:
+        """Makes this the default session of the thread within a `with` block; does not close it."""
+        return defaults.session_scope(self)
+
+    def close(self) -> None:
+        """Frees the session's state; running a closed session is an error."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._runs.clear()
+            self._steps.clear()
+            self._partial_runs.clear()
+            self._runtime.reset()
+        with _open_lock:
+            _open_sessions.discard(self)
+
+    @staticmethod
+    def reset(target: str, containers: Sequence[str] | None = None, config: Any = None) -> None:
+        """Clears the named containers of state (all if None) and closes sessions on `target`."""
+        if target:
+            raise errors.UnimplementedError(
+                None, None, f"resetting the remote target {target!r} is not possible yet"
+            )
+        with _open_lock:
+            sessions = [session for session in _open_sessions if session._target == target]
+        for session in sessions:
+            session._runtime.reset(containers or ())
+            session.close()
+
+    def __del__(self) -> None:
+        # A session that is dropped without close() gives its memory back all the same.
+        runtime = getattr(self, "_runtime", None)
+        if runtime is not None and not self._closed:
+            self._closed = True
+
+
+class Session(BaseSession):
+    """A connection to the runtime that runs the nodes of a graph.
+
+    >>> with tf.Session() as sess:
+    ...     print(sess.run(y, feed_dict={x: 3.0}))
+    """
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None):
+        super().__init__(target, graph, config)
+        self._contexts: list[ExitStack] = []
+
+    def __enter__(self) -> Session:
+        stack = ExitStack()
+        stack.enter_context(self._graph.as_default())
+        stack.enter_context(self.as_default())
+        self._contexts.append(stack)
+        return self
+
+    def __exit__(self, error_type: Any, error: Any, trace: Any) -> None:
+        if error_type is errors.OpError:
+            warnings.warn(f"Session closed by an error: {error}", stacklevel=2)
+        self._contexts.pop().__exit__(error_type, error, trace)
+        self.close()
+
+
+class InteractiveSession(BaseSession):
+    """A session that makes itself the default one when it is created, for use in a shell."""
+
+    _active = 0
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None):
+        super().__init__(target, graph, config)
+        with _open_lock:
+            if InteractiveSession._active > 0 and not os.environ.get("PENSTOCK_QUIET"):
+                warnings.warn(
+                    "An interactive session is already active. This can cause out-of-memory "
+                    "errors in some cases. You must explicitly call "
+                    "`InteractiveSession.close()` to release resources held by the other "
+                    "session(s).",
+                    stacklevel=2,
+                )
+            InteractiveSession._active += 1
+        self._stack = ExitStack()
+        if graph is not None:
+            self._stack.enter_context(graph.as_default())
+        self._stack.enter_context(self.as_default())
+
+    def close(self) -> None:
+        if not self._closed:
+            with _open_lock:
+                InteractiveSession._active -= 1
+            self._stack.close()
+        super().close()

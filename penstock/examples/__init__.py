@@ -1,0 +1,1 @@
+"""Programs written on Penstock's public API."""

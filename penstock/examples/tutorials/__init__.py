@@ -1,0 +1,1 @@
+"""The tutorials' programs and data."""

@@ -1,0 +1,336 @@
+"""Adding a node: converting its inputs, inferring its attrs, naming it.
+
+The order in which input types are settled is TensorFlow's, since it decides what converts to what:
+the first input that mentions a type attr fixes it, later inputs are converted to that type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock import dtypes, shapes
+from penstock.dtypes import DType
+from penstock.ir import naming
+from penstock.ir.convert import convert_n_to_tensor, graph_of, to_tensor
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.graph import Graph
+from penstock.ir.operation import Operation
+from penstock.ir.registry import OpSpec
+from penstock.ir.signature import Arg, Attr
+from penstock.ir.tensor import Tensor
+
+
+def apply_op(
+    spec: OpSpec, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None = None
+) -> Any:
+    """Adds a node of type `spec` and returns its outputs (or the operation if it has none)."""
+    op = make_op(spec, inputs, attrs, name)
+    return results(op)
+
+
+def make_op(
+    spec: OpSpec, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None = None
+) -> Operation:
+    if len(inputs) != len(spec.inputs):
+        wanted = ", ".join(arg.name for arg in spec.inputs)
+        raise TypeError(
+            f"{spec.name} takes {len(spec.inputs)} inputs ({wanted}), got {len(inputs)}"
+        )
+    graph: Graph = graph_of(inputs) or get_default_graph()
+    op_name = graph._op_name(name, spec.name)
+    values: dict[str, Any] = {}
+    for key, given in attrs.items():
+        if key not in spec.attrs:
+            raise TypeError(f"{spec.name} got an unexpected keyword argument {key!r}")
+        if given is not None and spec.attrs[key].kind == "type":
+            values[key] = dtypes.as_dtype(given).base_dtype
+    explicit = frozenset(values)
+    tensors: list[Tensor] = []
+    scopes = graph._scopes
+    outer = scopes.name
+    scopes.name = op_name  # inputs that become constants are named inside the node's own scope
+    try:
+        if graph is not get_default_graph():
+            with graph.as_default():
+                for arg, value in zip(spec.inputs, inputs, strict=True):
+                    _add_input(spec, arg, value, values, tensors, explicit)
+        else:
+            for arg, value in zip(spec.inputs, inputs, strict=True):
+                _add_input(spec, arg, value, values, tensors, explicit)
+    finally:
+        scopes.name = outer
+    complete_attrs(spec, attrs, values)
+    return graph._add(spec, op_name, tuple(tensors), values, output_types(spec, values))
+
+
+def results(op: Operation) -> Any:
+    """A node's outputs in the form of the op's signature: a tensor, a list, a named tuple."""
+    args = op.spec.outputs
+    if not args:
+        return op
+    if len(args) == 1 and not args[0].is_list:
+        return op._outputs[0]
+    fields: list[Any] = []
+    start = 0
+    for arg in args:
+        count = arg_length(arg, op.attrs)
+        part = op._outputs[start : start + count]
+        start += count
+        fields.append(part if arg.is_list else part[0])
+    return fields[0] if len(fields) == 1 else op.spec.result_type(*fields)  # type: ignore[misc]
+
+
+def arg_length(arg: Arg, attrs: dict[str, Any]) -> int:
+    """How many tensors an argument stands for."""
+    if arg.number_attr is not None:
+        return int(attrs[arg.number_attr])
+    if arg.type_list_attr is not None:
+        return len(attrs[arg.type_list_attr])
+    return 1
+
+
+def output_types(spec: OpSpec, attrs: dict[str, Any]) -> list[DType]:
+    """The types of a node's outputs, flat."""
+    found: list[DType] = []
+    for arg in spec.outputs:
+        if arg.type_list_attr is not None:
+            found.extend(attrs[arg.type_list_attr])
+            continue
+        dtype = arg.dtype if arg.dtype is not None else attrs[arg.type_attr]
+        if arg.is_ref:
+            dtype = dtype._as_ref
+        found.extend([dtype] * arg_length(arg, attrs))
+    return found
+
+
+# Inputs ---------------------------------------------------------------------------------------
+
+
+def _add_input(
+    spec: OpSpec,
+    arg: Arg,
+    value: Any,
+    attrs: dict[str, Any],
+    tensors: list[Tensor],
+    explicit: frozenset[str],
+) -> None:
+    if arg.is_list:
+        _add_list(spec, arg, value, attrs, tensors)
+        return
+    wanted = arg.dtype if arg.dtype is not None else attrs.get(arg.type_attr)  # type: ignore[arg-type]
+    if isinstance(value, Tensor):
+        tensor = value
+    else:
+        tensor = _convert_one(spec, arg, value, wanted, attrs)
+    base = tensor._dtype.base_dtype
+    if arg.is_ref and not tensor._dtype.is_ref_dtype:
+        raise TypeError(
+            f"'{spec.name}' Op requires that input '{arg.name}' be a mutable tensor "
+            "(e.g.: a tf.Variable)"
+        )
+    if wanted is not None and base is not wanted:
+        _refuse_type(spec, arg, tensor, base, wanted, explicit)
+    if arg.type_attr is not None and arg.type_attr not in attrs:
+        _check_allowed(spec.attrs[arg.type_attr], base, arg.name)
+        attrs[arg.type_attr] = base
+    tensors.append(tensor)
+
+
+def _convert_one(
+    spec: OpSpec, arg: Arg, value: Any, wanted: DType | None, attrs: dict[str, Any]
+) -> Tensor:
+    preferred = None
+    if wanted is None and arg.type_attr is not None:
+        declared = spec.attrs[arg.type_attr]
+        preferred = declared.default if declared.has_default else None
+    try:
+        return to_tensor(value, wanted, arg.name, preferred, as_ref=arg.is_ref)
+    except TypeError:
+        if wanted is None:
+            raise
+        raise TypeError(
+            f"Expected {wanted.name} passed to parameter '{arg.name}' of op '{spec.name}', got "
+            f"{value!r} of type '{type(value).__name__}' instead."
+        ) from None
+    except ValueError as error:
+        if wanted is None:
+            raise
+        given = getattr(getattr(value, "dtype", None), "name", None)
+        if given is None:
+            raise ValueError(
+                f"Tried to convert '{arg.name}' to a tensor and failed. Error: {error}"
+            ) from None
+        raise TypeError(
+            f"Input '{arg.name}' of '{spec.name}' Op has type {given} that does not match "
+            f"expected type of {wanted.name}."
+        ) from None
+
+
+def _refuse_type(
+    spec: OpSpec, arg: Arg, tensor: Tensor, base: DType, wanted: DType, explicit: frozenset[str]
+) -> None:
+    given = f"Input '{arg.name}' of '{spec.name}' Op has type {base.name} that does not match"
+    if arg.type_attr is not None and arg.type_attr not in explicit:
+        first = next(a.name for a in spec.inputs if a.type_attr == arg.type_attr)
+        raise TypeError(f"{given} type {wanted.name} of argument '{first}'. ({tensor.name})")
+    raise TypeError(f"{given} expected type of {wanted.name}. ({tensor.name})")
+
+
+def _add_list(
+    spec: OpSpec, arg: Arg, value: Any, attrs: dict[str, Any], tensors: list[Tensor]
+) -> None:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(
+            f"Expected list for '{arg.name}' argument to '{spec.name}' Op, not {value!r}."
+        )
+    if arg.type_list_attr is not None:
+        converted = convert_n_to_tensor(value, name=arg.name)
+        _settle(spec, arg, attrs, arg.type_list_attr, [t._dtype.base_dtype for t in converted])
+    else:
+        converted = _convert_same_type(spec, arg, value, attrs)
+        assert arg.number_attr is not None
+        _settle(spec, arg, attrs, arg.number_attr, len(converted))
+    tensors.extend(converted)
+
+
+def _convert_same_type(
+    spec: OpSpec, arg: Arg, value: Sequence[Any], attrs: dict[str, Any]
+) -> list[Tensor]:
+    wanted = arg.dtype if arg.dtype is not None else attrs.get(arg.type_attr)  # type: ignore[arg-type]
+    if wanted is None:
+        first = next((v for v in value if isinstance(v, Tensor)), None)
+        wanted = None if first is None else first._dtype.base_dtype
+    try:
+        converted = convert_n_to_tensor(value, wanted, arg.name, as_ref=arg.is_ref)
+    except (TypeError, ValueError):
+        kinds = ", ".join(
+            getattr(getattr(v, "dtype", None), "name", "<NOT CONVERTIBLE TO TENSOR>")
+            for v in value
+        )
+        wanting = f"that don't match expected type {wanted.name}" if wanted else (
+            "that don't all match"
+        )
+        raise TypeError(
+            f"Tensors in list passed to '{arg.name}' of '{spec.name}' Op have types [{kinds}] "
+            f"{wanting}."
+        ) from None
+    base = [tensor._dtype.base_dtype for tensor in converted]
+    if any(dtype is not base[0] for dtype in base):
+        raise TypeError(
+            f"Tensors in list passed to '{arg.name}' of '{spec.name}' Op have types "
+            f"[{', '.join(d.name for d in base)}] that don't all match."
+        )
+    if arg.type_attr is not None and base and arg.type_attr not in attrs:
+        _check_allowed(spec.attrs[arg.type_attr], base[0], arg.name)
+        attrs[arg.type_attr] = base[0]
+    return converted
+
+
+def _settle(spec: OpSpec, arg: Arg, attrs: dict[str, Any], key: str, value: Any) -> None:
+    """Sets an attr that a list argument determines, or checks it against an earlier argument."""
+    if key in attrs and attrs[key] != value:
+        raise ValueError(
+            f"List argument '{arg.name}' to '{spec.name}' Op with length "
+            f"{value if isinstance(value, int) else len(value)} must match the value "
+            f"{attrs[key]!r} of attr '{key}' that an earlier argument settled."
+        )
+    attrs[key] = value
+
+
+# Attrs ----------------------------------------------------------------------------------------
+
+
+def _check_allowed(declared: Attr, value: Any, parameter: str) -> None:
+    if declared.allowed is not None and value not in declared.allowed:
+        if isinstance(value, DType):
+            names = ", ".join(dtype.name for dtype in declared.allowed)
+            raise TypeError(
+                f"Value passed to parameter '{parameter}' has DataType {value.name} not in list "
+                f"of allowed values: {names}"
+            )
+        names = '", "'.join(str(v) for v in declared.allowed)
+        raise ValueError(f"Value for attr '{parameter}' of \"{value}\" is not in \"{names}\"")
+
+
+def complete_attrs(spec: OpSpec, given: dict[str, Any], values: dict[str, Any]) -> None:
+    """Fills `values` with given and default attrs, in the form that nodes keep, and checks them."""
+    for key, declared in spec.attrs.items():
+        if key not in values:
+            value = given.get(key)
+            if value is not None:
+                values[key] = coerce(spec, declared, value)
+            elif declared.has_default:
+                values[key] = declared.default
+            elif declared.kind == "shape" and key in given:
+                values[key] = None  # an unknown shape
+            else:
+                raise TypeError(f"No argument for attr '{key}' found in '{spec.name}' Op.")
+        value = values[key]
+        if declared.allowed is not None and value is not declared.default:
+            for entry in value if isinstance(value, list) else (value,):
+                _check_allowed(declared, entry, key)
+        if declared.minimum is not None:
+            _check_minimum(spec, declared, value)
+
+
+def _check_minimum(spec: OpSpec, declared: Attr, value: Any) -> None:
+    size = len(value) if isinstance(value, list) else value
+    assert declared.minimum is not None
+    if size < declared.minimum:
+        what = "length" if isinstance(value, list) else "value"
+        raise ValueError(
+            f"Attr '{declared.name}' of '{spec.name}' Op passed {what} {size} less than minimum "
+            f"{declared.minimum}."
+        )
+
+
+def coerce(spec: OpSpec, declared: Attr, value: Any) -> Any:
+    """A user's value for an attr in the form that nodes keep; TypeError where it doesn't fit."""
+    kind = declared.kind
+    try:
+        if kind.startswith("list("):
+            if not isinstance(value, (list, tuple, np.ndarray, shapes.TensorShape)):
+                raise TypeError
+            return [_coerce_one(kind[5:-1], entry) for entry in value]
+        return _coerce_one(kind, value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"Expected {kind} for argument '{declared.name}' of '{spec.name}' Op, not {value!r}."
+        ) from None
+
+
+def _coerce_one(kind: str, value: Any) -> Any:
+    if kind == "bool":
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        return bool(value)
+    if kind == "int":
+        if isinstance(value, shapes.Dimension):
+            value = value.value
+        if isinstance(value, (str, bytes, float)):
+            raise TypeError
+        return int(value)
+    if kind == "float":
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
+    if kind == "string":
+        if not isinstance(value, (str, bytes)):
+            raise TypeError
+        return value
+    if kind == "type":
+        return dtypes.as_dtype(value).base_dtype
+    if kind == "shape":
+        return shapes.raw(value)
+    if kind == "tensor":
+        from penstock.ir.tensor_codec import as_array
+
+        return as_array(value)
+    return value
+
+
+def name_of_scope(scope: str) -> str:
+    return naming.without_slash(scope)

@@ -1,0 +1,167 @@
+"""Values known while building: constants, and the arithmetic on shapes that hangs on them.
+
+`constant_value` gives a whole value or None. `constant_shape` reads a tensor as a shape and may
+know some of its dimensions only: `tf.stack([tf.shape(x)[0], 10])` is (None, 10).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock.ir.tensor import Tensor
+from penstock.shapes import Shape
+
+_LARGEST = 10_000  # elements: shape arithmetic is small, and building must stay fast
+
+
+def constant_value(tensor: Tensor) -> np.ndarray | None:
+    """The value of `tensor` where the graph determines it, else None."""
+    op = tensor._op
+    rule = op.spec.fold_rule
+    if rule is None:
+        return None
+    if op.spec.name == "Const":
+        return op.attrs["value"]  # type: ignore[no-any-return]
+    key = "_folded"
+    known = op.__dict__.get(key, False)
+    if known is False:
+        known = _fold(op, rule)
+        op.__dict__[key] = known
+    return None if known is None else known[tensor._value_index]  # type: ignore[no-any-return]
+
+
+def _fold(op: Any, rule: Any) -> list[np.ndarray] | None:
+    if any(tensor._shape is None for tensor in op.outputs):
+        return None
+    inputs = []
+    if not getattr(rule, "reads_shapes_only", False):
+        for tensor in op._inputs:
+            value = constant_value(tensor)
+            if value is None or value.size > _LARGEST:
+                return None
+            inputs.append(value)
+    result = rule(op, *inputs)
+    if result is None:
+        return None
+    outputs = result if isinstance(result, list) else [result]
+    return [
+        np.asarray(value, dtype=tensor.dtype.as_numpy_dtype)
+        for value, tensor in zip(outputs, op.outputs, strict=True)
+    ]
+
+
+def reads_shapes_only(rule: Any) -> Any:
+    """Marks a fold rule that needs only its inputs' static shapes: `rule(op)`."""
+    rule.reads_shapes_only = True
+    return rule
+
+
+def constant_shape(tensor: Tensor) -> Shape:
+    """The shape that a 1-D integer tensor holds, as far as it is known; negative is unknown."""
+    value = constant_value(tensor)
+    if value is not None:
+        return tuple(None if size < 0 else int(size) for size in value.reshape(-1))
+    entries = _partial(tensor)
+    if entries is None:
+        length = tensor._shape[0] if tensor._shape else None
+        return None if length is None else (None,) * length
+    return tuple(None if size is None or size < 0 else size for size in entries)
+
+
+def _partial(tensor: Tensor) -> list[int | None] | None:
+    """The entries of a small integer vector (a scalar is a list of one); None if all unknown."""
+    value = constant_value(tensor)
+    if value is not None:
+        if value.ndim > 1 or not np.issubdtype(value.dtype, np.integer):
+            return None
+        return [int(entry) for entry in value.reshape(-1)]
+    rule = _PARTIAL.get(tensor._op.spec.name)
+    return None if rule is None else rule(tensor._op)
+
+
+def _of_shape(op: Any) -> list[int | None] | None:
+    shape = op._inputs[0]._shape
+    return None if shape is None else list(shape)
+
+
+def _of_pack(op: Any) -> list[int | None] | None:
+    if any(tensor._shape != () for tensor in op._inputs):
+        return None
+    return [(_partial(tensor) or [None])[0] for tensor in op._inputs]
+
+
+def _of_concat(op: Any) -> list[int | None] | None:
+    tensors = op._inputs[1:] if op.spec.name == "Concat" else op._inputs[:-1]
+    entries: list[int | None] = []
+    for tensor in tensors:
+        part = _partial(tensor)
+        if part is None:
+            if not tensor._shape or tensor._shape[0] is None:
+                return None
+            part = [None] * tensor._shape[0]
+        entries += part
+    return entries
+
+
+def _of_strided_slice(op: Any) -> list[int | None] | None:
+    source = _partial(op._inputs[0])
+    begin, end, strides = (constant_value(tensor) for tensor in op._inputs[1:4])
+    masked = any(op.attrs[f"{key}_mask"] for key in ("ellipsis", "new_axis"))
+    if source is None or begin is None or end is None or strides is None or begin.size != 1 or masked:
+        return None
+    first = int(begin[0])
+    if op.attrs["shrink_axis_mask"] & 1:
+        return [source[first]] if -len(source) <= first < len(source) else None
+    start = None if op.attrs["begin_mask"] & 1 else first
+    stop = None if op.attrs["end_mask"] & 1 else int(end[0])
+    return source[start : stop : int(strides[0])]
+
+
+def _of_same(op: Any) -> list[int | None] | None:
+    return _partial(op._inputs[0])
+
+
+def _of_slice(op: Any) -> list[int | None] | None:
+    source = _partial(op._inputs[0])
+    begin, size = constant_value(op._inputs[1]), constant_value(op._inputs[2])
+    if source is None or begin is None or size is None or begin.size != 1:
+        return None
+    stop = None if size[0] < 0 else int(begin[0] + size[0])
+    return source[int(begin[0]) : stop]
+
+
+_ARITHMETIC = {
+    "Add": lambda x, y: x + y,
+    "AddV2": lambda x, y: x + y,
+    "Sub": lambda x, y: x - y,
+    "Mul": lambda x, y: x * y,
+    "Maximum": max,
+    "Minimum": min,
+}
+
+
+def _of_arithmetic(op: Any) -> list[int | None] | None:
+    x, y = _partial(op._inputs[0]), _partial(op._inputs[1])
+    if x is None or y is None or (len(x) != len(y) and 1 not in (len(x), len(y))):
+        return None
+    length = max(len(x), len(y))
+    compute = _ARITHMETIC[op.spec.name]
+    pairs = zip(x * (length // len(x)), y * (length // len(y)), strict=True) if x and y else ()
+    return [None if None in pair else compute(*pair) for pair in pairs]
+
+
+_PARTIAL = {
+    "Shape": _of_shape,
+    "Pack": _of_pack,
+    "Concat": _of_concat,
+    "ConcatV2": _of_concat,
+    "StridedSlice": _of_strided_slice,
+    "Slice": _of_slice,
+    "Identity": _of_same,
+    "Cast": _of_same,
+    "StopGradient": _of_same,
+    "PreventGradient": _of_same,
+    **dict.fromkeys(_ARITHMETIC, _of_arithmetic),
+}

@@ -1,0 +1,154 @@
+"""Turning Python values into tensors: `tf.convert_to_tensor` and its registry of conversions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from penstock import dtypes
+from penstock.dtypes import DType
+from penstock.ir.operation import Operation
+from penstock.ir.tensor import Tensor
+
+# function(value, dtype=None, name=None, as_ref=False) -> Tensor | NotImplemented
+Conversion = Callable[..., Any]
+
+_conversions: dict[int, list[tuple[type | tuple[type, ...], Conversion]]] = {}
+_by_type: dict[type, list[tuple[type | tuple[type, ...], Conversion]]] = {}
+
+
+def register_tensor_conversion_function(
+    base_type: type | tuple[type, ...], conversion_func: Conversion, priority: int = 100
+) -> None:
+    """Registers how values of `base_type` become tensors; a smaller priority is tried first."""
+    if not callable(conversion_func):
+        raise TypeError("conversion_func must be callable.")
+    _conversions.setdefault(priority, []).append((base_type, conversion_func))
+    _by_type.clear()
+
+
+def _conversions_for(value_type: type) -> list[tuple[type | tuple[type, ...], Conversion]]:
+    found = _by_type.get(value_type)
+    if found is None:
+        found = [
+            entry
+            for priority in sorted(_conversions)
+            for entry in _conversions[priority]
+            if issubclass(value_type, entry[0])
+        ]
+        _by_type[value_type] = found
+    return found
+
+
+def convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    dtype_hint: Any = None,
+) -> Tensor:
+    """Converts a Python number, list, NumPy array, variable … to a tensor.
+
+    `preferred_dtype` is tried first where `dtype` is None, and ignored where it doesn't fit.
+    """
+    return to_tensor(value, dtype, name, preferred_dtype if dtype_hint is None else dtype_hint)
+
+
+def to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    *,
+    as_ref: bool = False,
+) -> Tensor:
+    wanted: DType | None = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(value, Tensor):
+        if wanted is not None and not wanted.is_compatible_with(value._dtype):
+            raise ValueError(
+                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
+                f"{value.dtype.name}: {value!r}"
+            )
+        return value
+    if wanted is None and preferred_dtype is not None:
+        try:
+            tensor = _convert(value, dtypes.as_dtype(preferred_dtype), name, as_ref)
+        except (TypeError, ValueError):
+            pass
+        else:
+            return tensor
+    return _convert(value, wanted, name, as_ref)
+
+
+def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -> Tensor:
+    for _, function in _conversions_for(type(value)):
+        result = function(value, dtype=wanted, name=name, as_ref=as_ref)
+        if result is NotImplemented:
+            continue
+        if not isinstance(result, Tensor):
+            raise RuntimeError(
+                f"conversion function {function!r} for {type(value)} returned non-Tensor {result!r}"
+            )
+        if wanted is not None and not wanted.is_compatible_with(result.dtype):
+            raise RuntimeError(
+                f"conversion function {function!r} for {type(value)} returned incompatible dtype: "
+                f"requested {wanted.name}, actual {result.dtype.name}"
+            )
+        return result
+    raise TypeError(
+        f"Cannot convert {value!r} with type {type(value)} to Tensor: "
+        "no conversion function registered."
+    )
+
+
+def convert_n_to_tensor(
+    values: Sequence[Any],
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    *,
+    as_ref: bool = False,
+) -> list[Tensor]:
+    """Converts each entry of a list; the entries are named `name_0`, `name_1` …"""
+    if not isinstance(values, (list, tuple)):
+        raise TypeError("values must be a sequence.")
+    return [
+        to_tensor(value, dtype, None if name is None else f"{name}_{i}", preferred_dtype,
+                  as_ref=as_ref)
+        for i, value in enumerate(values)
+    ]
+
+
+class CompositeTensor:
+    """A value made of several tensors: SparseTensor, IndexedSlices. Fetched and fed as one."""
+
+    def _parts(self) -> list[Tensor]:
+        """The tensors that it is made of."""
+        raise NotImplementedError
+
+
+def is_dense_tensor_like(value: Any) -> bool:
+    """Whether a value stands for one tensor of the graph (a tensor or a variable)."""
+    return isinstance(value, Tensor) or hasattr(value, "_as_graph_element")
+
+
+def graph_of(values: Any) -> Any:
+    """The graph that the tensors among `values` (nested lists allowed) belong to; None if none."""
+    found = None
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (list, tuple)):
+            pending.extend(value)
+            continue
+        if isinstance(value, (Tensor, Operation)):
+            graph = value.graph
+        elif isinstance(value, CompositeTensor) or hasattr(value, "_as_graph_element"):
+            graph = getattr(value, "graph", None)
+        else:
+            continue
+        if found is None:
+            found = graph
+        elif graph is not found and graph is not None:
+            raise ValueError(f"{value!r} must be from the same graph as the other inputs")
+    return found

@@ -1,0 +1,101 @@
+"""The default graph and the default session: one stack of each per thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.ir.graph import Graph
+
+
+class _Stacks(threading.local):
+    def __init__(self) -> None:
+        self.graphs: list[Graph] = []
+        self.sessions: list[Any] = []
+
+
+_stacks = _Stacks()
+_global_graph: Graph | None = None
+_global_lock = threading.Lock()
+
+
+def get_default_graph() -> Graph:
+    """The innermost graph of `with graph.as_default()`, else the process-wide one."""
+    graphs = _stacks.graphs
+    if graphs:
+        return graphs[-1]
+    return _process_graph()
+
+
+def _process_graph() -> Graph:
+    global _global_graph
+    if _global_graph is None:
+        from penstock.ir.graph import Graph
+
+        with _global_lock:
+            if _global_graph is None:
+                _global_graph = Graph()
+    return _global_graph
+
+
+def reset_default_graph() -> None:
+    """Replaces the process-wide default graph by an empty one."""
+    global _global_graph
+    if _stacks.graphs:
+        raise AssertionError(
+            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
+            "graph, exit the `with graph.as_default()` blocks and create a new graph."
+        )
+    _global_graph = None
+
+
+@contextmanager
+def graph_scope(graph: Graph) -> Iterator[Graph]:
+    _stacks.graphs.append(graph)
+    try:
+        yield graph
+    finally:
+        _leave(_stacks.graphs, graph, "graph")
+
+
+@contextmanager
+def session_scope(session: Any) -> Iterator[Any]:
+    _stacks.sessions.append(session)
+    try:
+        yield session
+    finally:
+        _leave(_stacks.sessions, session, "session")
+
+
+def _leave(stack: list[Any], entry: Any, what: str) -> None:
+    if not stack or stack[-1] is not entry:
+        if entry in stack:
+            stack.remove(entry)
+        raise AssertionError(f"nesting of default {what}s was left in another order than entered")
+    stack.pop()
+
+
+def get_default_session() -> Any:
+    """The innermost session of `with session:` or of an InteractiveSession; None if none."""
+    sessions = _stacks.sessions
+    return sessions[-1] if sessions else None
+
+
+def session_for(graph: Graph, session: Any, action: str) -> Any:
+    """The session that `Tensor.eval` and `Operation.run` use, checked to be of this graph."""
+    if session is None:
+        session = get_default_session()
+        if session is None:
+            raise ValueError(
+                f"Cannot {action}: No default session is registered. Use `with sess.as_default()` "
+                f"or pass an explicit session with `session=sess`"
+            )
+    if session.graph is not graph:
+        raise ValueError(
+            f"Cannot {action} with this session: the session's graph is different from the "
+            "tensor's or operation's graph"
+        )
+    return session

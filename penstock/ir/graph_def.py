@@ -1,0 +1,44 @@
+"""A graph as a GraphDef message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock import proto
+from penstock.ir.attr_codec import encode
+from penstock.ir.graph import Graph
+from penstock.ir.operation import Operation
+
+
+def graph_def(graph: Graph, from_version: int = 0, *, add_shapes: bool = False) -> Any:
+    """All nodes added since `from_version`, in the order of their creation."""
+    message = proto.GraphDef(versions=graph.graph_def_versions)
+    for op in graph.get_operations()[from_version:]:
+        fill_node_def(op, message.node.add(), add_shapes=add_shapes)
+    for function in graph._functions.values():
+        message.library.function.add().CopyFrom(function.definition)
+    return message
+
+
+def node_def(op: Operation) -> Any:
+    message = proto.NodeDef()
+    fill_node_def(op, message)
+    return message
+
+
+def fill_node_def(op: Operation, message: Any, *, add_shapes: bool = False) -> None:
+    message.name = op.name
+    message.op = op.type
+    message.device = op.device
+    message.input.extend(tensor._as_node_def_input() for tensor in op._inputs)
+    message.input.extend(f"^{control.name}" for control in op._control_inputs)
+    declared = op.spec.attrs
+    for key, value in op.attrs.items():
+        attr = declared.get(key)
+        try:
+            message.attr[key].CopyFrom(encode(value, attr.kind if attr else None))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"attr '{key}' of {op.type} '{op.name}': {error}") from None
+    if add_shapes and op.outputs:
+        shapes = [tensor._shape for tensor in op.outputs]
+        message.attr["_output_shapes"].CopyFrom(encode(shapes, "list(shape)"))

@@ -1,0 +1,113 @@
+"""What a `with` block around graph building changes: names, devices, control inputs, colocation.
+
+Each thread has scopes of its own, so that threads can build parts of one graph side by side.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from penstock import devices
+from penstock.ir.operation import Operation
+
+if TYPE_CHECKING:
+    from penstock.ir.tensor import Tensor
+
+DeviceFunction = Callable[[Operation], Any]
+
+
+class Scopes(threading.local):
+    """The open scopes of one graph in one thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.container = ""
+        self.devices: list[DeviceFunction | None] = []
+        self.colocations: list[Operation] = []
+        self.controllers: list[ControlScope] = []
+        self.attrs: dict[str, Any] = {}
+        self.gradient_names: dict[str, str] = {}
+        self.control_flow: Any = None
+        self.original_op: Operation | None = None
+
+    @contextmanager
+    def setting(self, **values: Any) -> Iterator[None]:
+        """Sets scope fields for the duration of a `with` block."""
+        saved = {key: getattr(self, key) for key in values}
+        for key, value in values.items():
+            setattr(self, key, value)
+        try:
+            yield
+        finally:
+            for key, value in saved.items():
+                setattr(self, key, value)
+
+    @contextmanager
+    def pushing(self, field: str, entry: Any) -> Iterator[None]:
+        stack = getattr(self, field)
+        with self.setting(**{field: [*stack, entry]}):
+            yield
+
+
+class ControlScope:
+    """One `control_dependencies` block: its control inputs and the nodes made inside it."""
+
+    def __init__(self, control_inputs: list[Operation]):
+        self.control_inputs = control_inputs
+        self.made_inside: set[Operation] = set()
+
+
+def control_inputs_for(
+    controllers: Iterable[ControlScope], input_ops: Iterable[Operation]
+) -> list[Operation]:
+    """The control inputs that a node with these inputs needs.
+
+    A node with an input made inside a block already runs after that block's control inputs.
+    """
+    inputs = set(input_ops)
+    needed: dict[Operation, None] = {}
+    for controller in controllers:
+        if controller.made_inside.isdisjoint(inputs):
+            needed.update((op, None) for op in controller.control_inputs if op not in inputs)
+    return list(needed)
+
+
+def device_function(device: Any) -> DeviceFunction | None:
+    """What `tf.device(device)` does to a node's device: a string merges under what is set."""
+    if device is None or callable(device):
+        return device
+    merge = devices.merge_device(device)
+    return lambda op: merge(op._device)
+
+
+def apply_devices(stack: list[DeviceFunction | None], op: Operation) -> None:
+    """Applies the device functions, innermost first; `tf.device(None)` hides the outer ones."""
+    for function in reversed(stack):
+        if function is None:
+            return
+        op._device = devices.canonical_name(function(op))
+
+
+def apply_colocation(stack: list[Operation], op: Operation) -> None:
+    if not stack:
+        return
+    groups: set[str] = set(op.attrs.get("_class", ()))
+    for other in stack:
+        groups.update(group.decode() for group in other.colocation_groups())
+        if other._device:
+            op._device = other._device
+    op.attrs["_class"] = sorted(groups)
+
+
+def op_to_colocate_with(value: Any) -> Operation | None:
+    """The operation behind a variable, tensor or operation."""
+    if value is None or isinstance(value, Operation):
+        return value
+    handle: Tensor | None = getattr(value, "handle", None)
+    op = (handle if handle is not None else value).op
+    if not isinstance(op, Operation):
+        raise TypeError(f"can't colocate with {value!r}: it has no operation")
+    return op

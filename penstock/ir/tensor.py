@@ -1,0 +1,154 @@
+"""`tf.Tensor`: one output of an operation, a name for a value that a step will have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from penstock import shapes
+from penstock.dtypes import DType
+from penstock.shapes import Shape, TensorShape
+
+if TYPE_CHECKING:
+    from penstock.ir.graph import Graph
+    from penstock.ir.operation import Operation
+
+OPERATORS = (
+    "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__ "
+    "__rfloordiv__ __div__ __rdiv__ __mod__ __rmod__ __lt__ __le__ __gt__ __ge__ __and__ __rand__ "
+    "__or__ __ror__ __xor__ __rxor__ __getitem__ __pow__ __rpow__ __invert__ __neg__ __abs__ "
+    "__matmul__ __rmatmul__"
+).split()
+
+
+class Tensor:
+    """A symbolic handle to output `value_index` of operation `op`.
+
+    Identity is equality: two tensors are equal only where they are the same object, so that
+    tensors can be keys of a feed dict.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_consumers", "_dtype", "_op", "_shape", "_value_index")
+    __array_priority__ = 100  # NumPy's binary operators defer to ours.
+    OVERLOADABLE_OPERATORS = frozenset(OPERATORS)
+
+    def __init__(self, op: Operation, value_index: int, dtype: DType, shape: Shape = None):
+        self._op = op
+        self._value_index = value_index
+        self._dtype = dtype
+        self._shape: Shape = shape
+        self._consumers: list[Operation] = []
+
+    @property
+    def op(self) -> Operation:
+        return self._op
+
+    @property
+    def value_index(self) -> int:
+        return self._value_index
+
+    @property
+    def dtype(self) -> DType:
+        return self._dtype
+
+    @property
+    def graph(self) -> Graph:
+        return self._op.graph
+
+    @property
+    def name(self) -> str:
+        return f"{self._op.name}:{self._value_index}"
+
+    @property
+    def device(self) -> str:
+        return self._op.device
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape._of(self._shape)
+
+    def get_shape(self) -> TensorShape:
+        """The static shape, as far as it is known while building."""
+        return TensorShape._of(self._shape)
+
+    def set_shape(self, shape: Any) -> None:
+        """Adds what the caller knows about the static shape; it can't contradict what is known."""
+        given = shapes.raw(shape)
+        try:
+            self._shape = shapes.merge(self._shape, given)
+        except ValueError as error:
+            raise ValueError(f"set_shape of {self.name!r}: {error}") from None
+
+    def _shape_as_list(self) -> list[int | None] | None:
+        return None if self._shape is None else list(self._shape)
+
+    def _rank(self) -> int | None:
+        return None if self._shape is None else len(self._shape)
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take this tensor as an input."""
+        return list(dict.fromkeys(self._consumers))
+
+    def eval(self, feed_dict: dict[Any, Any] | None = None, session: Any = None) -> Any:
+        """Runs this tensor in `session` (the default one if None) and returns its value."""
+        from penstock.ir.defaults import session_for
+
+        return session_for(self.graph, session, "evaluate tensor").run(self, feed_dict)
+
+    def experimental_ref(self) -> Tensor:
+        return self
+
+    ref = experimental_ref
+
+    def _as_node_def_input(self) -> str:
+        return self._op.name if self._value_index == 0 else self.name
+
+    def __iter__(self) -> Iterator[Tensor]:
+        raise TypeError(
+            f"'Tensor' object is not iterable: {self.name!r} has no value while the graph is "
+            "built; iterate with tf.unstack or tf.map_fn"
+        )
+
+    def __len__(self) -> int:
+        raise TypeError(
+            f"object of type 'Tensor' has no len(): {self.name!r}; use tf.shape(x)[0] or "
+            "x.shape[0] for the static size"
+        )
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "Using a `tf.Tensor` as a Python `bool` is not allowed: "
+            f"{self.name!r} has no value while the graph is built. Use `if t is not None:` to test "
+            "whether it is defined, and tf.cond or tf.logical_and to branch on its value."
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array: it has a value only "
+            "in a step (session.run or eval)"
+        )
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __str__(self) -> str:
+        known = f", shape={TensorShape._of(self._shape)}" if self._shape is not None else ""
+        device = f", device={self.device}" if self.device else ""
+        return f'Tensor("{self.name}"{known}, dtype={self._dtype.name}{device})'
+
+    def __repr__(self) -> str:
+        shape = TensorShape._of(self._shape)
+        return f"<tf.Tensor '{self.name}' shape={shape} dtype={self._dtype.name}>"
+
+    @staticmethod
+    def _override_operator(operator: str, function: Callable[..., Any]) -> None:
+        """Installs the op behind a Python operator; the ops package does so for all of them."""
+        if operator not in Tensor.OVERLOADABLE_OPERATORS:
+            raise ValueError(f"{operator!r} is not an operator that tensors overload")
+        setattr(Tensor, operator, function)

@@ -1,0 +1,123 @@
+"""The kernel registry: for each (op type, device type) a factory that is run when a plan is made.
+
+A factory gets the node (its attrs, types and static shapes) and returns the function to call in
+every step, so that nothing is decided twice: often that is the ATen function itself.
+
+    @kernel("Cumsum")
+    def _(node):
+        exclusive, reverse = node.attrs["exclusive"], node.attrs["reverse"]
+        def run(x, axis): ...
+        return run
+
+What a kernel's function gets and gives:
+1. One argument per input of the node, flat: a `torch.Tensor`, a NumPy object array of bytes for
+   strings, a state object for a ref or resource input. A factory registered with `step=True`
+   returns a function whose first argument is the running step.
+2. One output: the value itself. Several: a tuple or list of as many values. None: anything.
+3. An output may share memory with an input (a view) unless the kernel is registered as `fresh`.
+   Inputs are never written to, but through `inplace` variants, which the plan calls only where
+   the input's memory is dead and belongs to nobody else.
+4. A failure is an exception: of `penstock.errors` where the class matters, else whatever ATen
+   raises; the runtime turns it into the error of TensorFlow's class that names the node.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.ir.step_graph import Node
+
+KernelFunction = Callable[..., Any]
+TORCH_DEVICES = ("CPU", "GPU")
+HOST = ("CPU",)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """What a factory returns if the node's only output is known when the plan is made."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One registered implementation of an op on a device type."""
+
+    factory: Callable[..., KernelFunction | Constant]
+    takes_env: bool
+    fresh: bool = False
+    step: bool = False
+
+    def specialise(self, node: Node, env: Any) -> KernelFunction | Constant:
+        return self.factory(node, env) if self.takes_env else self.factory(node)
+
+
+_kernels: dict[tuple[str, str], Kernel] = {}
+_inplace: dict[str, Callable[[Node], dict[int, KernelFunction]]] = {}
+
+
+def kernel(
+    *op_types: str, devices: tuple[str, ...] = TORCH_DEVICES, fresh: bool = False, step: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers the decorated factory, `factory(node)` or `factory(node, env)`, for op types.
+
+    `fresh` promises outputs in new memory; `step` asks for the running step as first argument.
+    """
+
+    def register(factory: Callable[..., Any]) -> Callable[..., Any]:
+        takes_env = len(inspect.signature(factory).parameters) > 1
+        entry = Kernel(factory, takes_env, fresh, step)
+        for op_type in op_types:
+            for device in devices:
+                if (op_type, device) in _kernels:
+                    raise ValueError(f"a kernel of {op_type!r} for {device} is registered already")
+                _kernels[op_type, device] = entry
+        return factory
+
+    return register
+
+
+def direct(functions: dict[str, KernelFunction], *, fresh: bool = True) -> None:
+    """Registers functions that need nothing of the node: `{"Exp": torch.exp, …}`."""
+    for op_type, function in functions.items():
+        kernel(op_type, fresh=fresh)(lambda node, _function=function: _function)  # type: ignore[misc]
+
+
+def inplace(functions: dict[str, dict[int, KernelFunction]]) -> None:
+    """Registers variants that overwrite input number i: `{"Relu": {0: torch.relu_}}`.
+
+    The result must have the overwritten input's shape and type whatever the other inputs are:
+    only then may the plan call it without looking at shapes. For a binary op that broadcasts the
+    plan calls it only where the static shapes of output and overwritten input are the same.
+    """
+    for op_type, by_input in functions.items():
+        _inplace[op_type] = lambda node, _by_input=by_input: _by_input  # type: ignore[misc]
+
+
+def inplace_factory(
+    op_type: str,
+) -> Callable[[Callable[[Node], dict[int, KernelFunction]]], Any]:
+    """Registers `factory(node)` that returns the in-place variants of a node by input number."""
+
+    def register(factory: Callable[[Node], dict[int, KernelFunction]]) -> Any:
+        _inplace[op_type] = factory
+        return factory
+
+    return register
+
+
+def find(op_type: str, device_type: str) -> Kernel | None:
+    return _kernels.get((op_type, device_type))
+
+
+def inplace_variants(node: Node) -> dict[int, KernelFunction]:
+    factory = _inplace.get(node.type)
+    return {} if factory is None else factory(node)
+
+
+def device_types(op_type: str) -> list[str]:
+    """The device types that have a kernel for an op type."""
+    return [device for (name, device) in _kernels if name == op_type]

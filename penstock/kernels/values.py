@@ -1,0 +1,120 @@
+"""Runtime values: torch tensors for numbers, NumPy object arrays of bytes for strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+
+from penstock import dtypes
+from penstock.dtypes import DType
+
+TORCH_TYPE: dict[DType, torch.dtype] = {
+    dtypes.float16: torch.float16,
+    dtypes.bfloat16: torch.bfloat16,
+    dtypes.float32: torch.float32,
+    dtypes.float64: torch.float64,
+    dtypes.int8: torch.int8,
+    dtypes.int16: torch.int16,
+    dtypes.int32: torch.int32,
+    dtypes.int64: torch.int64,
+    dtypes.uint8: torch.uint8,
+    dtypes.uint16: torch.uint16,
+    dtypes.uint32: torch.uint32,
+    dtypes.uint64: torch.uint64,
+    dtypes.bool: torch.bool,
+    dtypes.complex64: torch.complex64,
+    dtypes.complex128: torch.complex128,
+    dtypes.qint8: torch.int8,
+    dtypes.quint8: torch.uint8,
+    dtypes.qint16: torch.int16,
+    dtypes.quint16: torch.uint16,
+    dtypes.qint32: torch.int32,
+}
+# Types that torch can't exchange with NumPy travel as the bits of another.
+_CARRIER = {torch.bfloat16: (torch.int16, np.dtype(ml_dtypes.bfloat16))}
+
+
+def torch_type(dtype: DType) -> torch.dtype:
+    """The torch type of a numeric DType; TypeError where there is none."""
+    try:
+        return TORCH_TYPE[dtype.base_dtype]
+    except KeyError:
+        raise TypeError(f"no kernel handles tensors of type {dtype.name}") from None
+
+
+def is_host_type(dtype: DType) -> bool:
+    """Whether values of a type are not torch tensors: strings, resources, variants."""
+    return dtype.base_dtype not in TORCH_TYPE
+
+
+def from_array(array: np.ndarray) -> Any:
+    """A NumPy array as a runtime value, sharing memory where torch can."""
+    if array.dtype == object:
+        return array
+    if array.dtype.names is not None:  # NumPy's form of quantized types: one integer field
+        array = array.view(array.dtype[0])
+    if array.dtype == ml_dtypes.bfloat16:
+        return from_array(array.view(np.int16)).view(torch.bfloat16)
+    if not array.flags.writeable or any(stride < 0 for stride in array.strides):
+        array = array.copy()
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return torch.from_numpy(array)
+
+
+def to_array(value: Any) -> np.ndarray:
+    """A runtime value as a NumPy array, sharing memory where it is on the host."""
+    if not isinstance(value, torch.Tensor):
+        return value  # type: ignore[no-any-return]
+    value = value.detach()
+    if value.device.type != "cpu":
+        value = value.cpu()
+    if value.is_conj():
+        value = value.resolve_conj()
+    if value.is_neg():
+        value = value.resolve_neg()
+    carrier = _CARRIER.get(value.dtype)
+    if carrier is not None:
+        return value.view(carrier[0]).numpy().view(carrier[1])
+    return value.numpy()
+
+
+def fetcher(dtype: DType, rank: int | None, *, copy: bool) -> Callable[[Any], Any]:
+    """The function that turns a fetched value into what `Session.run` returns.
+
+    A rank-0 value becomes a NumPy scalar (bytes for a string); `copy` is needed where the value
+    shares memory with state, a constant or a feed.
+    """
+    quantized = dtype.as_numpy_dtype if dtype.is_quantized else None
+
+    def array_of(value: Any) -> np.ndarray:
+        array = to_array(value)
+        if copy:
+            array = array.copy()
+        return array.view(quantized) if quantized is not None else array
+
+    if rank is not None and rank > 0:
+        return array_of
+    if dtype.base_dtype in (dtypes.float32, dtypes.int32, dtypes.int64, dtypes.float64):
+        scalar_type = dtype.as_numpy_dtype
+
+        def number(value: Any) -> Any:
+            if value.dim() == 0:
+                return scalar_type(value.item())
+            return array_of(value)
+
+        return number
+
+    def general(value: Any) -> Any:
+        array = array_of(value)
+        return array if array.ndim else array[()]
+
+    return general
+
+
+def is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)

@@ -1,0 +1,136 @@
+"""Constants and placeholders: where values enter the graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock import dtypes, shapes
+from penstock.ir.convert import register_tensor_conversion_function
+from penstock.ir.registry import not_differentiable, op
+from penstock.ir.signature import attr
+from penstock.ir.tensor import Tensor
+from penstock.ops.literals import to_array
+
+__all__ = ["constant", "placeholder", "placeholder_with_default"]
+
+Const = op("Const() -> output: dtype", value=attr("tensor"), dtype=attr("type"))
+Placeholder = op("Placeholder() -> output: dtype", dtype=attr("type"), shape=attr("shape", None))
+PlaceholderV2 = op("PlaceholderV2() -> output: dtype", dtype=attr("type"), shape=attr("shape"))
+PlaceholderWithDefault = op(
+    "PlaceholderWithDefault(input: dtype) -> output: dtype", shape=attr("shape")
+)
+not_differentiable(Const, Placeholder, PlaceholderV2)
+
+
+@Const.shape
+def _(op):
+    return op.attrs["value"].shape
+
+
+@Const.fold
+def _(op):
+    return op.attrs["value"]
+
+
+@Placeholder.shape
+@PlaceholderV2.shape
+def _(op):
+    return op.attrs["shape"]
+
+
+@PlaceholderWithDefault.shape
+def _(op, default):
+    if not shapes.compatible(default, op.attrs["shape"]):
+        raise ValueError(
+            f"the default's shape {shapes.text(default)} is not compatible with the placeholder's "
+            f"shape {shapes.text(op.attrs['shape'])}"
+        )
+    return op.attrs["shape"]
+
+
+@PlaceholderWithDefault.gradient
+def _(op, grad):
+    return grad
+
+
+def constant(
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    name: str = "Const",
+    verify_shape: bool = False,
+) -> Tensor:
+    """A tensor that holds `value`; a shorter value is repeated at the end to fill `shape`."""
+    wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    array, array_type = to_array(value, wanted)
+    if shape is not None:
+        array = _filled(array, shapes.raw(shape), verify_shape)
+    return Const(value=array, dtype=array_type, name=name)
+
+
+def _filled(array: np.ndarray, shape: Any, verify_shape: bool) -> np.ndarray:
+    if not shapes.is_full(shape):
+        raise ValueError(f"a constant's shape must be fully known, got {shapes.text(shape)}")
+    if array.shape == shape:
+        return array
+    if verify_shape:
+        raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
+    count = int(np.prod(shape, dtype=np.int64))
+    if array.size > count:
+        raise ValueError(
+            f"Too many elements provided. Needed at most {count}, but received {array.size}"
+        )
+    if array.size == count:
+        return array.reshape(shape)
+    if array.size == 0:
+        raise ValueError(f"an empty value can't fill shape {list(shape)}")
+    flat = array.reshape(-1)
+    filled = np.full(count, flat[-1], dtype=array.dtype)
+    filled[: array.size] = flat
+    return filled.reshape(shape)
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor that must be fed: `sess.run(y, feed_dict={x: value})`.
+
+    >>> x = tf.placeholder(tf.float32, [None, 784])
+    """
+    return Placeholder(dtype=dtypes.as_dtype(dtype), shape=shapes.raw(shape), name=name)
+
+
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """A tensor that has the value `input` unless it is fed."""
+    return PlaceholderWithDefault(input, shape=shapes.raw(shape), name=name)
+
+
+def _constant_conversion(value, dtype=None, name=None, as_ref=False):
+    if as_ref:
+        raise TypeError(f"a constant can't stand for a mutable tensor: {value!r}")
+    return constant(value, dtype, name=name or "Const")
+
+
+def _shape_conversion(value, dtype=None, name=None, as_ref=False):
+    dims = shapes.raw(value)
+    if not shapes.is_full(dims):
+        raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
+    if dtype is None:
+        big = any(size >= 2**31 for size in dims)
+        dtype = dtypes.int64 if big else dtypes.int32
+    elif dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype {dtype.name}")
+    return constant(list(dims), dtype, name=name or "shape_as_tensor")
+
+
+def _dimension_conversion(value, dtype=None, name=None, as_ref=False):
+    if value.value is None:
+        raise ValueError(f"Cannot convert unknown Dimension to a Tensor: {value}")
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert Dimension to dtype {dtype.name}")
+    return constant(value.value, dtype or dtypes.int32, name=name or "shape_as_tensor")
+
+
+register_tensor_conversion_function(object, _constant_conversion, 200)
+register_tensor_conversion_function(shapes.TensorShape, _shape_conversion, 100)
+register_tensor_conversion_function(shapes.Dimension, _dimension_conversion, 100)

@@ -1,0 +1,165 @@
+"""Order without data: no-ops, groups, and values that wait for other nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from penstock.ir.composite import IndexedSlices
+from penstock.ir.convert import to_tensor
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.name_scope import name_scope
+from penstock.ir.nest import flatten
+from penstock.ir.operation import Operation
+from penstock.ir.registry import not_differentiable, op
+from penstock.ir.tensor import Tensor
+
+__all__ = [
+    "add_to_collection",
+    "add_to_collections",
+    "colocate_with",
+    "container",
+    "control_dependencies",
+    "device",
+    "get_collection",
+    "get_collection_ref",
+    "group",
+    "no_op",
+    "tuple",
+]
+
+NoOp = op("NoOp()")
+ControlTrigger = op("ControlTrigger()")
+not_differentiable(NoOp, ControlTrigger)
+
+
+def no_op(name: str | None = None) -> Operation:
+    """Does nothing; a place for control edges to meet."""
+    return NoOp(name=name)  # type: ignore[no-any-return]
+
+
+def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
+    """Runs the nodes made inside after `control_inputs`; see `tf.Graph.control_dependencies`."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def device(device_name_or_function: Any) -> AbstractContextManager[None]:
+    """Places the nodes made inside: `with tf.device("/cpu:1"):`, or a function of the node."""
+    return get_default_graph().device(device_name_or_function)
+
+
+def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
+    """Places the nodes made inside on the device of `op`."""
+    return get_default_graph().colocate_with(op, ignore_existing)
+
+
+def container(container_name: str) -> AbstractContextManager[str]:
+    """Keeps the state of the nodes made inside in a named container."""
+    return get_default_graph().container(container_name)
+
+
+def add_to_collection(name: Any, value: Any) -> None:
+    """Adds `value` to a collection of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names: Any, value: Any) -> None:
+    """Adds `value` to several collections of the default graph."""
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key: Any, scope: str | None = None) -> list[Any]:
+    """The values of a collection of the default graph; `scope` filters by name."""
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key: Any) -> list[Any]:
+    """A collection of the default graph itself: changes to the list change the graph."""
+    return get_default_graph().get_collection_ref(key)
+
+
+def _group_on_one_device(ops: Sequence[Operation], device_name: str, name: str | None) -> Operation:
+    graph = get_default_graph()
+    with graph.control_dependencies(ops):
+        if device_name:
+            with graph.device(device_name):
+                return no_op(name=name)
+        return no_op(name=name)
+
+
+def group(*inputs: Any, **kwargs: Any) -> Operation:
+    """One operation that runs all the others: `train = tf.group(step_a, step_b)`."""
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+    elements = [entry for entry in flatten(list(inputs)) if entry is not None]
+    by_device: dict[str, list[Operation]] = {}
+    for entry in elements:
+        element = entry._as_graph_element() if hasattr(entry, "_as_graph_element") else entry
+        if not hasattr(element, "device"):
+            raise TypeError(
+                f"'inputs' should be zero or more (nested) Tensors. Received {entry!r} with type "
+                f"{type(entry)}"
+            )
+        member = element if isinstance(element, Operation) else element.op
+        by_device.setdefault(member.device, []).append(member)
+    with name_scope(name, "group_deps", elements) as scope:
+        if not by_device:
+            return no_op(name=scope)
+        if len(by_device) == 1:
+            ((device_name, members),) = by_device.items()
+            return _group_on_one_device(members, device_name, scope)
+        parts = [
+            _group_on_one_device(by_device[key], key, None)
+            for key in sorted(by_device)
+        ]
+        with get_default_graph().control_dependencies(parts):
+            return no_op(name=scope)
+
+
+def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
+    """The same tensors, each available only when all of them are (and `control_inputs` ran)."""
+    with name_scope(name, "tuple", list(tensors)) as scope:
+        gates = [
+            entry if isinstance(entry, Operation) else entry.op
+            for entry in tensors
+            if entry is not None
+        ]
+        for entry in control_inputs or ():
+            element = entry.op if isinstance(entry, Tensor) else entry
+            if not isinstance(element, Operation):
+                raise TypeError(f"Control input must be Operation or Tensor: {entry!r}")
+            gates.append(element)
+        if not gates:
+            raise ValueError("Must have at least one Tensor or Operation")
+        gate = group(*sorted(set(gates), key=lambda member: member._id))
+        gated: list[Any] = []
+        for entry in tensors:
+            if entry is None:
+                gated.append(None)
+            elif isinstance(entry, Operation):
+                with get_default_graph().control_dependencies([gate]):
+                    gated.append(no_op())
+            else:
+                gated.append(with_dependencies([gate], entry))
+        del scope
+        return gated
+
+
+def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = None) -> Any:
+    """`output_tensor`, available only after `dependencies` ran."""
+    from penstock.ops.array import identity
+
+    values = [*dependencies, output_tensor]
+    with name_scope(name, "control_dependency", values) as scope:
+        graph = get_default_graph()
+        op_of = output_tensor.op
+        with graph.colocate_with(op_of), graph.control_dependencies(dependencies):
+            if isinstance(output_tensor, IndexedSlices):
+                return IndexedSlices(
+                    identity(output_tensor.values, name=scope),
+                    output_tensor.indices,
+                    output_tensor.dense_shape,
+                )
+            return identity(to_tensor(output_tensor), name=scope)

@@ -1,0 +1,170 @@
+"""Python numbers, strings, lists and arrays as typed NumPy arrays, by TensorFlow's rules.
+
+Python floats are float32, integers int32 (int64 if they don't fit), strings bytes. A value is
+never narrowed silently: 1.5 is no int32, "a" is no float32.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock import dtypes
+from penstock.dtypes import DType
+from penstock.ir.tensor import Tensor
+from penstock.shapes import Dimension
+
+
+def to_array(value: Any, dtype: DType | None = None) -> tuple[np.ndarray, DType]:
+    """The array for a constant and its DType; TypeError where the value doesn't fit `dtype`."""
+    if isinstance(value, Tensor):
+        raise TypeError(f"a constant can't hold the symbolic tensor {value.name!r}")
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _from_numpy(np.asarray(value), dtype)
+    if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
+        return _from_numpy(np.asarray(value), dtype)
+    return _from_python(value, dtype)
+
+
+def _from_numpy(array: np.ndarray, dtype: DType | None) -> tuple[np.ndarray, DType]:
+    if dtype is not None and dtype is not dtypes.string and array.dtype.kind not in "OSU":
+        converted = array.astype(dtype.as_numpy_dtype)
+        return (converted.copy() if converted is array else converted), dtype
+    if array.dtype.kind in "SU" or (array.dtype.kind == "O" and dtype in (None, dtypes.string)):
+        return _bytes_array(array, dtype), dtypes.string
+    if dtype is not None:
+        return _from_python(array.tolist(), dtype)
+    found = dtypes.as_dtype(array.dtype)
+    return array.copy(), found
+
+
+def _bytes_array(array: np.ndarray, dtype: DType | None) -> np.ndarray:
+    if dtype is not None and dtype is not dtypes.string:
+        raise TypeError(f"Expected {dtype.name}, got strings")
+    result = np.empty(array.shape, dtype=object)
+    flat, source = result.reshape(-1), array.reshape(-1)
+    for i, entry in enumerate(source):
+        flat[i] = _to_bytes(entry)
+    return flat.reshape(array.shape)
+
+
+def _to_bytes(value: Any) -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value)
+    raise TypeError(f"Expected string, got {value!r} of type '{type(value).__name__}' instead.")
+
+
+def _leaves(value: Any) -> list[Any]:
+    """The elements of nested lists, flat; arrays inside lists count as lists."""
+    if isinstance(value, (list, tuple)):
+        found: list[Any] = []
+        for entry in value:
+            found += _leaves(entry)
+        return found
+    if isinstance(value, np.ndarray):
+        return list(value.reshape(-1))
+    return [value.value if isinstance(value, Dimension) else value]
+
+
+def _lengths(value: Any) -> tuple[int, ...]:
+    """The shape of nested lists; ValueError where they are ragged."""
+    if isinstance(value, np.ndarray):
+        return value.shape
+    if not isinstance(value, (list, tuple)):
+        return ()
+    if not value:
+        return (0,)
+    inner = [_lengths(entry) for entry in value]
+    if any(entry != inner[0] for entry in inner):
+        raise ValueError(
+            f"Argument must be a dense tensor: {value!r} - got lists of different shapes {inner}"
+        )
+    return (len(value), *inner[0])
+
+
+def _from_python(value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
+    shape = _lengths(value)
+    leaves = _leaves(value)
+    symbolic = next((leaf for leaf in leaves if isinstance(leaf, Tensor)), None)
+    if symbolic is not None:
+        raise TypeError(f"a constant can't hold the symbolic tensor {symbolic.name!r}")
+    if dtype is None:
+        dtype = _infer(leaves)
+    else:
+        for leaf in leaves:
+            _check(leaf, dtype)
+    if dtype is dtypes.string:
+        array = np.empty(len(leaves), dtype=object)
+        for i, leaf in enumerate(leaves):
+            array[i] = _to_bytes(leaf)
+        return array.reshape(shape), dtype
+    if dtype.is_quantized:
+        return np.array(leaves).astype(np.dtype(dtype.as_numpy_dtype)[0]).reshape(shape), dtype
+    try:
+        return np.array(leaves, dtype=dtype.as_numpy_dtype).reshape(shape), dtype
+    except OverflowError as error:
+        raise ValueError(f"{value!r} does not fit into {dtype.name}: {error}") from None
+
+
+def _infer(leaves: list[Any]) -> DType:
+    """float32 for an empty list, as TensorFlow has it; else the type that holds every element."""
+    kinds = {type(leaf) for leaf in leaves}
+    if not kinds or kinds == {float}:
+        return dtypes.float32
+    if None.__class__ in kinds:
+        raise ValueError("None values not supported.")
+    if kinds == {bool}:
+        return dtypes.bool
+    if kinds == {int}:
+        fits = all(-(2**31) <= leaf < 2**31 for leaf in leaves)
+        return dtypes.int32 if fits else dtypes.int64
+    if kinds <= {str, bytes, bytearray}:
+        return dtypes.string
+    if kinds == {complex} or kinds == {complex, float}:
+        return dtypes.complex128
+    if kinds <= {int, float}:
+        return dtypes.float32
+    return _infer_mixed(leaves, kinds)
+
+
+def _infer_mixed(leaves: list[Any], kinds: set[type]) -> DType:
+    if any(issubclass(kind, (str, bytes)) for kind in kinds) or bool in kinds:
+        named = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise TypeError(f"can't make one tensor of elements of types {named}")
+    if not all(issubclass(kind, (int, float, complex, np.generic)) for kind in kinds):
+        odd = next(leaf for leaf in leaves if not isinstance(leaf, (int, float, np.generic)))
+        raise TypeError(
+            f"Failed to convert a value of type {type(odd)} to Tensor: {odd!r}. "
+            "Consider casting elements to a supported type."
+        )
+    array = np.array(leaves)
+    if array.dtype == np.float64 and not any(issubclass(k, np.float64) for k in kinds - {float}):
+        return dtypes.float32
+    return dtypes.as_dtype(array.dtype)
+
+
+def _check(leaf: Any, dtype: DType) -> None:
+    if leaf is None:
+        raise ValueError("None values not supported.")
+    if dtype is dtypes.string:
+        ok = isinstance(leaf, (str, bytes, bytearray))
+    elif dtype is dtypes.bool:
+        ok = isinstance(leaf, (bool, np.bool_))
+    elif dtype.is_integer or dtype.is_quantized:
+        ok = isinstance(leaf, (int, np.integer)) and not isinstance(leaf, bool)
+        if ok and dtype.is_integer and not dtype.min <= leaf <= dtype.max:
+            raise ValueError(f"{leaf} is out of range for {dtype.name}")
+    elif dtype.is_floating:
+        ok = isinstance(leaf, (int, float, np.integer, np.floating)) and not isinstance(leaf, bool)
+        ok = ok or type(leaf).__module__ == "ml_dtypes"
+    elif dtype.is_complex:
+        ok = isinstance(leaf, (int, float, complex, np.number)) and not isinstance(leaf, bool)
+    else:
+        raise TypeError(f"can't make a constant of type {dtype.name}")
+    if not ok:
+        raise TypeError(
+            f"Expected {dtype.name}, got {leaf!r} of type '{type(leaf).__name__}' instead."
+        )

@@ -1,0 +1,180 @@
+"""The order of a step: deterministic, state read before it is written, memory freed early.
+
+TensorFlow leaves open in which order two nodes run that touch one variable and that no edge
+connects. Here reads come before writes, then the order of creation decides. The chosen order is
+written into the graph as control edges between the accesses of one variable, so that the plan and
+the dataflow executor run a step alike.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Hashable
+from typing import NamedTuple
+
+from penstock import dtypes
+from penstock.ir.registry import READS, WRITES
+from penstock.ir.step_graph import Edge, Node, StepGraph, is_back_edge
+
+
+class Accesses(NamedTuple):
+    """The state that a node reads and writes, by identity of the variable."""
+
+    reads: frozenset[Hashable]
+    writes: frozenset[Hashable]
+
+
+def accesses(node: Node) -> Accesses:
+    """What a node does to the variables behind its ref and resource inputs."""
+    reads: set[Hashable] = set()
+    writes: set[Hashable] = set()
+    traits = node.spec.traits
+    for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True):
+        if edge.dtype.is_ref_dtype:
+            if takes_ref and READS not in traits:
+                writes.add(state_of(edge))
+            else:
+                reads.add(state_of(edge))
+        elif edge.dtype is dtypes.resource:
+            if WRITES in traits:
+                writes.add(state_of(edge))
+            elif READS in traits:
+                reads.add(state_of(edge))
+    return Accesses(frozenset(reads), frozenset(writes))
+
+
+def state_of(edge: Edge) -> Hashable:
+    """The identity of the state behind a ref or resource edge: its container and name."""
+    node = edge.node
+    while True:
+        upstream = next(
+            (e for e in node.inputs if e.dtype.is_ref_dtype or e.dtype is dtypes.resource), None
+        )
+        if upstream is None:
+            break
+        node = upstream.node
+    name = node.attrs.get("shared_name") or node.name
+    return node.attrs.get("container", ""), name
+
+
+def order_step(step: StepGraph) -> None:
+    """Sorts `step.nodes` into the order of execution and adds the control edges of state."""
+    touched = {node: accesses(node) for node in step.nodes}
+    touched = {node: access for node, access in touched.items() if access.reads or access.writes}
+    if not any(access.writes for access in touched.values()):
+        return
+    step.nodes = _schedule(step, touched)
+    _connect(step.nodes, touched)
+
+
+class _Blockers:
+    """For each writer, how many accesses must still come before it."""
+
+    def __init__(self, nodes: list[Node], touched: dict[Node, Accesses]):
+        self.remaining: dict[Node, int] = {}
+        self.releases: dict[Node, list[Node]] = defaultdict(list)
+        after = _writers_before(nodes, touched)
+        by_state: dict[Hashable, list[Node]] = defaultdict(list)
+        for node, access in touched.items():
+            for state in access.reads | access.writes:
+                by_state[state].append(node)
+        bit = {node: i for i, node in enumerate(n for n in nodes if n in touched)}
+        for writer, access in touched.items():
+            earlier: set[Node] = set()
+            for state in access.writes:
+                for other in by_state[state]:
+                    descends = after[other] >> bit[writer] & 1
+                    if other is not writer and not descends and _precedes(other, writer, touched):
+                        earlier.add(other)
+            self.remaining[writer] = len(earlier)
+            for other in earlier:
+                self.releases[other].append(writer)
+
+
+def _precedes(other: Node, writer: Node, touched: dict[Node, Accesses]) -> bool:
+    """Whether an access that no edge orders comes before `writer`: reads do, then older writes."""
+    shared = touched[other].writes & touched[writer].writes
+    return not shared or other.order < writer.order
+
+
+def _writers_before(nodes: list[Node], touched: dict[Node, Accesses]) -> dict[Node, int]:
+    """For each node, a bit set of the accessing nodes that it descends from."""
+    bits = {node: 1 << i for i, node in enumerate(n for n in nodes if n in touched)}
+    before: dict[Node, int] = {}
+    for node in nodes:
+        mask = 0
+        for producer in node.producers():
+            if not is_back_edge(producer, node):
+                mask |= before[producer] | bits.get(producer, 0)
+        before[node] = mask
+    return before
+
+
+def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
+    blockers = _Blockers(step.nodes, touched)
+    consumers = step.consumers()
+    waiting = {
+        node: len({p for p in node.producers() if not is_back_edge(p, node)})
+        for node in step.nodes
+    }
+    rank = {node: i for i, node in enumerate(step.nodes)}
+    ready = [rank[node] for node in step.nodes if waiting[node] == 0]
+    heapq.heapify(ready)
+    # A writer that may run does so at once (its gradient is freed); one that may not waits aside.
+    held: dict[Node, None] = {}
+    ordered: list[Node] = []
+
+    def done(node: Node) -> None:
+        ordered.append(node)
+        for writer in blockers.releases.get(node, ()):
+            blockers.remaining[writer] -= 1
+            if blockers.remaining[writer] == 0 and writer in held:
+                del held[writer]
+                heapq.heappush(ready, rank[writer] - len(step.nodes))
+        for consumer in consumers[node]:
+            if is_back_edge(node, consumer):
+                continue
+            waiting[consumer] -= 1
+            if waiting[consumer] == 0:
+                _make_ready(consumer)
+
+    def _make_ready(node: Node) -> None:
+        remaining = blockers.remaining.get(node, 0)
+        if remaining:
+            held[node] = None
+        else:
+            writes = node in touched and touched[node].writes
+            heapq.heappush(ready, rank[node] - (len(step.nodes) if writes else 0))
+
+    while ready or held:
+        if not ready:
+            # Writers of several variables wait for each other's readers: the oldest goes first.
+            writer = min(held, key=lambda n: n.order)
+            del held[writer]
+            blockers.remaining[writer] = 0
+            heapq.heappush(ready, rank[writer])
+        index = heapq.heappop(ready)
+        done(step.nodes[index if index >= 0 else index + len(step.nodes)])
+    return ordered
+
+
+def _connect(nodes: list[Node], touched: dict[Node, Accesses]) -> None:
+    """Adds control edges so that accesses of one variable keep this order in any executor."""
+    last_write: dict[Hashable, Node] = {}
+    reads_since: dict[Hashable, list[Node]] = defaultdict(list)
+    for node in nodes:
+        access = touched.get(node)
+        if access is None:
+            continue
+        before: dict[Node, None] = {}
+        for state in sorted(access.reads | access.writes, key=repr):
+            if state in last_write:
+                before[last_write[state]] = None
+        for state in sorted(access.writes, key=repr):
+            before.update(dict.fromkeys(reads_since.pop(state, ())))
+            last_write[state] = node
+        for state in access.reads - access.writes:
+            reads_since[state].append(node)
+        existing = set(node.producers())
+        node.controls += [n for n in before if n not in existing and n is not node]

@@ -1,0 +1,48 @@
+"""The order of the passes, on one screen.
+
+Each pass is a function over a `StepGraph`; the graph is checked after each, so that a broken pass
+is found at once and by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from penstock.ir.operation import Operation
+from penstock.ir.step_graph import StepGraph
+from penstock.ir.tensor import Tensor
+from penstock.passes.fold import Evaluate, fold_constants
+from penstock.passes.merge import merge_equal
+from penstock.passes.order import order_step
+from penstock.passes.prune import prune
+
+
+@dataclass(frozen=True)
+class PassOptions:
+    """Which optional passes run; `ConfigProto.graph_options` switches them."""
+
+    fold: bool = True
+    merge: bool = True
+
+
+def compile_step(
+    feeds: Sequence[Tensor],
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    evaluate: Evaluate,
+    options: PassOptions,
+) -> StepGraph:
+    """The optimised and ordered step for a run's signature."""
+    step = prune(feeds, fetches, targets)
+    step.verify("prune")
+    passes: list[tuple[str, bool, Callable[[StepGraph], None]]] = [
+        ("fold_constants", options.fold, lambda graph: fold_constants(graph, evaluate)),
+        ("merge_equal", options.merge, merge_equal),
+        ("order_step", True, order_step),
+    ]
+    for name, enabled, function in passes:
+        if enabled:
+            function(step)
+            step.verify(name)
+    return step

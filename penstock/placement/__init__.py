@@ -1,0 +1,1 @@
+"""Deciding which device runs each node."""

@@ -1,0 +1,1 @@
+"""Running steps: devices, kernels bound to nodes, plans, the dataflow executor."""

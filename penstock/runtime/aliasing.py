@@ -1,0 +1,96 @@
+"""Who shares memory with whom in a step: decides copies, buffer reuse and what a fetch may return.
+
+Each value has a set of roots, the memories that it may share: `own` memory of the node that made it,
+the state of a variable, a constant or a feed. A kernel that isn't registered as fresh may return
+a view of any of its inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from penstock import dtypes
+from penstock.ir.step_graph import Edge, Node, StepGraph
+from penstock.passes.order import accesses, state_of
+from penstock.runtime.binding import BoundNode
+
+Root = tuple[str, Hashable]  # ("own", node) | ("state", variable) | ("constant"|"feed", node)
+
+
+@dataclass
+class Aliasing:
+    """The result: for each edge its roots, and the nodes whose outputs must be copied at once."""
+
+    roots: dict[Edge, frozenset[Root]] = field(default_factory=dict)
+    copied: set[Node] = field(default_factory=set)
+    last_use: dict[Root, int] = field(default_factory=dict)
+
+    def is_private(self, edge: Edge) -> bool:
+        """Whether the memory of a value belongs to this step alone."""
+        return all(kind == "own" for kind, _ in self.roots[edge])
+
+
+def analyse(step: StepGraph, bound: list[BoundNode]) -> Aliasing:
+    """Computes roots and last uses over the order of the step."""
+    last_use = _last_uses(step, bound)
+    writes = _writes(bound)
+    result = Aliasing()
+    for feed in step.feeds:
+        result.roots[Edge(feed, 0)] = frozenset({("feed", feed)})
+    for i, entry in enumerate(bound):
+        for index in range(len(entry.node.dtypes)):
+            edge = Edge(entry.node, index)
+            roots = _roots(entry, index, result.roots)
+            is_handle = edge.dtype.is_ref_dtype or edge.dtype is dtypes.resource
+            if not is_handle and _changes_under(roots, i, last_use.get(edge, i), writes):
+                result.copied.add(entry.node)
+                roots = frozenset({("own", (entry.node, index))})
+            result.roots[edge] = roots
+    for edge, position_of_use in last_use.items():
+        for root in result.roots[edge]:
+            result.last_use[root] = max(result.last_use.get(root, -1), position_of_use)
+    return result
+
+
+def _roots(entry: BoundNode, index: int, known: dict[Edge, frozenset[Root]]) -> frozenset[Root]:
+    node = entry.node
+    dtype = node.dtypes[index]
+    if dtype.is_ref_dtype or dtype is dtypes.resource:
+        return frozenset({("state", state_of(Edge(node, index)))})
+    if entry.is_constant:
+        return frozenset({("constant", node)})
+    own = frozenset({("own", (node, index))})
+    if entry.fresh:
+        return own
+    return own.union(*(known[edge] for edge in node.inputs))
+
+
+def _last_uses(step: StepGraph, bound: list[BoundNode]) -> dict[Edge, int]:
+    last: dict[Edge, int] = {}
+    for i, entry in enumerate(bound):
+        for edge in entry.node.inputs:
+            last[edge] = i
+    for edge in step.fetches:
+        last[edge] = len(bound)
+    return last
+
+
+def _writes(bound: list[BoundNode]) -> dict[Hashable, list[int]]:
+    found: dict[Hashable, list[int]] = {}
+    for i, entry in enumerate(bound):
+        for state in accesses(entry.node).writes:
+            found.setdefault(state, []).append(i)
+    return found
+
+
+def _changes_under(
+    roots: frozenset[Root], made: int, last: int, writes: dict[Hashable, list[int]]
+) -> bool:
+    """Whether a value shares the memory of a variable that is written before its last use."""
+    return any(
+        made < write < last
+        for kind, state in roots
+        if kind == "state"
+        for write in writes.get(state, ())
+    )

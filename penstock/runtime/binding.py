@@ -1,0 +1,96 @@
+"""Kernels bound to the nodes of a step: the common ground of plans and of the executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from penstock import errors
+from penstock.ir.operation import describe
+from penstock.ir.step_graph import Node, StepGraph
+from penstock.kernels import registry
+from penstock.kernels.registry import Constant
+from penstock.runtime.device import Device, KernelEnv
+
+
+@dataclass
+class BoundNode:
+    """A node with the function to call, or with its value where that is known already."""
+
+    node: Node
+    function: Callable[..., Any] | None
+    constant: Any
+    takes_step: bool
+    fresh: bool
+    dereferences: list[bool]  # for each input: a reference whose value the kernel wants
+
+    @property
+    def is_constant(self) -> bool:
+        return self.function is None
+
+
+def bind(node: Node, device: Device) -> BoundNode:
+    """Chooses and specialises the kernel of a node."""
+    dereferences = [
+        edge.dtype.is_ref_dtype and not takes_ref
+        for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True)
+    ]
+    kernel = registry.find(node.type, device.device_type)
+    if kernel is None:
+        raise errors.UnimplementedError(
+            node.origin and node.origin.node_def,
+            node.origin,
+            f"{_named(node)}: there is no kernel for {node.type} on {device.device_type} "
+            f"(device types with one: {registry.device_types(node.type) or 'none'})",
+        )
+    try:
+        made = kernel.specialise(node, KernelEnv(device))
+    except errors.OpError as error:
+        raise type(error)(
+            node.origin and node.origin.node_def, node.origin, f"{_named(node)}: {error.message}"
+        ) from error
+    if isinstance(made, Constant):
+        return BoundNode(node, None, made.value, False, False, dereferences)
+    return BoundNode(node, made, None, kernel.step, kernel.fresh, dereferences)
+
+
+def bind_all(step: StepGraph, device: Device) -> list[BoundNode]:
+    """Binds every node but feeds, in the order of the step."""
+    return [bind(node, device) for node in step.nodes if node.type != "_Feed"]
+
+
+def _named(node: Node) -> str:
+    return describe(node.origin) if node.origin is not None else repr(node)
+
+
+def evaluator(device: Device) -> Callable[[Node, list[Any]], list[Any] | None]:
+    """Runs one node on constant inputs, for constant folding; None where that fails.
+
+    A node that fails is left in the step, where its error is raised with its name.
+    """
+
+    def evaluate(node: Node, inputs: list[Any]) -> list[Any] | None:
+        try:
+            bound = bind(node, device)
+            if bound.takes_step:
+                return None
+            if bound.is_constant:
+                return [bound.constant]
+            values = [_runtime_value(value, device) for value in inputs]
+            assert bound.function is not None
+            result = bound.function(*values)
+        except Exception:
+            return None
+        results = list(result) if len(node.dtypes) != 1 else [result]
+        if any(not hasattr(value, "shape") for value in results):
+            return None
+        return results
+
+    return evaluate
+
+
+def _runtime_value(value: Any, device: Device) -> Any:
+    from penstock.kernels.values import from_array, is_array
+
+    return device.to_device(from_array(value) if is_array(value) else value)

@@ -1,0 +1,52 @@
+"""A device of this process: a name, the memory that its tensors live in, and its state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from penstock.ir.step_graph import Node
+from penstock.kernels.values import from_array
+from penstock.state.containers import ResourceManager
+
+
+class Device:
+    """One CPU or GPU of a task, with the resource manager that keeps its variables and queues."""
+
+    def __init__(self, name: str, device_type: str, torch_device: torch.device):
+        self.name = name
+        self.device_type = device_type
+        self.torch_device = torch_device
+        self.resources = ResourceManager()
+        self.generator = torch.Generator(device=torch_device)
+        self.generator.seed()
+
+    def __repr__(self) -> str:
+        return f"<device {self.name}>"
+
+    def to_device(self, value: Any) -> Any:
+        """A runtime value in this device's memory; host values (strings, handles) stay."""
+        if isinstance(value, torch.Tensor) and value.device != self.torch_device:
+            return value.to(self.torch_device)
+        return value
+
+
+class KernelEnv:
+    """What a kernel factory may ask for besides its node."""
+
+    def __init__(self, device: Device):
+        self.device = device
+        self.resources = device.resources
+        self.torch_device = device.torch_device
+        self.generator = device.generator
+        self.to_device = device.to_device
+
+    @staticmethod
+    def constant(node: Node, index: int) -> Any:
+        """The value of input `index` if it is a constant of this step, else None."""
+        producer = node.inputs[index].node
+        if producer.type != "Const":
+            return None
+        value = producer.attrs["value"]
+        return value if isinstance(value, torch.Tensor) else from_array(value)

@@ -1,0 +1,118 @@
+"""Turning a kernel's failure into the error of TensorFlow's class, with node, values and line.
+
+Nothing of this costs a step that succeeds: the failed node is found from the traceback, and its
+shape rule is asked again, now with the shapes that it really got.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock import errors
+from penstock.ir.operation import Operation, describe
+from penstock.ir.step_graph import Node
+from penstock.shapes import text
+
+
+@dataclass
+class Failure:
+    """A node that raised and the runtime values of its inputs, as far as they are known."""
+
+    node: Node
+    dereferences: list[bool]
+    values: list[Any]
+
+
+def diagnose(failure: Failure, error: Exception) -> Exception:
+    """The error to raise instead of `error`."""
+    node, origin = failure.node, failure.node.origin
+    if isinstance(error, errors.OpError):
+        if error.op is not None:
+            return error
+        return _error(type(error), origin, node, error.message)
+    explained = _explain(failure)
+    if explained is not None:
+        return _error(errors.InvalidArgumentError, origin, node, explained)
+    if isinstance(error, MemoryError) or "not enough memory" in str(error):
+        return _error(errors.ResourceExhaustedError, origin, node, f"out of memory: {error}")
+    given = ", ".join(_describe_value(v) for v in failure.values)
+    message = f"{error} (inputs: {given})" if given else str(error)
+    if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
+        return _error(errors.UnimplementedError, origin, node, message)
+    if isinstance(error, (ValueError, IndexError, TypeError, RuntimeError, ArithmeticError)):
+        return _error(errors.InvalidArgumentError, origin, node, message)
+    return _error(errors.UnknownError, origin, node, f"{type(error).__name__}: {message}")
+
+
+def _error(
+    cls: type[errors.OpError], origin: Operation | None, node: Node, message: str
+) -> errors.OpError:
+    named = describe(origin) if origin is not None else f"{node.type} '{node.name}'"
+    text_ = f"{named}: {message}\n\t [[{{{{node {node.name}}}}}]]"
+    return cls(origin.node_def if origin is not None else None, origin, text_)  # type: ignore[call-arg]
+
+
+def _describe_value(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return type(value).__name__
+    dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    return f"{dtype}{list(shape)}"
+
+
+class _Concrete:
+    """An operation's stand-in for its shape rule: same attrs, inputs with their actual values."""
+
+    def __init__(self, origin: Operation, node: Node, values: list[Any]):
+        self.attrs = node.attrs
+        self.spec = node.spec
+        self.name = node.name
+        self.type = node.type
+        self.graph = origin.graph
+        self.inputs = self._inputs = tuple(
+            _ConcreteTensor(value, tensor)
+            for value, tensor in zip(values, origin.inputs, strict=True)
+        )
+        self.outputs = self._outputs = origin.outputs
+
+
+class _ConcreteTensor:
+    """A tensor's stand-in whose constant value is the value that it had in the step."""
+
+    def __init__(self, value: Any, tensor: Any):
+        self.dtype = self._dtype = tensor.dtype
+        self.name = tensor.name
+        self._value_index = 0
+        self._shape = tuple(value.shape) if hasattr(value, "shape") else None
+        self.shape = self._shape
+        self._op = self.op = _ConcreteConst(value)
+
+
+class _ConcreteConst:
+    def __init__(self, value: Any):
+        from penstock.ir import registry
+        from penstock.kernels.values import to_array
+
+        self.spec = registry.find("Const")
+        self.attrs = {"value": to_array(value)}
+
+
+def _explain(failure: Failure) -> str | None:
+    """What the op's shape rule says about the concrete shapes; None if it accepts them."""
+    node, origin = failure.node, failure.node.origin
+    rule = node.spec.shape_rule
+    if rule is None or origin is None or len(origin.inputs) != len(failure.values):
+        return None
+    values = [
+        value.value if dereference else value
+        for value, dereference in zip(failure.values, failure.dereferences, strict=True)
+    ]
+    shapes = [tuple(v.shape) if hasattr(v, "shape") else None for v in values]
+    try:
+        rule(_Concrete(origin, node, values), *shapes)
+    except ValueError as error:
+        return f"{error}, with input shapes: {', '.join(text(shape) for shape in shapes)}"
+    except Exception:
+        return None
+    return None

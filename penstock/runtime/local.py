@@ -1,0 +1,76 @@
+"""The runtime of one process: its devices, and compiled steps ready to run on them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from penstock.ir.operation import Operation
+from penstock.ir.step_graph import StepGraph
+from penstock.ir.tensor import Tensor
+from penstock.passes.pipeline import PassOptions, compile_step
+from penstock.placement.placer import place
+from penstock.runtime.binding import BoundNode, bind_all, evaluator
+from penstock.runtime.device import Device
+from penstock.runtime.plan import Plan, make_plan
+from penstock.runtime.step import Step
+
+
+class CompiledStep:
+    """A step with its kernels bound and its plan made; safe to run from many threads at once."""
+
+    def __init__(self, graph: StepGraph, bound: list[BoundNode]):
+        self.graph = graph
+        self.bound = bound
+        self.plan: Plan = make_plan(graph, bound)
+        self._checked: Plan | None = None
+        self._lock = threading.Lock()
+
+    def run(self, feeds: list[Any], timeout: float | None = None) -> tuple[Any, ...]:
+        """Runs the step on runtime values; `timeout` is in seconds."""
+        if timeout is None:
+            return self.plan.run(Step(), feeds)
+        if self._checked is None:
+            with self._lock:
+                self._checked = make_plan(self.graph, self.bound, checked=True)
+        step = Step(time.monotonic() + timeout)
+        results = self._checked.run(step, feeds)
+        step.check()
+        return results
+
+
+class LocalRuntime:
+    """The devices of one session in this process."""
+
+    def __init__(self, cpu_devices: int = 1, options: PassOptions | None = None):
+        prefix = "/job:localhost/replica:0/task:0/device:CPU:"
+        cpu = torch.device("cpu")
+        self.devices = [Device(f"{prefix}{i}", "CPU", cpu) for i in range(cpu_devices)]
+        # The CPU devices of a process share its memory, and so their state.
+        for device in self.devices[1:]:
+            device.resources = self.devices[0].resources
+        self.options = options or PassOptions()
+
+    def compile(
+        self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
+    ) -> CompiledStep:
+        graph, bound = self.prepare(feeds, fetches, targets)
+        return CompiledStep(graph, bound)
+
+    def prepare(
+        self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
+    ) -> tuple[StepGraph, list[BoundNode]]:
+        """The optimised, placed step with its kernels."""
+        device = self.devices[0]
+        graph = compile_step(feeds, fetches, targets, evaluator(device), self.options)
+        place(graph, [d.name for d in self.devices])
+        return graph, bind_all(graph, device)
+
+    def reset(self, containers: Sequence[str] = ()) -> None:
+        """Clears containers of state; without names, all of them."""
+        for device in self.devices:
+            device.resources.clear(containers)

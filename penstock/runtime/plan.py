@@ -1,0 +1,196 @@
+"""Plans: a step compiled to one flat Python function.
+
+    def step(f0, f1, step):
+        t3 = k3(f0, v1.read())
+        t4 = k4(t3, c2); del t3
+        return (r0(t4),)
+
+1. One line per node, so that the line of a failure tells the node.
+2. Constants, kernels and state are bound ahead; values are locals, deleted at their last use.
+3. Nothing depends on the shapes of a run: a plan is made once per signature.
+4. A kernel's in-place variant is called where the overwritten value is dead after this line and
+   its memory is shared with nothing else.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from penstock.ir.step_graph import Edge, Node, StepGraph
+from penstock.kernels import registry
+from penstock.kernels.values import fetcher
+from penstock.runtime.aliasing import Aliasing, analyse
+from penstock.runtime.binding import BoundNode
+from penstock.runtime.diagnosis import Failure, diagnose
+
+_FIRST_LINE = 2  # line 1 is the def
+
+
+@dataclass
+class Plan:
+    """A compiled step: call `function(step, *feeds)`, get the fetched values."""
+
+    source: str
+    function: Callable[..., tuple[Any, ...]]
+    lines: list[BoundNode]
+    names: dict[Edge, str] = field(repr=False)
+    filename: str
+
+    def run(self, step: Any, feeds: list[Any]) -> tuple[Any, ...]:
+        try:
+            return self.function(step, *feeds)
+        except Exception as error:
+            failure = self._failure(error.__traceback__)
+            if failure is None:
+                raise
+            raise diagnose(failure, error) from error
+
+    def _failure(self, trace: TracebackType | None) -> Failure | None:
+        """The node whose line raised, with the values that it was called with."""
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self.filename:
+                index = trace.tb_lineno - _FIRST_LINE
+                if not 0 <= index < len(self.lines):
+                    return None
+                entry = self.lines[index]
+                local, bound = trace.tb_frame.f_locals, trace.tb_frame.f_globals
+                names = [self.names[edge] for edge in entry.node.inputs]
+                values = [local.get(name, bound.get(name)) for name in names]
+                return Failure(entry.node, entry.dereferences, values)
+            trace = trace.tb_next
+        return None
+
+
+def make_plan(step: StepGraph, bound: list[BoundNode], *, checked: bool = False) -> Plan:
+    """Generates and compiles the function of a step; `checked` ends it at its deadline."""
+    return _Writer(step, bound, checked).finish()
+
+
+_counter = iter(range(10**12))
+
+
+class _Writer:
+    def __init__(self, step: StepGraph, bound: list[BoundNode], checked: bool):
+        self.step = step
+        self.checked = checked
+        self.namespace: dict[str, Any] = {}
+        self.names: dict[Edge, str] = {}
+        for i, feed in enumerate(step.feeds):
+            self.names[Edge(feed, 0)] = f"f{i}"
+        self._bind_constants(bound)
+        self.bound = [entry for entry in bound if not entry.is_constant]
+        self.aliasing: Aliasing = analyse(step, bound)
+        self.position = {entry.node: i for i, entry in enumerate(bound)}
+        self.dead_after = self._dead_after(bound)
+        self.lines = [self._line(i, entry) for i, entry in enumerate(self.bound)]
+
+    def _bind_constants(self, bound: list[BoundNode]) -> None:
+        for i, entry in enumerate(bound):
+            if entry.is_constant:
+                state = entry.node.dtypes and entry.node.dtypes[0].is_ref_dtype
+                name = f"v{i}" if state else f"c{i}"
+                self.names[Edge(entry.node, 0)] = name
+                self.namespace[name] = entry.constant
+
+    def _dead_after(self, bound: list[BoundNode]) -> dict[Node, list[Edge]]:
+        """For each node, the values that no later line mentions."""
+        fetched = set(self.step.fetches)
+        last: dict[Edge, Node] = {}
+        for entry in self.bound:
+            for edge in entry.node.inputs:
+                last[edge] = entry.node
+            for i in range(len(entry.node.dtypes)):
+                last.setdefault(Edge(entry.node, i), entry.node)
+        dead: dict[Node, list[Edge]] = {}
+        for edge, node in last.items():
+            if edge in fetched or self.names.get(edge, "t")[0] in "vc":
+                continue
+            dead.setdefault(node, []).append(edge)
+        return dead
+
+    def _line(self, number: int, entry: BoundNode) -> str:
+        node = entry.node
+        dead = self.dead_after.get(node, [])
+        arguments = [
+            f"{self.names[edge]}.read()" if dereference else self.names[edge]
+            for edge, dereference in zip(node.inputs, entry.dereferences, strict=True)
+        ]
+        if entry.takes_step:
+            arguments.insert(0, "step")
+        function = f"k{number}"
+        self.namespace[function] = self._function(entry, dead)
+        call = f"{function}({', '.join(arguments)})"
+        targets = [f"t{number}" if i == 0 else f"t{number}_{i}" for i in range(len(node.dtypes))]
+        for i, target in enumerate(targets):
+            self.names[Edge(node, i)] = target
+        if node in self.aliasing.copied:
+            self.namespace["copied"] = _copied
+            call = f"copied({call})"
+        used = any(Edge(node, i) not in dead for i in range(len(targets)))
+        text = f"{', '.join(targets)} = {call}" if used else call
+        deleted = [self.names[edge] for edge in dead if used or edge.node is not node]
+        if deleted:
+            text += f"; del {', '.join(deleted)}"
+        return f"step.check(); {text}" if self.checked else text
+
+    def _function(self, entry: BoundNode, dead: list[Edge]) -> Callable[..., Any]:
+        """The kernel, or its in-place variant where an input's memory ends here."""
+        variants = registry.inplace_variants(entry.node)
+        for index, variant in variants.items():
+            if self._may_overwrite(entry, index, dead):
+                return variant
+        assert entry.function is not None
+        return entry.function
+
+    def _may_overwrite(self, entry: BoundNode, index: int, dead: list[Edge]) -> bool:
+        node = entry.node
+        edge = node.inputs[index]
+        if edge not in dead or node.inputs.count(edge) > 1 or not self._fits(node, edge):
+            return False
+        roots = self.aliasing.roots[edge]
+        if len(roots) != 1 or not self.aliasing.is_private(edge):
+            return False
+        (root,) = roots
+        return self.aliasing.last_use[root] == self.position[node]
+
+    @staticmethod
+    def _fits(node: Node, edge: Edge) -> bool:
+        """Whether the result has type and shape of the overwritten value, whatever is fed."""
+        if not node.dtypes or node.dtypes[0].is_ref_dtype:
+            return True  # the value becomes the memory of a variable
+        if edge.dtype is not node.dtypes[0]:
+            return False
+        if len(node.inputs) == 1:
+            return True
+        shape = edge.shape
+        return shape is not None and shape == node.shapes[0] and None not in shape
+
+    def finish(self) -> Plan:
+        parameters = ", ".join(["step", *(f"f{i}" for i in range(len(self.step.feeds)))])
+        results = []
+        for i, edge in enumerate(self.step.fetches):
+            results.append(f"r{i}({self._fetched(edge)})")
+            rank = None if edge.shape is None else len(edge.shape)
+            private = self.aliasing.is_private(edge)
+            self.namespace[f"r{i}"] = fetcher(edge.dtype.base_dtype, rank, copy=not private)
+        body = [*self.lines, f"return ({', '.join(results)}{',' if results else ''})"]
+        source = "\n".join([f"def step({parameters}):", *(f"    {line}" for line in body)])
+        filename = f"<penstock plan {next(_counter)}>"
+        exec(compile(source, filename, "exec"), self.namespace)  # our own generated source
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        return Plan(source, self.namespace["step"], self.bound, self.names, filename)
+
+    def _fetched(self, edge: Edge) -> str:
+        name = self.names[edge]
+        return f"{name}.read()" if edge.dtype.is_ref_dtype else name
+
+
+def _copied(value: Any) -> Any:
+    """Own memory for a value that shares a variable's, which is written before its last use."""
+    if isinstance(value, (tuple, list)):
+        return [_copied(entry) for entry in value]
+    return value.clone() if hasattr(value, "clone") else value.copy()

@@ -1,0 +1,1 @@
+"""What outlives a step: containers of named resources, and the kinds of state kept in them."""

@@ -1,0 +1,52 @@
+"""The resource manager of a device: named containers of named state.
+
+A resource is found by (kind, container, name). It lives until its container is cleared, across
+steps and, on a server, across sessions. The empty name stands for the default container.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+DEFAULT_CONTAINER = "localhost"
+
+R = TypeVar("R")
+
+
+class ResourceManager:
+    """All state of one device; safe to use from many steps at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._containers: dict[str, dict[tuple[type, str], Any]] = {}
+
+    def get_or_create(self, kind: type[R], container: str, name: str, make: Callable[[], R]) -> R:
+        """The resource of that kind and name, made by `make` where it doesn't exist yet."""
+        with self._lock:
+            entries = self._containers.setdefault(container or DEFAULT_CONTAINER, {})
+            resource = entries.get((kind, name))
+            if resource is None:
+                resource = entries[kind, name] = make()
+            return resource  # type: ignore[no-any-return]
+
+    def find(self, kind: type[R], container: str, name: str) -> R | None:
+        with self._lock:
+            entries = self._containers.get(container or DEFAULT_CONTAINER, {})
+            return entries.get((kind, name))
+
+    def remove(self, kind: type, container: str, name: str) -> bool:
+        """Forgets a resource; whether it was there."""
+        with self._lock:
+            entries = self._containers.get(container or DEFAULT_CONTAINER, {})
+            return entries.pop((kind, name), None) is not None
+
+    def clear(self, containers: Iterable[str] = ()) -> None:
+        """Drops the named containers; without names, all of them."""
+        with self._lock:
+            for container in list(containers) or list(self._containers):
+                for resource in self._containers.pop(container or DEFAULT_CONTAINER, {}).values():
+                    close = getattr(resource, "close", None)
+                    if close is not None:
+                        close()

@@ -1,0 +1,41 @@
+"""A variable's buffer: what ref edges and resource handles of variables stand for at run time."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from penstock import errors
+from penstock.dtypes import DType
+from penstock.shapes import Shape
+
+
+class VariableState:
+    """A mutable tensor with a name; None until it is first assigned.
+
+    1. `value` is replaced or written to in place by kernels only; a kernel that takes the variable
+       and not its value owns the decision which of the two.
+    2. Nothing locks it but kernels whose node asks for it (`use_locking`): concurrent steps may
+       interleave their updates, as asynchronous training wants.
+    """
+
+    __slots__ = ("dtype", "lock", "name", "shape", "value")
+
+    def __init__(self, name: str, dtype: DType, shape: Shape):
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.value: Any = None
+        self.lock = threading.Lock()
+
+    def read(self) -> Any:
+        """The current value, sharing memory with the variable."""
+        value = self.value
+        if value is None:
+            raise errors.FailedPreconditionError(
+                None,
+                None,
+                f"Attempting to use uninitialized value {self.name}: run its initializer first "
+                "(sess.run(tf.global_variables_initializer()))",
+            )
+        return value

@@ -1,0 +1,14 @@
+"""Settings of the whole test run."""
+
+import os
+
+# Before anything imports torch: tests run in several processes, and a pool of threads in each
+# would fight over the cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from hypothesis import settings
+
+# No deadline: how long an example takes says more about a busy machine than about the code. In CI
+# the examples are always the same, so that a failure there is the change's own.
+settings.register_profile("penstock", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("penstock")

@@ -1,0 +1,236 @@
+"""Every op case in Penstock against what TensorFlow computed: values, shapes, gradients, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.ir import registry
+from tests.ops import drive, records
+from tests.ops.case import Case, dtype_name
+from tests.ops.cases import cases_of, families
+from tests.ops.drive import Graph, Library, Mode
+from tests.ops.records import Record
+
+# Relative and absolute tolerance by type; every other type is compared exactly.
+TOLERANCE: dict[str, tuple[float, float]] = {
+    "bfloat16": (2e-2, 1e-2),
+    "float16": (2e-3, 1e-3),
+    "float32": (1e-5, 1e-6),
+    "float64": (1e-11, 1e-12),
+    "complex64": (1e-5, 1e-6),
+    "complex128": (1e-11, 1e-12),
+}
+STEP = 1e-5  # of finite differences in float64
+NUMERIC_TOLERANCE = 1e-6
+
+
+def _apply(op: str, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
+    spec = registry.find(op)
+    if spec is None:
+        raise LookupError(f"op {op!r} is not registered")
+    return spec(*inputs, name=name, **attrs)
+
+
+PENSTOCK = Library(tf, _apply)
+
+
+def _cases(wanted: Callable[[Case], bool]) -> Any:
+    """Runs a test for the cases for which `wanted` holds: -k finds them by family, op and label."""
+    chosen = [
+        pytest.param(family, case, id=f"{family}/{case.id}")
+        for family in families()
+        for case in cases_of(family)
+        if wanted(case)
+    ]
+    return pytest.mark.parametrize(("family", "case"), chosen)
+
+
+def _succeeds(case: Case) -> bool:
+    return not case.fails
+
+
+def _is_differentiated(case: Case) -> bool:
+    return bool(case.differentiated())
+
+
+def _is_differentiated_in_float64(case: Case) -> bool:
+    values = drive.differentiated_values(case)
+    return case.numeric and bool(values) and all(dtype_name(v) == "float64" for v in values)
+
+
+@_cases(_succeeds)
+def test_value_of_constants(family: str, case: Case) -> None:
+    record = records.find(family, case)
+    graph = drive.build(PENSTOCK, case, Mode.CONSTANTS)
+    _check_static_shapes(graph, record, case, Mode.CONSTANTS)
+    _check_result(case, record, drive.run(PENSTOCK, case, graph))
+
+
+@_cases(_succeeds)
+def test_value_of_feeds(family: str, case: Case) -> None:
+    record = records.find(family, case)
+    if case.expected is None and record.modes[Mode.FED.value].error is not None:
+        return  # TensorFlow's own op needs to know the shape
+    graph = drive.build(PENSTOCK, case, Mode.FED)
+    _check_static_shapes(graph, record, case, Mode.FED)
+    _check_result(case, record, drive.run(PENSTOCK, case, graph))
+
+
+@_cases(_succeeds)
+def test_static_shape_without_values(family: str, case: Case) -> None:
+    record = records.find(family, case)
+    if record.modes[Mode.SHAPED.value].error is None:
+        graph = drive.build(PENSTOCK, case, Mode.SHAPED)
+        _check_static_shapes(graph, record, case, Mode.SHAPED)
+
+
+@_cases(_succeeds)
+def test_round_trip(family: str, case: Case) -> None:
+    record = records.find(family, case)
+    graph = drive.build(PENSTOCK, case, Mode.CONSTANTS)
+    message = graph.graph.as_graph_def()
+    copy = type(message).FromString(message.SerializeToString())
+    graph.graph = tf.Graph()
+    with graph.graph.as_default():
+        tf.import_graph_def(copy, name="")
+    _check_result(case, record, drive.run(PENSTOCK, case, graph))
+
+
+@_cases(lambda case: case.fails)
+@pytest.mark.parametrize("mode", [Mode.CONSTANTS, Mode.FED], ids=lambda mode: mode.value)
+def test_error(family: str, case: Case, mode: Mode) -> None:
+    expected = records.find(family, case).modes[mode.value].error
+    if expected is None:
+        return  # TensorFlow notices it in the other mode alone
+    try:
+        drive.run(PENSTOCK, case, drive.build(PENSTOCK, case, mode))
+    except Exception as error:
+        if type(error).__name__ != expected:
+            raise AssertionError(f"TensorFlow raises {expected}") from error
+    else:
+        pytest.fail(f"TensorFlow raises {expected}, Penstock nothing")
+
+
+@_cases(_is_differentiated)
+def test_gradient(family: str, case: Case) -> None:
+    record = records.find(family, case)
+    if record.gradients is None:
+        return
+    for mode in (Mode.CONSTANTS, Mode.FED) if record.gradients_fed else (Mode.CONSTANTS,):
+        graph = drive.build(PENSTOCK, case, mode)
+        found = drive.gradients(PENSTOCK, case, graph, record.outputs)
+        names = drive.differentiated(case, graph)
+        for name, ours, theirs in zip(names, found, record.gradients, strict=True):
+            _check_array(case, f"gradient of {name} ({mode.value})", ours, theirs)
+
+
+@_cases(_is_differentiated_in_float64)
+def test_gradient_is_the_derivative(family: str, case: Case) -> None:
+    """Along a random direction of each input the outputs change as the gradient says."""
+    record = records.find(family, case)
+    if record.gradients is None and case.expected is None:
+        return
+    graph = drive.build(PENSTOCK, case, Mode.FED)
+    outputs = drive.run(PENSTOCK, case, graph).outputs
+    gradients = drive.gradients(PENSTOCK, case, graph, outputs)
+    ys = drive.differentiable_outputs(case, graph.op)
+    weights = {y.value_index: drive.output_gradient(case, y.value_index, outputs) for y in ys}
+    rng = np.random.RandomState(case.seed())
+    for name, gradient in zip(drive.differentiated(case, graph), gradients, strict=True):
+        if gradient is None or name not in graph.feeds:
+            continue
+        direction = np.asarray(rng.standard_normal(gradient.shape))
+        slope = _slope(case, graph, name, direction, weights)
+        size = max(1.0, float(np.abs(gradient).sum()))
+        difference = abs(float(np.sum(gradient * direction)) - slope)
+        assert difference <= NUMERIC_TOLERANCE * size, f"gradient of {name}: slope is {slope}"
+
+
+def _slope(
+    case: Case, graph: Graph, name: str, direction: np.ndarray, weights: dict[int, np.ndarray]
+) -> float:
+    """The derivative of the weighted sum of the outputs along a direction of one input."""
+    value = graph.feeds[name]
+    sums = []
+    for sign in (1, -1):
+        graph.feeds[name] = value + sign * STEP * direction
+        outputs = drive.run(PENSTOCK, case, graph).outputs
+        sums.append(sum(np.vdot(outputs[i], weight).real for i, weight in weights.items()))
+    graph.feeds[name] = value
+    return float(sums[0] - sums[1]) / (2 * STEP)
+
+
+@pytest.mark.parametrize("family", families())
+def test_records_belong_to_cases(family: str) -> None:
+    """Nothing is recorded that no case asks for any more."""
+    assert records.ids(family) == {case.id for case in cases_of(family)}
+
+
+# Comparing ------------------------------------------------------------------------------------
+
+
+def _check_result(case: Case, record: Record, result: drive.Result) -> None:
+    expected = record.outputs if case.expected is None else list(case.expected)
+    for i, (ours, theirs) in enumerate(zip(result.outputs, expected, strict=True)):
+        _check_array(case, f"output {i}", ours, theirs)
+    if case.expected is None:
+        pairs = zip(result.variables, record.variables, strict=True)
+        for i, (ours, theirs) in enumerate(pairs):
+            _check_array(case, f"variable {i} after the step", ours, theirs)
+
+
+def _check_static_shapes(graph: Graph, record: Record, case: Case, mode: Mode) -> None:
+    """The graph knows at least what TensorFlow's does, and nothing that the results contradict."""
+    ours = graph.static_shapes()
+    theirs = record.modes[mode.value].shapes or [None] * len(ours)
+    results = record.outputs if case.expected is None else case.expected
+    for i, (shape, known, result) in enumerate(zip(ours, theirs, results, strict=True)):
+        given = f"output {i} ({mode.value}): static shape {shape}"
+        assert _is_at_least(shape, known), f"{given}, TensorFlow knows {known}"
+        if result is not None:
+            assert _is_at_least(list(result.shape), shape), f"{given} of a {result.shape}"
+
+
+def _is_at_least(shape: Any, known: Any) -> bool:
+    """Whether a static shape agrees with all that is known of it."""
+    if known is None:
+        return True
+    if shape is None or len(shape) != len(known):
+        return False
+    return all(size is None or size == ours for ours, size in zip(shape, known, strict=True))
+
+
+def _check_array(case: Case, what: str, ours: np.ndarray | None, theirs: np.ndarray | None) -> None:
+    if ours is None or theirs is None:
+        assert ours is theirs, f"{what} is {_brief(ours)}, TensorFlow has {_brief(theirs)}"
+        return
+    given = f"{dtype_name(ours)} {list(ours.shape)}"
+    wanted = f"{dtype_name(theirs)} {list(theirs.shape)}"
+    assert given == wanted, f"{what} is a {given}, TensorFlow has a {wanted}"
+    if case.shape_only:
+        return
+    tolerance = TOLERANCE.get(dtype_name(theirs))
+    if tolerance is None:
+        assert ours.tolist() == theirs.tolist(), f"{what}:\n{ours}\nTensorFlow has\n{theirs}"
+        return
+    rtol = tolerance[0] if case.rtol is None else case.rtol
+    atol = (tolerance[1] if case.atol is None else case.atol) * _magnitude(theirs)
+    np.testing.assert_allclose(_wide(ours), _wide(theirs), rtol, atol, err_msg=what)
+
+
+def _magnitude(values: np.ndarray) -> float:
+    finite = np.abs(_wide(values))
+    return max(1.0, float(np.max(finite, initial=0.0, where=np.isfinite(finite))))
+
+
+def _wide(values: np.ndarray) -> np.ndarray:
+    return values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+
+
+def _brief(value: np.ndarray | None) -> str:
+    return "None" if value is None else f"a {dtype_name(value)} {list(value.shape)}"

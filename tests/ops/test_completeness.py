@@ -1,0 +1,51 @@
+"""No op without a case, a CPU kernel and a shape rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import penstock.kernels  # registers every kernel
+from penstock.ir import registry
+from penstock.ir.registry import OpSpec
+from penstock.kernels import registry as kernels
+from tests.ops.cases import cases_of, families
+from tests.ops.opdefs import table
+
+ROOT = Path(__file__).parents[2]
+
+# Ops that no case can be written for, and the test file that names them instead.
+TESTED_ELSEWHERE: dict[str, str] = {
+    # TensorFlow no longer makes nodes of this type, it only reads them in old GraphDefs.
+    "PlaceholderV2": "tests/ops/test_completeness.py",
+}
+
+
+def _public_specs() -> list[OpSpec]:
+    """What Penstock registers for its users; tests register ops of other names in this process."""
+    return [spec for name, spec in sorted(registry.specs().items()) if name in table()]
+
+
+def test_every_op_has_a_case() -> None:
+    covered = {case.op for family in families() for case in cases_of(family)}
+    missing = {spec.name for spec in _public_specs()} - covered - TESTED_ELSEWHERE.keys()
+    assert not missing, f"no case in tests/ops/cases for {', '.join(sorted(missing))}"
+
+
+def test_exceptions_are_needed() -> None:
+    """Each exception names a registered op without a case, and a file that tests it."""
+    covered = {case.op for family in families() for case in cases_of(family)}
+    for name, file in TESTED_ELSEWHERE.items():
+        assert registry.find(name) is not None, f"{name} is not registered"
+        assert name not in covered, f"{name} has a case: take it off the list"
+        assert name in (ROOT / file).read_text(encoding="utf-8"), f"{file} does not mention {name}"
+
+
+def test_every_op_has_a_cpu_kernel() -> None:
+    missing = [spec.name for spec in _public_specs() if kernels.find(spec.name, "CPU") is None]
+    assert not missing, f"no CPU kernel for {', '.join(missing)}"
+
+
+def test_every_op_has_a_shape_rule() -> None:
+    specs = _public_specs()
+    missing = [spec.name for spec in specs if spec.outputs and spec.shape_rule is None]
+    assert not missing, f"no shape rule for {', '.join(missing)}"
