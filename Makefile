@@ -38,8 +38,8 @@ format: $(INSTALLED) ## mend what ruff can mend
 	$(PY) -m ruff format .
 
 .PHONY: bench
-bench: $(INSTALLED) ## run the benchmarks (ARGS="…" goes to benchmarks/run.py)
-	$(PY) benchmarks/run.py $(ARGS)
+bench: $(INSTALLED) ## run the benchmarks (ARGS="…" goes to benchmarks.run)
+	$(PY) -m benchmarks.run $(ARGS)
 
 .PHONY: protos
 protos: $(INSTALLED) ## compile penstock/proto/schemas/*.proto into schemas.binpb

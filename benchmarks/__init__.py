@@ -1,1 +1,1 @@
-"""Penstock measured against its peers: `python benchmarks/run.py`, README.md says how and why."""
+"""Penstock measured against its peers: `python -m benchmarks.run`, README.md says how and why."""

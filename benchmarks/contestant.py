@@ -26,7 +26,7 @@ class Contestant:
         self.variant = variant
         command = [str(interpreter(framework, peers)), "-m", "benchmarks.worker"]
         command += [model, framework, "--variant", variant, "--threads", str(threads)]
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in __exit__)
         self._process = subprocess.Popen(
             command,
             cwd=REPOSITORY,
@@ -36,13 +36,13 @@ class Contestant:
             stderr=self._log,
             text=True,
         )
-        self.version = ""
 
     def __enter__(self) -> "Contestant":
         return self
 
     def __exit__(self, *exception: object) -> None:
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         try:
             self._process.wait(timeout=20)
@@ -56,8 +56,9 @@ class Contestant:
     def pid(self) -> int:
         return self._process.pid
 
-    def await_ready(self) -> None:
-        self.version = self._answer()["version"]
+    def await_ready(self) -> str:
+        """Waits until the model stands; returns the framework's version."""
+        return self._answer()["version"]
 
     def check(self) -> list[float]:
         return self._ask(do="check")["observed"]

@@ -94,7 +94,7 @@ def interpreter(framework: str, peers: Path) -> Path:
     if not python.exists():
         raise FileNotFoundError(
             f"no environment for {framework} at {python}; make it with "
-            f"`python benchmarks/setup_peers.py --dir {peers}`, or leave {framework} out "
+            f"`python -m benchmarks.setup_peers --dir {peers}`, or leave {framework} out "
             "with --frameworks"
         )
     return python

@@ -14,10 +14,10 @@ class Program:
     """A model built in one framework, its state at the initial values.
 
     1. `step` runs one step as a user would, and returns when all its effects are in memory.
-    2. `observe` returns a number on which all frameworks must agree, most often the loss. It leaves
-       the state alone, or changes it as `step` does, in every framework alike.
-    3. `replay` is a step whose effect is the same in every framework. It is given where `step` draws
-       random numbers of its own; elsewhere it is `step`.
+    2. `observe` returns a number on which all frameworks must agree, most often the loss, and
+       leaves the state alone.
+    3. `replay` is a step whose effect is the same in every framework. It is given where `step`
+       draws random numbers of its own; elsewhere it is `step`.
     """
 
     step: Callable[[], object]
@@ -30,9 +30,9 @@ class Model:
     """One row of the table.
 
     steps: steps that a framework takes in one round.
-    check_steps: steps after which `observe` is compared again (the first comparison comes before them).
+    check_steps: steps between the two comparisons of `observe`; with 0 there is just one.
     tolerance: relative difference that the frameworks' observations may have.
-    variants: for a framework with several natural formulations, their names; the fastest one counts.
+    variants: of a framework with several natural formulations, their names; the fastest counts.
     memory: whether the peak memory of a step is a row, too.
     """
 
@@ -54,7 +54,7 @@ def sessions(build: Callable[[Any], Program]) -> dict[str, Builder]:
 
 
 def pytorch(build: Callable[[Any, str, Compile], Program]) -> dict[str, Builder]:
-    """Builders for PyTorch, eager and compiled, out of one function of (torch, variant, compile)."""
+    """Builders for PyTorch, eager and compiled, out of one function that is given `compile`."""
     return {
         "torch": lambda torch, variant: build(torch, variant, lambda function: function),
         "torch-compiled": lambda torch, variant: build(

@@ -1,4 +1,4 @@
-"""How much of the machine others used while a worker was measured. Linux only, elsewhere nothing."""
+"""How much of the machine others used while a worker was measured."""
 
 import os
 from collections.abc import Sequence

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from statistics import median
 from typing import Any
 
@@ -10,8 +11,9 @@ PENSTOCK = "penstock"
 
 @dataclass
 class Measurement:
-    """One framework's numbers for one model."""
+    """One framework's numbers for one model, in one variant."""
 
+    framework: str
     variant: str
     version: str
     observed: list[float]
@@ -19,15 +21,31 @@ class Measurement:
     peak_bytes: int | None = None
 
 
+@dataclass(frozen=True)
+class Failure:
+    """Why a framework has no numbers for a model."""
+
+    framework: str
+    variant: str
+    message: str
+
+
 @dataclass
 class ModelResult:
-    """One model's numbers; `failures` says why a framework has none."""
+    """One model's numbers, of every framework and variant."""
 
     model: str
     title: str
-    measurements: dict[str, Measurement] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
+    measurements: list[Measurement] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
     disagreement: str | None = None
+
+    def best(self) -> dict[str, Measurement]:
+        """Each framework's fastest variant, the one that counts."""
+        timed = [m for m in self.measurements if m.seconds]
+        # The fastest comes last and so replaces the others of its framework.
+        timed.sort(key=lambda m: median(m.seconds), reverse=True)
+        return {m.framework: m for m in timed}
 
 
 @dataclass(frozen=True)
@@ -63,16 +81,13 @@ def rows(results: Sequence[ModelResult]) -> list[Row]:
     """Every model's times and, where they were measured, its peaks of memory."""
     made = []
     for result in results:
+        best = result.best()
         times = {
-            name: Cell(median(m.seconds) * 1e3, min(m.seconds) * 1e3)
-            for name, m in result.measurements.items()
-            if m.seconds
+            name: Cell(median(m.seconds) * 1e3, min(m.seconds) * 1e3) for name, m in best.items()
         }
         made.append(Row(result.model, result.title, "ms", times))
         peaks = {
-            name: Cell(m.peak_bytes / 2**20)
-            for name, m in result.measurements.items()
-            if m.peak_bytes is not None
+            name: Cell(m.peak_bytes / 2**20) for name, m in best.items() if m.peak_bytes is not None
         }
         if peaks:
             title = f"{result.title}: peak memory"
@@ -83,9 +98,8 @@ def rows(results: Sequence[ModelResult]) -> list[Row]:
 def find_disagreement(observed: Mapping[str, Sequence[float]], tolerance: float) -> str | None:
     """Says how the frameworks' observations differ by more than the tolerance, if they do."""
     for position, values in enumerate(zip(*observed.values(), strict=True)):
-        spread = max(values) - min(values)
-        # Written so that a NaN, which compares with nothing, counts as a disagreement.
-        if not spread <= tolerance * max(abs(value) for value in values):
+        allowed = tolerance * max(abs(value) for value in values)
+        if not all(map(isfinite, values)) or max(values) - min(values) > allowed:
             shown = ", ".join(
                 f"{name} {value:.6g}" for name, value in zip(observed, values, strict=True)
             )

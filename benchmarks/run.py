@@ -14,7 +14,13 @@ from benchmarks.frameworks import FRAMEWORKS, default_peers_directory
 from benchmarks.model import Model
 from benchmarks.models import MODELS
 from benchmarks.noise import NoiseMeter
-from benchmarks.results import Measurement, ModelResult, as_json, find_disagreement
+from benchmarks.results import (
+    Failure,
+    Measurement,
+    ModelResult,
+    as_json,
+    find_disagreement,
+)
 from benchmarks.table import report
 
 
@@ -27,7 +33,7 @@ class ModelRun:
 
     1. Only one worker computes at any time: each is started, checked and warmed up alone, and in a
        round they take turns.
-    2. A framework that fails at any point leaves the run with its message, and the others go on.
+    2. A worker that fails at any point leaves the run with its message, and the others go on.
     """
 
     def __init__(self, name: str, model: Model, options: argparse.Namespace) -> None:
@@ -35,82 +41,81 @@ class ModelRun:
         self._model = model
         self._options = options
         self._steps = options.steps or model.steps
-        self.result = ModelResult(name, model.title)
-        self.noise = NoiseMeter()
+        self._measured: dict[Contestant, Measurement] = {}
+        self._result = ModelResult(name, model.title)
 
     def run(self) -> ModelResult:
         with ExitStack() as workers:
-            contestants = [
-                contestant
-                for framework in self._options.frameworks
-                if framework in self._model.builders
-                and (contestant := self._best_variant(framework, workers)) is not None
-            ]
+            for framework in self._options.frameworks:
+                if framework in self._model.builders:
+                    for variant in self._model.variants_of(framework):
+                        self._enter(framework, variant, workers)
             self._compare_observations()
-            self._take_turns(contestants)
+            self._take_turns()
             if self._model.memory:
-                self._measure_memory(contestants)
-        return self.result
+                self._measure_memory()
+        self._result.measurements += self._measured.values()
+        return self._result
 
-    def _best_variant(self, framework: str, workers: ExitStack) -> Contestant | None:
-        """The framework's fastest variant in a trial; the other variants' workers are ended."""
-        trials: list[tuple[float, Contestant, Measurement]] = []
-        for variant in self._model.variants_of(framework):
-            label = f"{self._name}: {framework} {variant}".rstrip()
-            say(f"{label}: starting")
-            with ExitStack() as stack:
-                try:
-                    contestant = stack.enter_context(self._start(framework, variant))
-                    contestant.await_ready()
-                    observed = contestant.check()
-                    contestant.run(self._steps)
-                    seconds = median(contestant.run(self._steps))
-                except (WorkerError, FileNotFoundError) as error:
-                    say(f"{label}: failed: {error}")
-                    self.result.failures[framework] = str(error)
-                    continue
-                say(f"{label}: ready, {seconds * 1e3:.3g} ms a step")
-                measurement = Measurement(variant, contestant.version, observed)
-                if trials and trials[0][0] <= seconds:
-                    continue
-                workers.push(stack.pop_all())
-                trials[:0] = [(seconds, contestant, measurement)]
-        if not trials:
-            return None
-        for _, slower, _ in trials[1:]:
-            slower.__exit__()
-        self.result.failures.pop(framework, None)
-        _, contestant, self.result.measurements[framework] = trials[0]
-        return contestant
-
-    def _start(self, framework: str, variant: str) -> Contestant:
+    def _enter(self, framework: str, variant: str, workers: ExitStack) -> None:
+        """Starts a worker and takes it through everything that comes before the first round."""
         options = self._options
-        return Contestant(
-            self._name, framework, variant, threads=options.threads, peers=options.peers
-        )
+        label = f"{self._name}: {framework} {variant}".rstrip()
+        say(f"{label}: starting")
+        try:
+            contestant = workers.enter_context(
+                Contestant(
+                    self._name, framework, variant, threads=options.threads, peers=options.peers
+                )
+            )
+            version = contestant.await_ready()
+            measurement = Measurement(framework, variant, version, contestant.check())
+            warm_up = contestant.run(self._steps)
+        except (WorkerError, FileNotFoundError) as error:
+            self._fail(framework, variant, error)
+            return
+        self._measured[contestant] = measurement
+        say(f"{label}: ready, {median(warm_up) * 1e3:.3g} ms a step")
+
+    def _fail(self, framework: str, variant: str, error: Exception) -> None:
+        failure = Failure(framework, variant, str(error))
+        self._result.failures.append(failure)
+        say(f"{self._name}: {framework} {variant} failed: {error}")
 
     def _compare_observations(self) -> None:
-        observed = {name: m.observed for name, m in self.result.measurements.items()}
-        self.result.disagreement = find_disagreement(observed, self._model.tolerance)
-        if self.result.disagreement:
-            say(f"{self._name}: THE FRAMEWORKS DISAGREE {self.result.disagreement}")
+        observed = {
+            f"{m.framework} {m.variant}".rstrip(): m.observed for m in self._measured.values()
+        }
+        self._result.disagreement = find_disagreement(observed, self._model.tolerance)
+        if self._result.disagreement:
+            say(f"{self._name}: THE FRAMEWORKS DISAGREE {self._result.disagreement}")
 
-    def _take_turns(self, contestants: list[Contestant]) -> None:
+    def _take_turns(self) -> None:
+        noise = NoiseMeter()
         for number in range(self._options.rounds):
             say(f"{self._name}: round {number + 1} of {self._options.rounds}")
-            # Each round starts with another framework, lest one always follows the same neighbour.
-            first = number % max(1, len(contestants))
-            for contestant in contestants[first:] + contestants[:first]:
-                sleeping = [other.pid for other in contestants if other is not contestant]
-                with self.noise.slot(contestant.pid, sleeping):
-                    seconds = contestant.run(self._steps)
-                self.result.measurements[contestant.framework].seconds += seconds
-        say(f"{self._name}: {self.noise.summary()}")
+            turns = list(self._measured)
+            # Each round starts with another worker, lest one always follows the same neighbour.
+            first = number % max(1, len(turns))
+            for contestant in turns[first:] + turns[:first]:
+                sleeping = [other.pid for other in turns if other is not contestant]
+                with noise.slot(contestant.pid, sleeping):
+                    self._take_turn(contestant)
+        say(f"{self._name}: {noise.summary()}")
 
-    def _measure_memory(self, contestants: list[Contestant]) -> None:
-        for contestant in contestants:
-            measurement = self.result.measurements[contestant.framework]
-            measurement.peak_bytes = contestant.memory(self._steps)
+    def _take_turn(self, contestant: Contestant) -> None:
+        try:
+            self._measured[contestant].seconds += contestant.run(self._steps)
+        except WorkerError as error:
+            del self._measured[contestant]
+            self._fail(contestant.framework, contestant.variant, error)
+
+    def _measure_memory(self) -> None:
+        for contestant, measurement in self._measured.items():
+            try:
+                measurement.peak_bytes = contestant.memory(self._steps)
+            except WorkerError as error:
+                self._fail(contestant.framework, contestant.variant, error)
 
 
 def names(known: Sequence[str], text: str) -> list[str]:
@@ -144,7 +149,7 @@ def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 1 if a framework failed or the frameworks disagree, so that no one trusts the table."""
+    """Prints the report; returns 1 if it is not to be trusted: a failure, or a disagreement."""
     options = parse_options(arguments)
     results = [ModelRun(name, MODELS[name], options).run() for name in options.models]
     text = report(results, options.frameworks)

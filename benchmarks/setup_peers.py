@@ -1,4 +1,4 @@
-"""Makes the environments of the peers: `python benchmarks/setup_peers.py [--dir DIR]`.
+"""Makes the environments of the peers: `python -m benchmarks.setup_peers [--dir DIR]`.
 
 PyTorch needs none: the peers that use it run in Penstock's own environment.
 """
@@ -7,9 +7,6 @@ import argparse
 import subprocess
 import sys
 from pathlib import Path
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.frameworks import default_peers_directory, environment_python
 

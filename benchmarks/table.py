@@ -74,24 +74,24 @@ def notes(results: Sequence[ModelResult]) -> list[str]:
     """Which variants counted, what failed, and where the frameworks disagree."""
     lines = []
     for result in results:
-        for framework, measurement in result.measurements.items():
-            if measurement.variant:
-                name = title_of(framework)
-                lines.append(f"{result.title}: {name} is fastest with {measurement.variant}.")
-        for framework, failure in result.failures.items():
-            lines.append(f"{result.title}: {title_of(framework)} failed: {failure}")
+        variants = [
+            f"{title_of(framework)} {measurement.variant}"
+            for framework, measurement in result.best().items()
+            if measurement.variant
+        ]
+        if variants:
+            lines.append(f"{result.title}: the fastest variants are {', '.join(variants)}.")
+        for failure in result.failures:
+            name = f"{title_of(failure.framework)} {failure.variant}".rstrip()
+            lines.append(f"{result.title}: {name} failed: {failure.message}")
         if result.disagreement:
             lines.append(f"**{result.title}: the frameworks disagree** {result.disagreement}.")
     return lines
 
 
 def versions(results: Sequence[ModelResult]) -> str:
-    found = {
-        title_of(framework): measurement.version
-        for result in results
-        for framework, measurement in result.measurements.items()
-    }
-    return ", ".join(f"{title} {version}" for title, version in found.items())
+    found = {m.framework: m.version for result in results for m in result.measurements}
+    return ", ".join(f"{title_of(framework)} {version}" for framework, version in found.items())
 
 
 def report(results: Sequence[ModelResult], frameworks: Sequence[str]) -> str:

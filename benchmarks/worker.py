@@ -1,8 +1,8 @@
-"""One model in one framework, in a process of its own: `python -m benchmarks.worker MODEL FRAMEWORK`.
+"""One model in one framework, in its own process: `python -m benchmarks.worker MODEL FRAMEWORK`.
 
-The runner writes requests to the worker's stdin and reads answers from its stdout, one JSON object a
-line. Between requests the worker sleeps. The first line it writes is {"version": …} once the model
-stands, or {"error": …}.
+The runner writes requests to the worker's stdin and reads answers from its stdout, one JSON object
+a line. Between requests the worker sleeps. The first line it writes is {"version": …} once the
+model stands, or {"error": …}.
 """
 
 import argparse

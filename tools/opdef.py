@@ -32,7 +32,7 @@ TRAITS = {
     "is_stateful": "STATEFUL",
     "is_commutative": "COMMUTATIVE",
     "is_aggregate": "AGGREGATE",
-    "allows_uninitialized_input": "Trait.UNKNOWN_SHAPE_OK",
+    "allows_uninitialized_input": "Trait.ALLOWS_UNINITIALIZED",
 }
 
 

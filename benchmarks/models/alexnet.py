@@ -1,4 +1,4 @@
-"""AlexNet in one tower, as the convnet-benchmarks have it: no normalization, no dropout, batch 16."""
+"""AlexNet in one tower, as in convnet-benchmarks: no normalization, no dropout; batch 16."""
 
 from typing import Any
 

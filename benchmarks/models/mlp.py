@@ -1,4 +1,4 @@
-"""The network of the OSDI paper's first figure: 784-100-10, batch 100, Adagrad, data fed each step."""
+"""The network of the OSDI paper's first figure: 784-100-10, batch 100, fed each step, Adagrad."""
 
 from typing import Any
 

@@ -1,8 +1,8 @@
 """Skip-gram word2vec with NCE loss: 50,000 × 128 embeddings, of which a step touches a few rows.
 
 A step draws 64 negative samples from the log-uniform distribution. Penstock and TensorFlow draw
-without replacement, as `tf.nn.nce_loss` does; PyTorch and JAX, which have no such sampler, draw with
-replacement, which is cheaper. For the comparison of losses all of them take the same given samples.
+without replacement, as `tf.nn.nce_loss` does; PyTorch and JAX, which have no such sampler, draw
+with replacement, which is cheaper. To compare losses, all of them take the same given samples.
 """
 
 from typing import Any

@@ -11,7 +11,7 @@ from penstock import dtypes, shapes
 from penstock.client.fetches import expansion_of
 from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
-from penstock.kernels.values import from_array
+from penstock.kernels.values import from_array, sharing
 from penstock.ops.literals import to_array
 
 
@@ -42,6 +42,7 @@ def converter(tensor: Tensor) -> Callable[[Any], Any]:
         return lambda value: _checked_shape(tensor, _string_array(tensor, value))
     wanted = np.dtype(dtype.as_numpy_dtype)
     ndarray = np.ndarray
+    share = sharing(dtype)
 
     def convert(value: Any) -> Any:
         if type(value) is not ndarray or value.dtype != wanted:
@@ -49,6 +50,11 @@ def converter(tensor: Tensor) -> Callable[[Any], Any]:
         shape = tensor._shape
         if shape is not None and value.shape != shape:
             _checked_shape(tensor, value)
+        if value.flags.writeable:
+            try:
+                return share(value)
+            except ValueError:  # negative strides
+                pass
         return from_array(value)
 
     return convert

@@ -37,7 +37,8 @@ class PartialRun:
                 raise errors.InvalidArgumentError(
                     None, None, f"the feed {tensor.name} has already been fed"
                 )
-        for element in (*flat.tensors, *flat.targets):
+        elements: list[Any] = [*flat.tensors, *flat.targets]
+        for element in elements:
             if element not in self._edges and element not in self._targets:
                 raise errors.InvalidArgumentError(
                     None, None, f"the fetch {element.name} was not specified in partial_run_setup"

@@ -23,7 +23,7 @@ _open_lock = threading.Lock()
 
 
 class _Run:
-    """What a session keeps for one form of `run`: feed conversion, compiled step, result builder."""
+    """What a session keeps for one form of `run`: feed converters, compiled step, way back."""
 
     __slots__ = ("build", "converters", "expand", "step")
 
@@ -43,6 +43,18 @@ class _Run:
         return [convert(value) for convert, value in zip(self.converters, values, strict=True)]
 
 
+def _text(target: Any) -> str:
+    if isinstance(target, bytes):
+        return target.decode()
+    if not isinstance(target, str):
+        raise TypeError(f"target must be a string, but got {type(target)}")
+    return target
+
+
+def _seconds(milliseconds: int) -> float | None:
+    return milliseconds / 1000 if milliseconds > 0 else None
+
+
 class BaseSession:
     """Compiles a step once per form of `run` and runs it; see `tf.Session`."""
 
@@ -51,9 +63,7 @@ class BaseSession:
             graph = defaults.get_default_graph()
         elif not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
-        if not isinstance(target, (str, bytes)):
-            raise TypeError(f"target must be a string, but got {type(target)}")
-        self._target = target.decode() if isinstance(target, bytes) else target
+        self._target = _text(target)
         if self._target:
             raise errors.UnimplementedError(
                 None, None, f"a session on the remote target {self._target!r} is not possible yet"
@@ -62,6 +72,7 @@ class BaseSession:
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._graph = graph
         self._config = config if config is not None else proto.ConfigProto()
+        self._timeout = _seconds(self._config.operation_timeout_in_ms)
         self._closed = False
         self._lock = threading.Lock()
         self._runs: dict[Any, _Run] = {}
@@ -73,19 +84,16 @@ class BaseSession:
             _open_sessions.add(self)
 
     def _make_runtime(self) -> Any:
-        # torch is loaded by the first session, not by building graphs.
-        import torch
-
+        # The runtime loads torch: the first session does, not building graphs.
         from penstock.passes.pipeline import PassOptions
         from penstock.runtime.local import LocalRuntime
 
         config = self._config
-        if config.intra_op_parallelism_threads > 0:
-            torch.set_num_threads(config.intra_op_parallelism_threads)
         optimizer = config.graph_options.optimizer_options
         plain = optimizer.opt_level == proto.OptimizerOptions.L0
         options = PassOptions(fold=not plain, merge=not plain)
-        return LocalRuntime(max(1, config.device_count.get("CPU", 1)), options)
+        cpus = max(1, config.device_count.get("CPU", 1))
+        return LocalRuntime(cpus, config.intra_op_parallelism_threads, options)
 
     @property
     def graph(self) -> Graph:
@@ -122,28 +130,30 @@ class BaseSession:
         """
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
+        kind = type(fetches)
         try:
-            key = structure_key(fetches), tuple(feed_dict) if feed_dict else ()
+            structure = fetches if kind is Tensor or kind is Operation else structure_key(fetches)
+            key = (structure, tuple(feed_dict)) if feed_dict else (structure,)
             run = self._runs.get(key)
-        except TypeError:
+        except TypeError:  # not hashable: compiled for this call alone
             key, run = None, None
         if run is None or self._graph.mutations != self._mutations:
             run = self._prepare(key, fetches, feed_dict or {})
-        values = run.feeds(feed_dict.values()) if feed_dict else []  # type: ignore[arg-type]
-        return run.build(run.step.run(values, self._timeout(options)))
+        values = run.feeds(feed_dict.values()) if feed_dict else ()  # type: ignore[arg-type]
+        timeout = self._timeout if options is None else self._timeout_of(options)
+        return run.build(run.step.run(values, timeout))
 
-    def _timeout(self, options: Any) -> float | None:
-        milliseconds = self._config.operation_timeout_in_ms
-        if options is not None:
-            if not isinstance(options, proto.RunOptions):
-                raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
-            milliseconds = options.timeout_in_ms or milliseconds
-        return milliseconds / 1000 if milliseconds > 0 else None
+    def _timeout_of(self, options: Any) -> float | None:
+        if options is None:
+            return self._timeout
+        if not isinstance(options, proto.RunOptions):
+            raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
+        return _seconds(options.timeout_in_ms) or self._timeout
 
     def _prepare(self, key: Any, fetches: Any, feed_dict: dict[Any, Any]) -> _Run:
         from penstock.client.feeds import converter
 
-        if not isinstance(feed_dict, dict) and not hasattr(feed_dict, "items"):
+        if not hasattr(feed_dict, "items"):
             raise TypeError(f"feed_dict must be a dictionary, got {type(feed_dict)}")
         flat = Fetches(self._graph, fetches)
         if not self._graph.get_operations():
@@ -199,7 +209,7 @@ class BaseSession:
                 raise TypeError(f"the callable takes {len(keys)} feeds, got {len(values)}")
             if self._graph.mutations != self._mutations:
                 self._prepare(None, fetches, dict.fromkeys(keys))
-            return run.build(run.step.run(run.feeds(values), self._timeout(options)))
+            return run.build(run.step.run(run.feeds(values), self._timeout_of(options)))
 
         run = self._prepare(None, fetches, dict.fromkeys(keys))
         return call if accept_options else functools.partial(call)

@@ -13,13 +13,12 @@ import numpy as np
 
 from penstock import dtypes, shapes
 from penstock.dtypes import DType
-from penstock.ir import naming
 from penstock.ir.convert import convert_n_to_tensor, graph_of, to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.registry import OpSpec
-from penstock.ir.signature import Arg, Attr
+from penstock.ir.signature import Arg, Attr, single_precision
 from penstock.ir.tensor import Tensor
 
 
@@ -76,34 +75,16 @@ def results(op: Operation) -> Any:
     fields: list[Any] = []
     start = 0
     for arg in args:
-        count = arg_length(arg, op.attrs)
+        count = arg.count(op.attrs)
         part = op._outputs[start : start + count]
         start += count
         fields.append(part if arg.is_list else part[0])
     return fields[0] if len(fields) == 1 else op.spec.result_type(*fields)  # type: ignore[misc]
 
 
-def arg_length(arg: Arg, attrs: dict[str, Any]) -> int:
-    """How many tensors an argument stands for."""
-    if arg.number_attr is not None:
-        return int(attrs[arg.number_attr])
-    if arg.type_list_attr is not None:
-        return len(attrs[arg.type_list_attr])
-    return 1
-
-
 def output_types(spec: OpSpec, attrs: dict[str, Any]) -> list[DType]:
     """The types of a node's outputs, flat."""
-    found: list[DType] = []
-    for arg in spec.outputs:
-        if arg.type_list_attr is not None:
-            found.extend(attrs[arg.type_list_attr])
-            continue
-        dtype = arg.dtype if arg.dtype is not None else attrs[arg.type_attr]
-        if arg.is_ref:
-            dtype = dtype._as_ref
-        found.extend([dtype] * arg_length(arg, attrs))
-    return found
+    return [dtype for arg in spec.outputs for dtype in arg.types(attrs)]
 
 
 # Inputs ---------------------------------------------------------------------------------------
@@ -207,11 +188,10 @@ def _convert_same_type(
         converted = convert_n_to_tensor(value, wanted, arg.name, as_ref=arg.is_ref)
     except (TypeError, ValueError):
         kinds = ", ".join(
-            getattr(getattr(v, "dtype", None), "name", "<NOT CONVERTIBLE TO TENSOR>")
-            for v in value
+            getattr(getattr(v, "dtype", None), "name", "<NOT CONVERTIBLE TO TENSOR>") for v in value
         )
-        wanting = f"that don't match expected type {wanted.name}" if wanted else (
-            "that don't all match"
+        wanting = (
+            f"that don't match expected type {wanted.name}" if wanted else ("that don't all match")
         )
         raise TypeError(
             f"Tensors in list passed to '{arg.name}' of '{spec.name}' Op have types [{kinds}] "
@@ -252,7 +232,7 @@ def _check_allowed(declared: Attr, value: Any, parameter: str) -> None:
                 f"of allowed values: {names}"
             )
         names = '", "'.join(str(v) for v in declared.allowed)
-        raise ValueError(f"Value for attr '{parameter}' of \"{value}\" is not in \"{names}\"")
+        raise ValueError(f'Value for attr \'{parameter}\' of "{value}" is not in "{names}"')
 
 
 def complete_attrs(spec: OpSpec, given: dict[str, Any], values: dict[str, Any]) -> None:
@@ -263,7 +243,8 @@ def complete_attrs(spec: OpSpec, given: dict[str, Any], values: dict[str, Any]) 
             if value is not None:
                 values[key] = coerce(spec, declared, value)
             elif declared.has_default:
-                values[key] = declared.default
+                default = declared.default
+                values[key] = list(default) if isinstance(default, list) else default
             elif declared.kind == "shape" and key in given:
                 values[key] = None  # an unknown shape
             else:
@@ -316,7 +297,7 @@ def _coerce_one(kind: str, value: Any) -> Any:
     if kind == "float":
         if isinstance(value, (str, bytes)):
             raise TypeError
-        return float(value)
+        return single_precision(value)
     if kind == "string":
         if not isinstance(value, (str, bytes)):
             raise TypeError
@@ -330,7 +311,3 @@ def _coerce_one(kind: str, value: Any) -> Any:
 
         return as_array(value)
     return value
-
-
-def name_of_scope(scope: str) -> str:
-    return naming.without_slash(scope)

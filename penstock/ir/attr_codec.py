@@ -1,4 +1,4 @@
-"""Attr values: Python values on nodes, AttrValue messages in files, TensorFlow's forms for users."""
+"""Attr values: Python values on nodes, AttrValue messages in files, public forms for users."""
 
 from __future__ import annotations
 

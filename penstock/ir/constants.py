@@ -23,13 +23,13 @@ def constant_value(tensor: Tensor) -> np.ndarray | None:
     if rule is None:
         return None
     if op.spec.name == "Const":
-        return op.attrs["value"]  # type: ignore[no-any-return]
+        return op.attrs["value"]
     key = "_folded"
     known = op.__dict__.get(key, False)
     if known is False:
         known = _fold(op, rule)
         op.__dict__[key] = known
-    return None if known is None else known[tensor._value_index]  # type: ignore[no-any-return]
+    return None if known is None else known[tensor._value_index]
 
 
 def _fold(op: Any, rule: Any) -> list[np.ndarray] | None:
@@ -109,7 +109,14 @@ def _of_strided_slice(op: Any) -> list[int | None] | None:
     source = _partial(op._inputs[0])
     begin, end, strides = (constant_value(tensor) for tensor in op._inputs[1:4])
     masked = any(op.attrs[f"{key}_mask"] for key in ("ellipsis", "new_axis"))
-    if source is None or begin is None or end is None or strides is None or begin.size != 1 or masked:
+    if (
+        source is None
+        or begin is None
+        or end is None
+        or strides is None
+        or begin.size != 1
+        or masked
+    ):
         return None
     first = int(begin[0])
     if op.attrs["shrink_axis_mask"] & 1:
@@ -132,7 +139,7 @@ def _of_slice(op: Any) -> list[int | None] | None:
     return source[int(begin[0]) : stop]
 
 
-_ARITHMETIC = {
+_ARITHMETIC: dict[str, Any] = {
     "Add": lambda x, y: x + y,
     "AddV2": lambda x, y: x + y,
     "Sub": lambda x, y: x - y,

@@ -113,8 +113,9 @@ def convert_n_to_tensor(
     if not isinstance(values, (list, tuple)):
         raise TypeError("values must be a sequence.")
     return [
-        to_tensor(value, dtype, None if name is None else f"{name}_{i}", preferred_dtype,
-                  as_ref=as_ref)
+        to_tensor(
+            value, dtype, None if name is None else f"{name}_{i}", preferred_dtype, as_ref=as_ref
+        )
         for i, value in enumerate(values)
     ]
 
@@ -134,7 +135,7 @@ def is_dense_tensor_like(value: Any) -> bool:
 
 def graph_of(values: Any) -> Any:
     """The graph that the tensors among `values` (nested lists allowed) belong to; None if none."""
-    found = None
+    found: Any = None
     pending = list(values)
     while pending:
         value = pending.pop()
@@ -142,7 +143,7 @@ def graph_of(values: Any) -> Any:
             pending.extend(value)
             continue
         if isinstance(value, (Tensor, Operation)):
-            graph = value.graph
+            graph: Any = value.graph
         elif isinstance(value, CompositeTensor) or hasattr(value, "_as_graph_element"):
             graph = getattr(value, "graph", None)
         else:

@@ -97,7 +97,9 @@ class Graph:
             if scope.controllers:
                 input_ops = [tensor._op for tensor in inputs]
                 controls += scopes.control_inputs_for(scope.controllers, input_ops)
-            op = Operation(self, spec, name, inputs, controls, attrs, output_types, len(self._nodes))
+            op = Operation(
+                self, spec, name, inputs, controls, attrs, output_types, len(self._nodes)
+            )
             self._check_inputs(op)
             self._apply_scopes(op)
             infer_shapes(op)
@@ -197,8 +199,6 @@ class Graph:
     @contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
         """Opens a scope; a name that ends in '/' re-enters that scope, None or '' is the root."""
-        if isinstance(name, bytes):
-            name = name.decode()
         if name:
             naming.check_scope_name(name, nested=bool(self._scopes.name))
         if not name:
@@ -316,7 +316,7 @@ class Graph:
         kinds = " or ".join(["Tensor"] * allow_tensor + ["Operation"] * allow_operation)
         convert = getattr(obj, "_as_graph_element", None)
         if convert is not None:
-            obj = convert() or obj
+            obj = convert()
         if isinstance(obj, bytes):
             obj = obj.decode()
         if isinstance(obj, str):
@@ -361,9 +361,7 @@ class Graph:
                 f'"<op_name>:<output_index>".{hint}'
             )
         if name not in self._nodes_by_name:
-            raise KeyError(
-                f"The name {name!r} refers to an Operation not in the graph."
-            )
+            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
         return self._nodes_by_name[name]
 
     def is_feedable(self, tensor: Tensor) -> bool:

@@ -56,7 +56,7 @@ def import_graph_def(
     graph = get_default_graph()
     for message in graph_def.library.function:
         graph._functions.setdefault(message.signature.name, _ImportedFunction(message))
-    mapped = _checked_map(graph, input_map or {})
+    mapped = _checked_map(input_map or {})
     with graph.name_scope("import" if name is None else name or None) as scope:
         work = _Import(graph, nodes, scope, mapped)
         if not name and name is not None:
@@ -95,7 +95,7 @@ def _checked_nodes(graph_def: Any) -> dict[str, Any]:
     return nodes
 
 
-def _checked_elements(elements: Sequence[str] | None) -> list[str] | None:
+def _checked_elements(elements: Any) -> list[str] | None:
     if elements is None:
         return None
     if isinstance(elements, (str, bytes)) or not all(isinstance(e, (str, bytes)) for e in elements):
@@ -103,7 +103,7 @@ def _checked_elements(elements: Sequence[str] | None) -> list[str] | None:
     return [e.decode() if isinstance(e, bytes) else e for e in elements]
 
 
-def _checked_map(graph: Graph, input_map: dict[str, Any]) -> dict[str, Any]:
+def _checked_map(input_map: dict[Any, Any]) -> dict[str, Any]:
     if not all(isinstance(key, (str, bytes)) for key in input_map):
         raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
     checked: dict[str, Any] = {}
@@ -255,15 +255,7 @@ def _prefixed_group(group: str, prefix: str) -> str:
 def _check_input_types(
     spec: OpSpec, node: Any, inputs: tuple[Tensor, ...], attrs: dict[str, Any]
 ) -> None:
-    from penstock.ir.apply import arg_length
-
-    expected = []
-    for arg in spec.inputs:
-        if arg.type_list_attr is not None:
-            expected += [(arg.name, dtype) for dtype in attrs[arg.type_list_attr]]
-        else:
-            dtype = arg.dtype if arg.dtype is not None else attrs[arg.type_attr]
-            expected += [(arg.name, dtype)] * arg_length(arg, attrs)
+    expected = [(arg.name, dtype) for arg in spec.inputs for dtype in arg.types(attrs)]
     if len(expected) != len(inputs):
         raise ValueError(
             f"Node '{node.name}': {spec.name} takes {len(expected)} inputs, the GraphDef gives "

@@ -10,7 +10,7 @@ from penstock.ir.convert import graph_of
 from penstock.ir.defaults import get_default_graph
 
 
-class name_scope:  # noqa: N801 - TensorFlow's spelling; a class, as programs subclass and decorate
+class name_scope:
     """Names the nodes made inside: `with tf.name_scope(name, "my_op", [a, b]) as scope:`.
 
     `default_name` is used where `name` is None; `values` are the tensors that the scope is about:
@@ -26,7 +26,8 @@ class name_scope:  # noqa: N801 - TensorFlow's spelling; a class, as programs su
             raise ValueError(
                 "At least one of name (None) and default_name (None) must be provided."
             )
-        self._name = default_name if name is None else name
+        chosen = default_name if name is None else name
+        self._name = chosen.decode() if isinstance(chosen, bytes) else chosen
         self._values = values
         self._scope: Any = None
 
@@ -36,7 +37,7 @@ class name_scope:  # noqa: N801 - TensorFlow's spelling; a class, as programs su
 
     def __enter__(self) -> str:
         self._scope = _opened(self._name, self._values)
-        return self._scope.__enter__()  # type: ignore[no-any-return]
+        return self._scope.__enter__()
 
     def __exit__(self, *error: Any) -> Any:
         return self._scope.__exit__(*error)

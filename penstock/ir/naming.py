@@ -28,6 +28,23 @@ def without_slash(scope: str) -> str:
     return scope[:-1] if scope.endswith("/") else scope
 
 
+def without_scope(name: str, scope: str | None) -> str:
+    """`name` relative to `scope`, for a graph that is exported from there.
+
+    A control input's "^" and a colocation group's "loc:@" stay in front.
+    """
+    if not scope:
+        return name
+    return re.sub(rf"^(\^|loc:@)?{re.escape(without_slash(scope))}/+", r"\1", name)
+
+
+def within_scope(name: str, scope: str | None) -> str:
+    """`name` as a node's of a graph that was imported into `scope`."""
+    if not scope:
+        return name
+    return re.sub(r"^(\^|loc:@)?", lambda match: f"{match[0]}{without_slash(scope)}/", name)
+
+
 class UniqueNames:
     """Hands out each name once; names that differ only in case count as the same."""
 

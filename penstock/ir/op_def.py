@@ -16,7 +16,7 @@ def op_def(spec: OpSpec) -> Any:
         is_stateful=spec.is_stateful,
         is_commutative=spec.is_commutative,
         is_aggregate=Trait.AGGREGATE in spec.traits,
-        allows_uninitialized_input=Trait.UNKNOWN_SHAPE_OK in spec.traits,
+        allows_uninitialized_input=Trait.ALLOWS_UNINITIALIZED in spec.traits,
     )
     for arg in spec.inputs:
         _add_arg(message.input_arg, arg)

@@ -28,11 +28,12 @@ class Trait(Enum):
     AGGREGATE = "aggregate"
     READS = "reads"  # reads the state behind its ref or resource inputs, and leaves it as it is
     WRITES = "writes"  # changes the state behind its first ref or resource input
-    UNKNOWN_SHAPE_OK = "allows_uninitialized_input"
+    ALLOWS_UNINITIALIZED = "allows_uninitialized_input"  # its ref input may have no value yet
 
 
 STATEFUL, COMMUTATIVE, AGGREGATE = Trait.STATEFUL, Trait.COMMUTATIVE, Trait.AGGREGATE
 READS, WRITES = Trait.READS, Trait.WRITES
+ALLOWS_UNINITIALIZED = Trait.ALLOWS_UNINITIALIZED
 
 ShapeRule = Callable[..., Any]
 GradientFunction = Callable[..., Any]

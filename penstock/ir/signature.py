@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,21 @@ class Arg:
     @property
     def is_list(self) -> bool:
         return self.number_attr is not None or self.type_list_attr is not None
+
+    def count(self, attrs: dict[str, Any]) -> int:
+        """How many tensors the argument stands for on a node with these attrs."""
+        if self.number_attr is not None:
+            return int(attrs[self.number_attr])
+        if self.type_list_attr is not None:
+            return len(attrs[self.type_list_attr])
+        return 1
+
+    def types(self, attrs: dict[str, Any]) -> list[DType]:
+        """The type of each of its tensors, a reference type where it is one."""
+        if self.type_list_attr is not None:
+            return list(attrs[self.type_list_attr])
+        dtype: DType = attrs[self.type_attr] if self.type_attr is not None else self.dtype
+        return [dtype._as_ref if self.is_ref else dtype] * self.count(attrs)
 
 
 @dataclass(frozen=True)
@@ -82,17 +98,26 @@ def types(*allowed: DType | tuple[DType, ...], default: DType = REQUIRED) -> Att
 _KIND_OF_DEFAULT: tuple[tuple[type, str], ...] = (
     (bool, "bool"),
     (int, "int"),
-    (float, "float"),
     (str, "string"),
     (DType, "type"),
 )
 
 
+def single_precision(value: float) -> float:
+    """A float attr is a 32-bit float in TensorFlow's files: 0.2 is 0.200000003 in double."""
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
 def _declare(name: str, value: Any) -> Attr:
     if isinstance(value, AttrSpec):
-        return Attr(name, value.kind, value.default, value.allowed, value.minimum)
+        default = value.default
+        if value.kind == "float" and default is not REQUIRED:
+            default = single_precision(default)
+        return Attr(name, value.kind, default, value.allowed, value.minimum)
     if isinstance(value, tuple) and value and all(isinstance(v, DType) for v in value):
         return Attr(name, "type", REQUIRED, value)
+    if isinstance(value, float):
+        return Attr(name, "float", single_precision(value))
     for python_type, kind in _KIND_OF_DEFAULT:
         if isinstance(value, python_type):
             return Attr(name, kind, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from types import CodeType
+from types import CodeType, FrameType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _EXAMPLES = os.path.join(_PACKAGE, "examples") + os.sep
@@ -32,7 +32,7 @@ threading_file = sys.modules["threading"].__file__ if "threading" in sys.modules
 
 def user_line() -> Line | None:
     """The innermost frame outside of the package: its code and line number."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         own = _own_files.get(code.co_filename)
@@ -40,7 +40,7 @@ def user_line() -> Line | None:
             own = _is_own(code.co_filename)
         if not own:
             return code, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None
 
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from penstock.dtypes import DType
-from penstock.ir.apply import arg_length
 from penstock.ir.operation import Operation
 from penstock.ir.registry import OpSpec, op
 from penstock.ir.signature import attr
@@ -27,7 +26,7 @@ class Edge(NamedTuple):
     """Output `index` of `node`."""
 
     node: Node
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody wants here
 
     @property
     def dtype(self) -> DType:
@@ -88,7 +87,7 @@ class Node:
         """For each input, whether the op takes the reference itself rather than its value."""
         flags: list[bool] = []
         for arg in self.spec.inputs:
-            flags += [arg.is_ref] * arg_length(arg, self.attrs)
+            flags += [arg.is_ref] * arg.count(self.attrs)
         return flags
 
     def producers(self) -> Iterable[Node]:

@@ -60,7 +60,10 @@ _inplace: dict[str, Callable[[Node], dict[int, KernelFunction]]] = {}
 
 
 def kernel(
-    *op_types: str, devices: tuple[str, ...] = TORCH_DEVICES, fresh: bool = False, step: bool = False
+    *op_types: str,
+    devices: tuple[str, ...] = TORCH_DEVICES,
+    fresh: bool = False,
+    step: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers the decorated factory, `factory(node)` or `factory(node, env)`, for op types.
 
@@ -83,7 +86,7 @@ def kernel(
 def direct(functions: dict[str, KernelFunction], *, fresh: bool = True) -> None:
     """Registers functions that need nothing of the node: `{"Exp": torch.exp, …}`."""
     for op_type, function in functions.items():
-        kernel(op_type, fresh=fresh)(lambda node, _function=function: _function)  # type: ignore[misc]
+        kernel(op_type, fresh=fresh)(lambda node, _function=function: _function)
 
 
 def inplace(functions: dict[str, dict[int, KernelFunction]]) -> None:

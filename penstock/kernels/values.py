@@ -66,17 +66,20 @@ def from_array(array: np.ndarray) -> Any:
     return torch.from_numpy(array)
 
 
+def sharing(dtype: DType) -> Callable[[np.ndarray], Any]:
+    """The cheapest way from a writeable array of this type to a runtime value."""
+    exchanged = dtype in TORCH_TYPE and not dtype.is_quantized and dtype is not dtypes.bfloat16
+    return torch.from_numpy if exchanged else from_array
+
+
 def to_array(value: Any) -> np.ndarray:
     """A runtime value as a NumPy array, sharing memory where it is on the host."""
     if not isinstance(value, torch.Tensor):
-        return value  # type: ignore[no-any-return]
-    value = value.detach()
-    if value.device.type != "cpu":
-        value = value.cpu()
-    if value.is_conj():
-        value = value.resolve_conj()
-    if value.is_neg():
-        value = value.resolve_neg()
+        return value
+    try:
+        return value.numpy()
+    except (TypeError, RuntimeError):  # on another device, lazily conjugated, or a torch-only type
+        value = value.cpu().resolve_conj().resolve_neg()
     carrier = _CARRIER.get(value.dtype)
     if carrier is not None:
         return value.view(carrier[0]).numpy().view(carrier[1])
@@ -89,31 +92,35 @@ def fetcher(dtype: DType, rank: int | None, *, copy: bool) -> Callable[[Any], An
     A rank-0 value becomes a NumPy scalar (bytes for a string); `copy` is needed where the value
     shares memory with state, a constant or a feed.
     """
-    quantized = dtype.as_numpy_dtype if dtype.is_quantized else None
 
     def array_of(value: Any) -> np.ndarray:
         array = to_array(value)
-        if copy:
-            array = array.copy()
-        return array.view(quantized) if quantized is not None else array
+        return array.copy() if copy else array
 
-    if rank is not None and rank > 0:
+    if dtype in (dtypes.resource, dtypes.variant):
+        return lambda value: value
+    if rank:
         return array_of
-    if dtype.base_dtype in (dtypes.float32, dtypes.int32, dtypes.int64, dtypes.float64):
-        scalar_type = dtype.as_numpy_dtype
-
-        def number(value: Any) -> Any:
-            if value.dim() == 0:
-                return scalar_type(value.item())
-            return array_of(value)
-
-        return number
+    if dtype in _PLAIN_NUMBERS:
+        return _number_fetcher(dtype.as_numpy_dtype, array_of)
 
     def general(value: Any) -> Any:
         array = array_of(value)
         return array if array.ndim else array[()]
 
     return general
+
+
+_PLAIN_NUMBERS = (dtypes.float32, dtypes.int32, dtypes.int64, dtypes.float64)
+
+
+def _number_fetcher(scalar_type: Any, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Fetches a number without making an array of it, which half of all fetches are."""
+
+    def number(value: Any) -> Any:
+        return otherwise(value) if value.dim() else scalar_type(value.item())
+
+    return number
 
 
 def is_array(value: Any) -> bool:

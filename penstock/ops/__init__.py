@@ -5,6 +5,7 @@ from importlib import import_module
 _FAMILIES = (
     "constants",
     "control",
+    "script",
 )
 
 for _family in _FAMILIES:

@@ -113,10 +113,10 @@ def _constant_conversion(value, dtype=None, name=None, as_ref=False):
 
 def _shape_conversion(value, dtype=None, name=None, as_ref=False):
     dims = shapes.raw(value)
-    if not shapes.is_full(dims):
+    if dims is None or not shapes.is_full(dims):
         raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
     if dtype is None:
-        big = any(size >= 2**31 for size in dims)
+        big = any(size is not None and size >= 2**31 for size in dims)
         dtype = dtypes.int64 if big else dtypes.int32
     elif dtype not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"Cannot convert a TensorShape to dtype {dtype.name}")

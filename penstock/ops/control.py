@@ -36,7 +36,7 @@ not_differentiable(NoOp, ControlTrigger)
 
 def no_op(name: str | None = None) -> Operation:
     """Does nothing; a place for control edges to meet."""
-    return NoOp(name=name)  # type: ignore[no-any-return]
+    return NoOp(name=name)
 
 
 def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
@@ -110,10 +110,7 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
         if len(by_device) == 1:
             ((device_name, members),) = by_device.items()
             return _group_on_one_device(members, device_name, scope)
-        parts = [
-            _group_on_one_device(by_device[key], key, None)
-            for key in sorted(by_device)
-        ]
+        parts = [_group_on_one_device(by_device[key], key, None) for key in sorted(by_device)]
         with get_default_graph().control_dependencies(parts):
             return no_op(name=scope)
 

@@ -21,9 +21,7 @@ def fold_constants(step: StepGraph, evaluate: Evaluate) -> None:
     constants: dict[Node, None] = {n: None for n in step.nodes if n.type == "Const"}
     replaced: dict[Edge, Edge] = {}
     kept: list[Node] = []
-    needed_as_control = {node for node in step.targets} | {
-        control for node in step.nodes for control in node.controls
-    }
+    needed_as_control = {c for node in step.nodes for c in node.controls}.union(step.targets)
     for node in step.nodes:
         node.inputs = [replaced.get(edge, edge) for edge in node.inputs]
         values = _values(node, constants, evaluate, trusts_shapes)

@@ -115,8 +115,7 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
     blockers = _Blockers(step.nodes, touched)
     consumers = step.consumers()
     waiting = {
-        node: len({p for p in node.producers() if not is_back_edge(p, node)})
-        for node in step.nodes
+        node: len({p for p in node.producers() if not is_back_edge(p, node)}) for node in step.nodes
     }
     rank = {node: i for i, node in enumerate(step.nodes)}
     ready = [rank[node] for node in step.nodes if waiting[node] == 0]

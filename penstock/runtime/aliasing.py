@@ -1,8 +1,8 @@
-"""Who shares memory with whom in a step: decides copies, buffer reuse and what a fetch may return.
+"""Who shares memory with whom in a step: decides copies, buffer reuse, what a fetch may return.
 
-Each value has a set of roots, the memories that it may share: `own` memory of the node that made it,
-the state of a variable, a constant or a feed. A kernel that isn't registered as fresh may return
-a view of any of its inputs.
+Each value has a set of roots, the memories that it may share: its node's own, the state of a
+variable, a constant or a feed. A kernel that isn't registered as fresh may return a view of any of
+its inputs.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def bind(node: Node, device: Device) -> BoundNode:
     try:
         made = kernel.specialise(node, KernelEnv(device))
     except errors.OpError as error:
-        raise type(error)(
+        raise type(error)(  # type: ignore[call-arg]  # each subclass knows its code
             node.origin and node.origin.node_def, node.origin, f"{_named(node)}: {error.message}"
         ) from error
     if isinstance(made, Constant):

@@ -35,9 +35,7 @@ class Execution:
         self.rank = {node: i for i, node in enumerate(step.nodes)}
         self.waiting = {node: len(set(node.producers())) for node in step.nodes}
         self.written = {s for entry in self.bound.values() for s in accesses(entry.node).writes}
-        self.ready = [
-            self.rank[n] for n in step.nodes if not self.waiting[n] and n.type != "_Feed"
-        ]
+        self.ready = [self.rank[n] for n in step.nodes if not self.waiting[n] and n.type != "_Feed"]
         heapq.heapify(self.ready)
 
     def feed(self, feeds: dict[Node, Any]) -> None:
@@ -123,5 +121,3 @@ def execute(step: StepGraph, bound: list[BoundNode], feeds: list[Any], context: 
     execution.feed(dict(zip(step.feeds, feeds, strict=True)))
     execution.run()
     return [execution.fetch(edge) for edge in step.fetches]
-
-

@@ -14,6 +14,7 @@ from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.passes.pipeline import PassOptions, compile_step
 from penstock.placement.placer import place
+from penstock.runtime.allocator import keep_freed_memory
 from penstock.runtime.binding import BoundNode, bind_all, evaluator
 from penstock.runtime.device import Device
 from penstock.runtime.plan import Plan, make_plan
@@ -29,11 +30,12 @@ class CompiledStep:
         self.plan: Plan = make_plan(graph, bound)
         self._checked: Plan | None = None
         self._lock = threading.Lock()
+        self._wants_step = any(entry.takes_step for entry in bound)
 
-    def run(self, feeds: list[Any], timeout: float | None = None) -> tuple[Any, ...]:
+    def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         """Runs the step on runtime values; `timeout` is in seconds."""
         if timeout is None:
-            return self.plan.run(Step(), feeds)
+            return self.plan.run(Step() if self._wants_step else None, feeds)
         if self._checked is None:
             with self._lock:
                 self._checked = make_plan(self.graph, self.bound, checked=True)
@@ -46,7 +48,10 @@ class CompiledStep:
 class LocalRuntime:
     """The devices of one session in this process."""
 
-    def __init__(self, cpu_devices: int = 1, options: PassOptions | None = None):
+    def __init__(self, cpu_devices: int = 1, threads: int = 0, options: PassOptions | None = None):
+        keep_freed_memory()
+        if threads > 0:  # of one kernel; torch has one pool for the process
+            torch.set_num_threads(threads)
         prefix = "/job:localhost/replica:0/task:0/device:CPU:"
         cpu = torch.device("cpu")
         self.devices = [Device(f"{prefix}{i}", "CPU", cpu) for i in range(cpu_devices)]

@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -40,7 +40,7 @@ class Plan:
     names: dict[Edge, str] = field(repr=False)
     filename: str
 
-    def run(self, step: Any, feeds: list[Any]) -> tuple[Any, ...]:
+    def run(self, step: Any, feeds: Sequence[Any]) -> tuple[Any, ...]:
         try:
             return self.function(step, *feeds)
         except Exception as error:

@@ -46,7 +46,7 @@ class Resource:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """An input that another op makes, such as the handle of a queue or a tensor array's flow.
+    """An input that another op makes, such as the handle of a queue; `made[1]` is its output 1.
 
     The same object may be an input in several places: it is one node. `after` lists what must
     run before the node.
@@ -55,8 +55,18 @@ class Made:
     op: str
     inputs: tuple[Any, ...] = ()
     attrs: dict[str, Any] = field(default_factory=dict)
-    output: int = 0
     after: tuple[Made, ...] = ()
+
+    def __getitem__(self, output: int) -> Output:
+        return Output(self, output)
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """One output of a node that a case makes for its inputs."""
+
+    made: Made
+    index: int
 
 
 @dataclass(eq=False)
@@ -66,7 +76,7 @@ class Case:
     Args:
       op: The op type.
       inputs: One entry per argument of the op's signature: an array (of bytes objects for
-        strings), a list of them for a list argument, a `Ref`, a `Resource`, or a `Made`.
+        strings), a `Ref`, a `Resource`, a `Made`, or a list of these for a list argument.
       attrs: Attrs that don't follow from the inputs. Types are names ("float32"), tensors arrays.
       label: Makes the case's id readable; without it cases of an op are numbered.
       grad: Numbers of the arguments whose gradients are compared, False for none. None: every
@@ -291,7 +301,7 @@ def _cast(drawn: np.ndarray, dtype: str) -> np.ndarray:
 def _check_input(op: str, value: Any) -> None:
     entries = value if isinstance(value, list) else [value]
     for entry in entries:
-        if not isinstance(entry, (np.ndarray, Ref, Resource, Made)):
+        if not isinstance(entry, (np.ndarray, Ref, Resource, Made, Output)):
             raise TypeError(
                 f"{op}: an input is an array, a Ref, a Resource, a Made or a list of these, got "
                 f"{entry!r}; array(3, 'int32') makes an array of a number"
@@ -312,6 +322,8 @@ def _walk(value: Any) -> Iterator[Any]:
             yield from _walk(entry)
     else:
         yield value
+        if isinstance(value, Output):
+            yield from _walk(value.made)
         if isinstance(value, Made):
             yield from _walk((value.inputs, value.after))
 
@@ -325,7 +337,9 @@ def _described(value: Any) -> Any:
         return [dtype_name(value), value.shape, hashlib.sha256(content).hexdigest()]
     if isinstance(value, (Ref, Resource)):
         return [type(value).__name__, _described(value.value), value.initialized]
+    if isinstance(value, Output):
+        return [_described(value.made), value.index]
     if isinstance(value, Made):
         attrs = {key: _described(entry) for key, entry in sorted(value.attrs.items())}
-        return [value.op, _described(value.inputs), attrs, value.output, _described(value.after)]
+        return [value.op, _described(value.inputs), attrs, _described(value.after)]
     return repr(value)

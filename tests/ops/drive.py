@@ -16,6 +16,7 @@ from tests.ops.case import (
     DIFFERENTIABLE,
     Case,
     Made,
+    Output,
     Ref,
     Resource,
     dtype_name,
@@ -99,7 +100,7 @@ class _Builder:
 
     def build(self, case: Case) -> Graph:
         arguments = [self._argument(value) for value in case.inputs]
-        with self._graph.control_dependencies(self._after(case.after)):
+        with self._graph.control_dependencies([self._node(made) for made in case.after]):
             self._library.apply(case.op, arguments, case.attrs, NODE)
         self._result.arguments = [
             [tensor.name for tensor in (value if isinstance(value, list) else [value])]
@@ -112,10 +113,23 @@ class _Builder:
             return [self._argument(entry) for entry in value]
         if isinstance(value, np.ndarray):
             return self._array(value)
+        if isinstance(value, Output):
+            return self._node(value.made).outputs[value.index]
+        if isinstance(value, Made):
+            return self._node(value).outputs[0]
         if id(value) not in self._made:
-            make = {Ref: self._ref, Resource: self._resource, Made: self._output}[type(value)]
+            make = self._ref if isinstance(value, Ref) else self._resource
             self._made[id(value)] = make(value)
         return self._made[id(value)]
+
+    def _node(self, made: Made) -> Any:
+        if id(made) not in self._made:
+            inputs = [self._argument(value) for value in made.inputs]
+            name = f"made_{len(self._made)}"
+            with self._graph.control_dependencies([self._node(entry) for entry in made.after]):
+                self._library.apply(made.op, inputs, made.attrs, name)
+            self._made[id(made)] = self._graph.get_operation_by_name(name)
+        return self._made[id(made)]
 
     def _array(self, value: np.ndarray) -> Any:
         if self._mode is Mode.CONSTANTS:
@@ -149,26 +163,6 @@ class _Builder:
         read = self._apply("ReadVariableOp", (handle,), dtype=dtype)
         self._result.variables.append(read.name)
         return handle
-
-    def _output(self, made: Made) -> Any:
-        return self._node(made).outputs[made.output]
-
-    def _node(self, made: Made) -> Any:
-        inputs = [self._argument(value) for value in made.inputs]
-        name = f"made_{len(self._made)}"
-        with self._graph.control_dependencies(self._after(made.after)):
-            self._library.apply(made.op, inputs, made.attrs, name)
-        return self._graph.get_operation_by_name(name)
-
-    def _after(self, earlier: tuple[Made, ...]) -> list[Any]:
-        ops = []
-        for made in earlier:
-            if id(made) not in self._made:
-                op = self._node(made)
-                self._made[id(made)] = op.outputs[made.output] if op.outputs else op
-            done = self._made[id(made)]
-            ops.append(getattr(done, "op", done))
-        return ops
 
 
 # Running --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ _FLAGS = {
     "is_stateful": Trait.STATEFUL,
     "is_commutative": Trait.COMMUTATIVE,
     "is_aggregate": Trait.AGGREGATE,
-    "allows_uninitialized_input": Trait.UNKNOWN_SHAPE_OK,
+    "allows_uninitialized_input": Trait.ALLOWS_UNINITIALIZED,
 }
 
 

@@ -233,9 +233,11 @@ def initial_values(tf: Any) -> Any:
         tf.get_variable("value", initializer=[1.0, 2.0]),
         tf.get_variable("number", initializer=3),
         tf.get_variable("tensor", initializer=tf.constant([1.0, 2.0])),
-        tf.get_variable("function", [2, 2], initializer=lambda shape, dtype, partition_info: (
-            tf.ones(shape, dtype)
-        )),
+        tf.get_variable(
+            "function",
+            [2, 2],
+            initializer=lambda shape, dtype, partition_info: tf.ones(shape, dtype),
+        ),
         tf.get_variable("plain_function", initializer=lambda: tf.ones([4])),
         tf.get_variable("scalar", [], initializer=tf.constant_initializer(2.5)),
         tf.get_variable("shaped_by_int", 3, initializer=_zeros(tf)),
@@ -287,20 +289,30 @@ def regularizers(tf: Any) -> Any:
     def half(weights):
         return tf.reduce_sum(weights, name="loss") * 0.5
 
-    made = []
-    with tf.variable_scope("s", regularizer=half) as scope:
-        made += [tf.get_variable("a", [2], initializer=_zeros(tf))]
-        tf.get_variable("b", [2], initializer=_zeros(tf), regularizer=lambda w: None)
-        tf.get_variable("c", [2], initializer=_zeros(tf), regularizer=tf.no_regularizer)
-        with tf.variable_scope("inner", regularizer=tf.no_regularizer):
-            tf.get_variable("d", [2], initializer=_zeros(tf))
-        scope.reuse_variables()
-        tf.get_variable("a", [2])
-        made += [scope.regularizer is half]
-    with tf.name_scope("names"), tf.variable_scope("t", regularizer=half):
-        tf.get_variable("w", [2], initializer=_zeros(tf))
-        tf.get_variable("r", [2], initializer=_zeros(tf), use_resource=True)
-    return made + [tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)]
+    # Late versions of TensorFlow call a regularizer a second time, for nodes that nobody reads;
+    # so the losses alone are compared, in a graph of their own.
+    with tf.Graph().as_default() as graph:
+        with tf.variable_scope("s", regularizer=half) as scope:
+            made = [tf.get_variable("a", [2], initializer=_zeros(tf))]
+            tf.get_variable("b", [2], initializer=_zeros(tf), regularizer=lambda w: None)
+            tf.get_variable("c", [2], initializer=_zeros(tf), regularizer=tf.no_regularizer)
+            with tf.variable_scope("inner", regularizer=tf.no_regularizer):
+                tf.get_variable("d", [2], initializer=_zeros(tf))
+            scope.reuse_variables()
+            tf.get_variable("a", [2])
+            made += [scope.regularizer is half]
+        with tf.name_scope("names"), tf.variable_scope("t", regularizer=half):
+            tf.get_variable("w", [2], initializer=_zeros(tf))
+            tf.get_variable("r", [2], initializer=_zeros(tf), use_resource=True)
+        return [
+            *made,
+            tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES),
+            [
+                [op.name, op.type, [x.name for x in op.inputs], op.colocation_groups()]
+                for op in graph.get_operations()
+                if "/Regularizer/" in op.name
+            ],
+        ]
 
 
 def local_variables(tf: Any) -> Any:
@@ -373,19 +385,65 @@ def custom_getters(tf: Any) -> Any:
         made += [tf.get_variable("a", [2], initializer=_zeros(tf))]
         with tf.variable_scope("t", custom_getter=inner):
             made += [tf.get_variable("b", [2], initializer=_zeros(tf))]
-            made += [
-                tf.get_variable("c", [2], initializer=_zeros(tf), custom_getter=doubled)
-            ]
+            made += [tf.get_variable("c", [2], initializer=_zeros(tf), custom_getter=doubled)]
     with tf.variable_scope("u", custom_getter=doubled, reuse=tf.AUTO_REUSE):
         made += [tf.get_variable("w", [2], initializer=_zeros(tf)) for _ in range(2)]
     made += [error_of(lambda: tf.variable_scope("v", custom_getter=3).__enter__())]
     return made + seen
 
 
-def getter_with_regularizer(tf: Any) -> Any:
-    def getter(getter, *args, **kwargs):
-        variable = getter(*args, **kwargs)
-        return tf.identity(variable, name="shadow")
+# Counting -------------------------------------------------------------------------------------
 
-    with tf.variable_scope("s", custom_getter=getter, regularizer=tf.reduce_sum):
-        return tf.get_variable("w", [2], initializer=_zeros(tf))
+
+def counting_of_default_names(tf: Any) -> Any:
+    names = []
+
+    def default(name="d"):
+        with tf.variable_scope(None, name) as scope:
+            names.append((scope.name, scope.original_name_scope))
+
+    with tf.variable_scope("a") as a:
+        default()
+        default()
+        with tf.variable_scope("d"):
+            default()
+        default()
+    with tf.variable_scope("a"):
+        default()
+        default()
+    with tf.variable_scope(a):
+        default()
+        with tf.variable_scope(a):
+            default()
+        default()
+    default("a")
+    default("a")
+    with tf.variable_scope("b"), tf.variable_scope(a):
+        default()
+    with tf.variable_scope(tf.get_variable_scope()):
+        default("a")
+        default("e")
+    default("e")
+    with tf.variable_scope(""):
+        default("e")
+    default("e")
+    with tf.variable_scope("a/d"):
+        default()
+    default("a/d")
+    default("d")
+    return names
+
+
+def scope_objects(tf: Any) -> Any:
+    scope = tf.VariableScope(reuse=None, name="made", initializer=_zeros(tf))
+    with tf.variable_scope(scope) as entered:
+        made = [tf.get_variable("w", [1]), tf.constant(1, name="k"), entered.original_name_scope]
+    with tf.variable_scope("s") as first:
+        first.set_regularizer(None)
+        first.set_use_resource(True)
+        made += [tf.get_variable("w", [1], initializer=_zeros(tf)), entered is scope]
+        first.set_partitioner(None)
+        first.set_custom_getter(None)
+    with tf.variable_scope(first, initializer=tf.ones_initializer(), use_resource=False) as second:
+        made += [tf.get_variable("v", [1]), second.use_resource, first.initializer is None]
+    return made

@@ -1,0 +1,1 @@
+"""Differentiation: gradients as further nodes of the graph."""

@@ -1,0 +1,333 @@
+"""`tf.gradients`: adds the nodes that compute derivatives, walking the graph backwards.
+
+1. A node is differentiated once, after all its consumers between xs and ys have been.
+2. Gradients that meet at a tensor are summed where they meet: rows of a gather stay rows
+   (IndexedSlices) as long as only rows meet.
+3. The new nodes live in the scope `gradients/<op name>_grad`, as TensorFlow names them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+from penstock import dtypes
+from penstock.autodiff.aggregation import aggregate
+from penstock.ir import registry
+from penstock.ir.composite import IndexedSlices
+from penstock.ir.convert import to_tensor
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.name_scope import name_scope
+from penstock.ir.operation import Operation, describe
+from penstock.ir.tensor import Tensor
+
+Gradient = Any  # Tensor | IndexedSlices | None
+
+
+class UnconnectedGradients(Enum):
+    """What `tf.gradients` returns for an x that the ys do not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+_TRAINABLE = frozenset(
+    dtype
+    for dtype in dtypes.BY_NAME.values()
+    if dtype.is_floating or dtype.is_complex or dtype in (dtypes.resource, dtypes.variant)
+)
+
+
+def is_trainable(tensor: Tensor) -> bool:
+    """Whether gradients flow through tensors of this type."""
+    return tensor._dtype.base_dtype in _TRAINABLE
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Gradient]:
+    """The derivatives of the sum of `ys` with respect to each of `xs`, as new tensors.
+
+    `grad_ys` weighs the ys (ones if None); `stop_gradients` are taken as constants. An x that no y
+    depends on has the gradient None.
+    """
+    ys, xs, stops = _as_list(ys), _as_list(xs), _as_list(stop_gradients or [])
+    grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    unconnected = UnconnectedGradients(unconnected_gradients)
+    with name_scope(name, "gradients", [*ys, *xs, *stops, *grad_ys]):
+        y_tensors = [_tensor(y, "y") for y in ys]
+        x_tensors = [_x_tensor(x) for x in xs]
+        stop_tensors = [_x_tensor(x) for x in stops]
+        weights = _initial_gradients(grad_ys, y_tensors, colocate_gradients_with_ops)
+        walk = _BackwardWalk(
+            y_tensors,
+            x_tensors,
+            stop_tensors,
+            colocate=colocate_gradients_with_ops,
+            gate=gate_gradients,
+            method=aggregation_method,
+        )
+        walk.start(y_tensors, weights)
+        walk.run()
+        return [walk.result(x, unconnected) for x in x_tensors]
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _tensor(value: Any, name: str) -> Any:
+    if isinstance(value, (Tensor, IndexedSlices)):
+        return value
+    return to_tensor(value, name=name)
+
+
+def _x_tensor(x: Any) -> Tensor:
+    """What to differentiate by: a resource variable stands for its handle, a ref for itself."""
+    handle = getattr(x, "handle", None)
+    if isinstance(handle, Tensor):
+        return handle
+    if isinstance(x, Tensor):
+        return x
+    return to_tensor(x, name="x", as_ref=True)
+
+
+def _initial_gradients(
+    grad_ys: Sequence[Any], ys: Sequence[Tensor], colocate: bool
+) -> list[Gradient]:
+    if len(grad_ys) != len(ys):
+        raise ValueError(f"Length mismatch. Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+    found: list[Gradient] = []
+    for i, (grad_y, y) in enumerate(zip(grad_ys, ys, strict=True)):
+        with _colocated(y.op, colocate):
+            found.append(_initial_gradient(i, grad_y, y))
+    return found
+
+
+def _initial_gradient(i: int, grad_y: Any, y: Tensor) -> Gradient:
+    from penstock.ops.array import fill, shape
+    from penstock.ops.constants import constant
+
+    if grad_y is None:
+        if y.dtype.is_complex:
+            raise TypeError(
+                f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype.name})"
+            )
+        return fill(shape(y), constant(1, dtype=y.dtype, name=f"grad_ys_{i}"))
+    if isinstance(grad_y, IndexedSlices):
+        return grad_y
+    tensor = to_tensor(grad_y, name=f"grad_ys_{i}")
+    if y.dtype.is_complex != tensor.dtype.is_complex and y.dtype.base_dtype in _TRAINABLE:
+        raise TypeError(
+            f"Gradient type {tensor.dtype.name} generated for tensor {y} with type "
+            f"{y.dtype.name} must be {'complex' if y.dtype.is_complex else 'real'}"
+        )
+    if (y.dtype.is_floating or y.dtype.is_integer) and not (
+        tensor.dtype.is_floating or tensor.dtype.is_integer
+    ):
+        raise TypeError(
+            f"Gradient type {tensor.dtype.name} generated for real or integer-valued tensor {y} "
+            f"with type {y.dtype.name} must be real or integer"
+        )
+    return tensor
+
+
+@contextmanager
+def _colocated(op: Operation, enabled: bool) -> Iterator[None]:
+    if not enabled:
+        yield
+        return
+    with get_default_graph().colocate_with(op, ignore_existing=True):
+        yield
+
+
+class _BackwardWalk:
+    """The state of one call: which nodes lie between xs and ys, and the gradients found so far."""
+
+    def __init__(
+        self,
+        ys: Sequence[Tensor],
+        xs: Sequence[Tensor],
+        stops: Sequence[Tensor],
+        *,
+        colocate: bool,
+        gate: bool,
+        method: int | None,
+    ):
+        self.colocate = colocate
+        self.gate = gate
+        self.method = method
+        self.xs = set(xs)
+        self.found: dict[Operation, list[list[Gradient]]] = {}
+        to_ops = [y.op for y in ys]
+        from_ops = [x.op for x in xs]
+        self.pending, self.reachable = _pending_counts(to_ops, from_ops)
+        self.stop_ops = {op for op in from_ops if self._is_source(op)} | {t.op for t in stops}
+        self.ready: deque[Operation] = deque()
+
+    def _is_source(self, op: Operation) -> bool:
+        """Whether no x lies further up: then its own inputs' gradients aren't wanted."""
+        return not any(self.pending.get(tensor._op, 0) > 0 for tensor in op._inputs)
+
+    def start(self, ys: Sequence[Tensor], weights: Sequence[Gradient]) -> None:
+        for y, weight in zip(ys, weights, strict=True):
+            self._add(y, weight)
+        for op in dict.fromkeys(y.op for y in ys):
+            if self.pending.get(op, 0) == 0 and op in self.reachable:
+                self.ready.append(op)
+
+    def _add(self, tensor: Tensor, gradient: Gradient) -> None:
+        op = tensor._op
+        lists = self.found.get(op)
+        if lists is None:
+            lists = self.found[op] = [[] for _ in op._outputs]
+        lists[tensor._value_index].append(gradient)
+
+    def run(self) -> None:
+        while self.ready:
+            op = self.ready.popleft()
+            with _colocated(op, self.colocate):
+                for tensor, gradient in zip(op._inputs, self._differentiate(op), strict=True):
+                    if gradient is not None:
+                        self._add(tensor, _checked_shape(op, tensor, gradient))
+            for tensor in op._inputs:
+                producer = tensor._op
+                if producer in self.pending:
+                    self.pending[producer] -= 1
+                    if self.pending[producer] == 0:
+                        self.ready.append(producer)
+
+    def _differentiate(self, op: Operation) -> Sequence[Gradient]:
+        outputs = self._output_gradients(op)
+        nothing: list[Gradient] = [None] * len(op._inputs)
+        if op in self.stop_ops or all(gradient is None for gradient in outputs):
+            return nothing
+        function = gradient_function(op)
+        if function is None:
+            return nothing
+        graph = get_default_graph()
+        outputs = [
+            _zeros_like(op._outputs[i]) if grad is None and is_trainable(op._outputs[i]) else grad
+            for i, grad in enumerate(outputs)
+        ]
+        with name_scope(f"{op.name}_grad"):
+            with graph._original_op(op):
+                inputs = _as_list(function(op, *outputs))
+            _verify(op, inputs)
+            if self.gate and sum(gradient is not None for gradient in inputs) > 1:
+                from penstock.ops.control import tuple as gated
+
+                with graph.device(None), graph.colocate_with(None, ignore_existing=True):
+                    inputs = gated(inputs)
+        return inputs
+
+    def _output_gradients(self, op: Operation) -> list[Gradient]:
+        lists = self.found.get(op)
+        if lists is None:
+            return [None] * len(op._outputs)
+        summed = [aggregate(entries, self.method) for entries in lists]
+        # An x may be asked for after its op was passed: keep the sum, so that it is made once.
+        self.found[op] = [[] if entry is None else [entry] for entry in summed]
+        return summed
+
+    def result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient:
+        lists = self.found.get(x._op)
+        gradient = aggregate(lists[x._value_index], self.method) if lists else None
+        if gradient is None and unconnected is UnconnectedGradients.ZERO:
+            return _zeros_like(x)
+        return gradient
+
+
+def gradient_function(op: Operation) -> Any:
+    """The gradient function of a node: its op type's, or the one an override map chose."""
+    name = op.attrs.get("_gradient_op_type", op.spec.name)
+    try:
+        return registry.gradient_of(name)
+    except LookupError:
+        raise LookupError(
+            f"No gradient defined for operation '{op.name}' (op type: {name}): {describe(op)}. "
+            "Register one with @tf.RegisterGradient, or cut the path with tf.stop_gradient"
+        ) from None
+
+
+def _pending_counts(
+    to_ops: Iterable[Operation], from_ops: Iterable[Operation]
+) -> tuple[dict[Operation, int], set[Operation]]:
+    """How many gradients each node between xs and ys waits for, and which ys depend on an x."""
+    reached: set[Operation] = set()
+    pending = list(from_ops)
+    while pending:
+        op = pending.pop()
+        if op not in reached:
+            reached.add(op)
+            for tensor in op._outputs:
+                if is_trainable(tensor):
+                    pending.extend(tensor._consumers)
+    reachable = {op for op in to_ops if op in reached}
+    between: dict[Operation, None] = {}
+    queue = deque(to_ops)
+    while queue:
+        op = queue.popleft()
+        if op in reached and op not in between:
+            between[op] = None
+            queue.extend(tensor._op for tensor in op._inputs)
+    counts = dict.fromkeys(between, 0)
+    for op in between:
+        for tensor in op._inputs:
+            if tensor._op in counts:
+                counts[tensor._op] += 1
+    return counts, reachable
+
+
+def _zeros_like(tensor: Tensor) -> Tensor:
+    from penstock.ops.array import zeros, zeros_like
+    from penstock.ops.resource_variables import VariableShape
+
+    if tensor.dtype is dtypes.resource:  # the handle of a variable stands for its value
+        return zeros(VariableShape(tensor), tensor.op.attrs["dtype"])
+    return zeros_like(tensor, optimize=False)
+
+
+def _verify(op: Operation, inputs: Sequence[Gradient]) -> None:
+    if len(inputs) != len(op._inputs):
+        raise ValueError(
+            f"Num gradients {len(inputs)} generated for op {op.node_def} do not match num inputs "
+            f"{len(op._inputs)}"
+        )
+    for gradient, tensor in zip(inputs, op._inputs, strict=True):
+        if gradient is None:
+            continue
+        if tensor.dtype.is_complex and not gradient.dtype.is_complex:
+            raise TypeError(
+                f"Gradient type {gradient.dtype.name} generated for complex tensor {tensor} must "
+                "be complex"
+            )
+        if tensor.dtype.is_floating and not gradient.dtype.is_floating:
+            raise TypeError(
+                f"Gradient type {gradient.dtype.name} generated for real tensor {tensor} must be "
+                "real"
+            )
+
+
+def _checked_shape(op: Operation, tensor: Tensor, gradient: Gradient) -> Gradient:
+    if isinstance(gradient, Tensor) and tensor.dtype is not dtypes.resource:
+        try:
+            gradient.set_shape(tensor._shape)
+        except ValueError:
+            raise ValueError(
+                "Incompatible shapes between op input and calculated input gradient.  Forward "
+                f"operation: {op.name}.  Input: {tensor.name}.  Original input shape: "
+                f"{tensor.shape}.  Calculated input gradient shape: {gradient.shape}"
+            ) from None
+    return gradient

@@ -1,0 +1,52 @@
+"""Second derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock import shapes
+from penstock.autodiff.gradients import gradients
+from penstock.ir.tensor import Tensor
+
+
+def hessians(
+    ys: Any,
+    xs: Any,
+    name: str = "hessians",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+) -> list[Tensor]:
+    """For each x the matrix of second derivatives of the sum of `ys`, of shape x.shape * 2.
+
+    The number of elements of each x must be known while building: one gradient is built for each.
+    """
+    from penstock.ops.array import concat, reshape, stack
+    from penstock.ops.array import shape as dynamic_shape
+
+    xs = list(xs) if isinstance(xs, (list, tuple)) else [xs]
+    options: dict[str, Any] = {
+        "colocate_gradients_with_ops": colocate_gradients_with_ops,
+        "gate_gradients": gate_gradients,
+        "aggregation_method": aggregation_method,
+    }
+    found = []
+    for x, gradient in zip(xs, gradients(ys, xs, name=name, **options), strict=True):
+        size = shapes.num_elements(shapes.raw(x.shape))
+        if size is None:
+            raise ValueError(f"hessians of {x!r}: its shape must be fully known while building")
+        if gradient is None:
+            raise ValueError(f"hessians of {x!r}: the ys do not depend on it")
+        flat = reshape(gradient, [-1])
+        rows = [_row(flat[i], x, options) for i in range(size)]
+        full = dynamic_shape(gradient)
+        matrix = stack(rows)
+        found.append(reshape(matrix, concat([full, full], 0)))
+    return found
+
+
+def _row(element: Tensor, x: Any, options: dict[str, Any]) -> Tensor:
+    from penstock.ops.array import reshape, zeros_like
+
+    (row,) = gradients(element, x, **options)
+    return reshape(zeros_like(x) if row is None else row, [-1])

@@ -1,0 +1,121 @@
+"""How users give an op type or a function a gradient of their own."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from penstock.ir import registry
+from penstock.ir.collections import GraphKeys
+from penstock.ir.convert import to_tensor
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.nest import flatten, pack_as
+from penstock.ir.tensor import Tensor
+
+_names = itertools.count()
+
+
+class RegisterGradient:
+    """Registers the decorated `function(op, *grads)` as the gradient of an op type.
+
+    The name may also be one that only `gradient_override_map` mentions.
+    """
+
+    def __init__(self, op_type: str):
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        registry.register_gradient(self._op_type, function)
+        return function
+
+
+def NotDifferentiable(op_type: str) -> None:
+    """Says that an op type has no gradient: it counts as a constant."""
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    registry.register_gradient(op_type, None)
+
+
+NoGradient = NotDifferentiable
+
+
+def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Lets a function say its own gradient: it returns (result, grad_fn).
+
+    `grad_fn(*result_gradients)` returns one gradient per argument; where the function uses
+    variables, it takes `variables=` and returns (argument gradients, variable gradients).
+
+    >>> @tf.custom_gradient
+    ... def clipped(x):
+    ...     return x, lambda dy: tf.clip_by_norm(dy, 1.0)
+    """
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        return _apply(f, args, kwargs)
+
+    return decorated
+
+
+def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    from penstock.ops.array import identity, identity_n
+
+    graph = get_default_graph()
+    inputs = [identity(to_tensor(arg)) for arg in args]
+    result, grad_fn = f(*inputs, **kwargs)
+    outputs = [to_tensor(value) for value in flatten(result)]
+    variables = _variables_between(inputs, outputs)
+    if variables and "variables" not in inspect.signature(grad_fn).parameters:
+        raise TypeError(
+            "If using @custom_gradient with a function that uses variables, then grad_fn must "
+            f"accept a 'variables' keyword argument (used: {[v.name for v in variables]})"
+        )
+    name = f"CustomGradient-{next(_names)}"
+    count = len(outputs)
+
+    def gradient(op: Any, *grads: Any) -> list[Any]:
+        if not variables:
+            return [None] * count + _as_list(grad_fn(*grads[:count]))
+        input_grads, variable_grads = grad_fn(*grads[:count], variables=variables)
+        return [None] * count + _as_list(input_grads) + list(variable_grads)
+
+    registry.register_gradient(name, gradient)
+    sources = [_source(variable) for variable in variables]
+    with graph.gradient_override_map({"IdentityN": name}):
+        tensors = identity_n([*outputs, *inputs, *sources])
+    return pack_as(result, list(tensors[:count]))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _source(variable: Any) -> Tensor:
+    """The tensor that a gradient by a variable goes to: its handle, or its reference."""
+    handle = getattr(variable, "handle", None)
+    return handle if isinstance(handle, Tensor) else to_tensor(variable, as_ref=True)
+
+
+def _variables_between(inputs: list[Tensor], outputs: list[Tensor]) -> list[Any]:
+    """The trainable variables that outputs depend on other than through the inputs."""
+    by_op = {
+        _source(variable).op: variable
+        for variable in get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES)
+    }
+    seen = {tensor.op for tensor in inputs}
+    found: dict[Any, None] = {}
+    pending = [tensor.op for tensor in outputs]
+    while pending:
+        op = pending.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        if op in by_op:
+            found[by_op[op]] = None
+        pending.extend(tensor.op for tensor in op.inputs)
+    return list(found)

@@ -1,0 +1,83 @@
+"""Kernels that call Python functions."""
+
+from penstock import dtypes, errors
+from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.values import from_array, to_array
+from penstock.ops.literals import to_array as literal_array
+from penstock.ops.script import host_functions
+
+
+@kernel("PyFunc", "PyFuncStateless", devices=HOST)
+def _(node):
+    token, types = node.attrs["token"], node.attrs["Tout"]
+
+    def run(*inputs):
+        function = host_functions.find(token)
+        if function is None:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"callback {token} is not found: a graph file names a Python function that this "
+                "process has not registered (tf.py_func functions don't travel with a graph)",
+            )
+        result = _call(function, inputs)
+        if not types:
+            return ()
+        if not isinstance(result, (list, tuple)):
+            result = (result,)
+        if len(result) != len(types):
+            raise errors.InvalidArgumentError(
+                None, None, f"{token} returns {len(result)} values, but expects to see {len(types)}"
+            )
+        values = [_checked(token, value, dtype) for value, dtype in zip(result, types, strict=True)]
+        return values if len(values) != 1 else values[0]
+
+    return run
+
+
+def _call(function, inputs):
+    arrays = [to_array(value) for value in inputs]
+    arguments = [array if array.ndim else array[()] for array in arrays]
+    try:
+        return function(*arguments)
+    except errors.OpError:
+        raise
+    except Exception as error:
+        raise _error_of(error)(None, None, f"{type(error).__name__}: {error}") from error
+
+
+def _error_of(error):
+    """The error class that TensorFlow gives an exception of a Python function."""
+    if isinstance(error, (TypeError, ValueError)):
+        return errors.InvalidArgumentError
+    if isinstance(error, StopIteration):
+        return errors.OutOfRangeError
+    if isinstance(error, MemoryError):
+        return errors.ResourceExhaustedError
+    if isinstance(error, NotImplementedError):
+        return errors.UnimplementedError
+    return errors.UnknownError
+
+
+def _checked(token, value, dtype):
+    if dtype is dtypes.string:
+        return literal_array(value, dtypes.string)[0]
+    import numpy as np
+
+    array = np.asarray(value)
+    given = dtypes.as_dtype(array.dtype) if array.dtype != object else None
+    if given is not dtype:
+        # A Python number has no width of its own; arrays must match exactly.
+        if not hasattr(value, "dtype") and np.can_cast(
+            array.dtype, dtype.as_numpy_dtype, "same_kind"
+        ):
+            array = array.astype(dtype.as_numpy_dtype)
+        else:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"{token} returns {'object' if given is None else given.name}, but expects "
+                f"{dtype.name}",
+            )
+    # The function may keep and change what it returned: the step gets memory of its own.
+    return from_array(array.copy())

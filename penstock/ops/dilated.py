@@ -1,0 +1,343 @@
+"""Convolutions of any number of dimensions, and dilation by moving space into the batch.
+
+A filter whose taps are r apart sees only every r-th row. `with_space_to_batch` puts rows of the
+same phase beside each other, as images of their own, where a plain filter does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock import dtypes
+from penstock.ir.constants import constant_value
+from penstock.ir.convert import convert_to_tensor
+from penstock.ir.name_scope import name_scope
+from penstock.ir.tensor import Tensor
+from penstock.ops import window
+from penstock.ops.conv import Conv2D, Conv2DBackpropInput, Conv3D
+from penstock.ops.convolution import conv2d_transpose, one_of, squeeze_batch_dims
+
+__all__ = [
+    "atrous_conv2d",
+    "atrous_conv2d_transpose",
+    "convolution",
+    "with_space_to_batch",
+]
+
+# op(input, num_spatial_dims, padding) -> result
+Windowed = Callable[[Tensor, int, Any], Tensor]
+
+
+def with_space_to_batch(
+    input: Any,
+    dilation_rate: Any,
+    padding: str,
+    op: Windowed,
+    filter_shape: Any = None,
+    spatial_dims: Sequence[int] | None = None,
+    data_format: str | None = None,
+) -> Tensor:
+    """Applies `op` to `input` with its spatial dimensions subsampled by `dilation_rate`.
+
+    Args:
+      dilation_rate: One rate per spatial dimension; all ones call `op` on `input` itself.
+      padding: "SAME" or "VALID".
+      op: `op(input, num_spatial_dims, padding)`, called with padding "VALID".
+      filter_shape: Its first entries are the spatial sizes of the window; needed for "SAME".
+      spatial_dims: The positions of the spatial dimensions, ascending.
+    """
+    input = convert_to_tensor(input, name="input")
+    rate = convert_to_tensor(dilation_rate, dtypes.int32, name="dilation_rate")
+    rate_shape = rate.get_shape().with_rank(1)
+    count = rate_shape.dims[0].value
+    if count is None:
+        raise ValueError("rank of dilation_rate must be known")
+    dims = _spatial_dims(spatial_dims, count, data_format)
+    known_rate = constant_value(rate)
+    if known_rate is not None:
+        if np.any(known_rate < 1):
+            raise ValueError(f"`dilation_rate` must be positive. Received: {dilation_rate}")
+        if np.all(known_rate == 1):
+            return op(input, count, padding)
+    base_paddings = _base_paddings(padding, filter_shape, count, rate, known_rate)
+    return _subsampled(input, rate, known_rate, base_paddings, dims, op)
+
+
+def _spatial_dims(given: Any, count: int, data_format: str | None) -> list[int]:
+    if given is None:
+        first = 2 if window.channel_axis(data_format) == 1 else 1
+        return list(range(first, first + count))
+    dims = sorted({int(axis) for axis in given})
+    if len(dims) != len(list(given)) or dims != [int(axis) for axis in given]:
+        raise ValueError(
+            f"`spatial_dims` must be a monotonically increasing sequence. Received: {given}"
+        )
+    if dims and dims[0] < 1:
+        raise ValueError(f"`spatial_dims` must not contain a non-positive integer. Got: {given}")
+    return dims
+
+
+def _base_paddings(
+    padding: str, filter_shape: Any, count: int, rate: Tensor, known_rate: np.ndarray | None
+) -> Any:
+    """The padding that the dilated window itself needs: None for VALID."""
+    from penstock.ops.array import stack
+
+    if padding == "VALID":
+        return None
+    if padding != "SAME":
+        raise ValueError(f"`padding` must be one of 'VALID' or 'SAME'. Received: {padding}")
+    if filter_shape is None:
+        raise ValueError("`filter_shape` must be specified for `padding='SAME'`.")
+    filter_shape = convert_to_tensor(filter_shape, name="filter_shape")
+    known_filter = constant_value(filter_shape)
+    taps: Any = filter_shape if known_filter is None else known_filter
+    extra = (taps[:count] - 1) * (rate if known_rate is None else known_rate)
+    start = extra // 2
+    end = extra - start
+    return stack([[start[i], end[i]] for i in range(count)])
+
+
+def _subsampled(
+    input: Tensor,
+    rate: Tensor,
+    known_rate: np.ndarray | None,
+    base_paddings: Any,
+    dims: list[int],
+    op: Windowed,
+) -> Tensor:
+    from penstock.ops.array import (
+        batch_to_space_nd,
+        required_space_to_batch_paddings,
+        space_to_batch_nd,
+    )
+
+    paddings, crops = required_space_to_batch_paddings(
+        input_shape=_spatial_sizes(input, dims),
+        base_paddings=base_paddings,
+        block_shape=rate,
+    )
+    block = _for_all_dims(rate if known_rate is None else known_rate, 1, dims)
+    paddings = _for_all_dims(paddings, [0, 0], dims)
+    crops = _for_all_dims(crops, [0, 0], dims)
+    phases = space_to_batch_nd(input=input, block_shape=block, paddings=paddings)
+    result = op(phases, len(dims), "VALID")
+    result = batch_to_space_nd(input=result, block_shape=block, crops=crops)
+    return result  # type: ignore[no-any-return]
+
+
+def _spatial_sizes(input: Tensor, dims: list[int]) -> Any:
+    from penstock.ops.array import shape, stack
+
+    static = input.get_shape()
+    if static.ndims is not None:
+        sizes = [static.dims[axis].value for axis in dims]
+        if None not in sizes:
+            return np.array(sizes, dtype=np.int32)
+    dynamic = shape(input)
+    return stack([dynamic[axis] for axis in dims])
+
+
+def _for_all_dims(value: Any, blank: Any, dims: list[int]) -> Any:
+    """A per-dimension value widened by `blank` to all dimensions from 1 to the last spatial one."""
+    from penstock.ops.array import concat
+
+    known = constant_value(value) if isinstance(value, Tensor) else value
+    source: Any = value if known is None else known
+    parts: list[Any] = []
+    first = 0
+    for i, axis in enumerate(dims):
+        gap = axis - (dims[i - 1] + 1 if i else 1)
+        if gap:
+            parts.append(np.array([blank] * gap, dtype=np.int32))
+        if i + 1 == len(dims) or dims[i + 1] != axis + 1:
+            parts.append(source[first : i + 1])
+            first = i + 1
+    if known is not None:
+        return np.concatenate([np.asarray(part) for part in parts]).astype(np.int32)
+    return concat(parts, 0)
+
+
+def convolution(
+    input: Any,
+    filter: Any,
+    padding: Any,
+    strides: Any = None,
+    dilation_rate: Any = None,
+    name: str | None = None,
+    data_format: str | None = None,
+    filters: Any = None,
+    dilations: Any = None,
+) -> Tensor:
+    """Slides `filter` over one to three spatial dimensions.
+
+    Args:
+      input: [batch, spatial dimensions …, channels], or channels second for "NC…" formats.
+      filter: [spatial sizes …, input channels, output channels].
+      strides: One per spatial dimension; all ones if a dilation rate is above one.
+      dilation_rate: How far apart the filter's taps are, one number per spatial dimension.
+    """
+    filter = one_of("filter", filter, "filters", filters)
+    rate = one_of("dilation_rate", dilation_rate, "dilations", dilations)
+    with name_scope(name, "convolution", [input, filter]) as scope:
+        input = convert_to_tensor(input, name="input")
+        filter = convert_to_tensor(filter, name="filter")
+        count = _spatial_count(input, filter)
+        channels = window.channel_axis(data_format)
+        steps = _per_spatial(strides, count, "strides")
+        rates = _per_spatial(rate, count, "dilation_rate")
+        if np.any(steps > 1) and np.any(rates > 1):
+            raise ValueError(
+                "`strides > 1` not supported in conjunction with `dilation_rate > 1`. "
+                f"Received: strides={steps} and dilation_rate={rates}"
+            )
+
+        def convolve(images: Tensor, _: int, padding: Any) -> Tensor:
+            return _convolve(images, filter, count, steps, padding, channels, scope)
+
+        if np.all(rates == 1):
+            return convolve(input, count, padding)
+        return with_space_to_batch(
+            input, rates, padding, convolve, filter.get_shape(), data_format=data_format
+        )
+
+
+def _spatial_count(input: Tensor, filter: Tensor) -> int:
+    if filter.get_shape().ndims is not None:
+        count = filter.get_shape().ndims - 2
+    elif input.get_shape().ndims is not None:
+        count = input.get_shape().ndims - 2
+    else:
+        raise ValueError(
+            "When `num_spatial_dims` is not set, one of `input.shape.rank` or "
+            f"`filters.shape.rank` must be known. Received: input.shape={input.shape} of rank "
+            f"None and filters.shape={filter.shape} of rank None"
+        )
+    if count not in (1, 2, 3):
+        raise ValueError(
+            f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={count}."
+        )
+    return count  # type: ignore[no-any-return]
+
+
+def _per_spatial(value: Any, count: int, name: str) -> np.ndarray:
+    entries = np.ones(count, np.int32) if value is None else np.asarray(value, np.int32)
+    if entries.ndim == 0:
+        entries = np.full(count, entries, np.int32)
+    if entries.shape != (count,):
+        raise ValueError(f"`len({name})` should be {count}. Received: {name}={value}")
+    if np.any(entries < 1):
+        raise ValueError(f"all values of `{name}` must be positive. Received: {name}={value}")
+    return entries
+
+
+def _convolve(
+    images: Tensor,
+    filter: Tensor,
+    count: int,
+    steps: np.ndarray,
+    padding: Any,
+    channels: int,
+    name: str,
+) -> Tensor:
+    """A plain convolution over `count` spatial dimensions."""
+    from penstock.ops.array import expand_dims, squeeze
+
+    strides = list(window.assemble(1, steps.tolist(), 1, channels))
+    if count == 3:
+        data_format = "NCDHW" if channels == 1 else "NDHWC"
+        return Conv3D(  # type: ignore[no-any-return]
+            images, filter, strides=strides, padding=padding, data_format=data_format, name=name
+        )
+    axis = -2 if channels == 1 else -3
+    if count == 1:
+        images, filter = expand_dims(images, axis), expand_dims(filter, 0)
+        strides.insert(len(strides) + 1 + axis, 1)
+    padding, explicit = window.padding_attrs(padding)
+
+    def convolve(batch: Tensor, name: str | None = None) -> Tensor:
+        return Conv2D(  # type: ignore[no-any-return]
+            batch,
+            filter,
+            strides=strides,
+            padding=padding,
+            explicit_paddings=explicit,
+            data_format="NCHW" if channels == 1 else "NHWC",
+            name=name,
+        )
+
+    rank = images.get_shape().ndims
+    if rank is not None and rank > 4:
+        result = squeeze_batch_dims(images, convolve, 3, name)
+    else:
+        result = convolve(images, name)
+    return squeeze(result, [axis]) if count == 1 else result
+
+
+def atrous_conv2d(
+    value: Any, filters: Any, rate: int, padding: str, name: str | None = None
+) -> Tensor:
+    """A convolution whose filter taps are `rate` pixels apart."""
+    return convolution(
+        value, filters, padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name
+    )
+
+
+def atrous_conv2d_transpose(
+    value: Any, filters: Any, output_shape: Any, rate: int, padding: str, name: str | None = None
+) -> Tensor:
+    """The transpose of `atrous_conv2d`.
+
+    Args:
+      filters: [height, width, output channels, input channels].
+      output_shape: The shape of the result.
+    """
+    from penstock.ops.array import batch_to_space, shape, space_to_batch
+
+    with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]):
+        value = convert_to_tensor(value, name="value")
+        filters = convert_to_tensor(filters, name="filters")
+        if rate < 1:
+            raise ValueError(f"`rate` cannot be less than one. Received: rate={rate}")
+        if rate == 1:
+            return conv2d_transpose(value, filters, output_shape, [1, 1, 1, 1], padding)
+        as_tensor = convert_to_tensor(output_shape, name="output_shape")
+        if not isinstance(output_shape, (list, tuple, np.ndarray)):
+            output_shape = as_tensor
+        top, bottom, left, right = _atrous_pads(filters, rate, padding, shape)
+        height = output_shape[1] + top + bottom
+        width = output_shape[2] + left + right
+        more_below = (rate - height % rate) % rate
+        more_right = (rate - width % rate) % rate
+        value = space_to_batch(
+            input=value, paddings=[[0, more_below], [0, more_right]], block_size=rate
+        )
+        sizes = [
+            rate * rate * output_shape[0],
+            (height + more_below) // rate,
+            (width + more_right) // rate,
+            output_shape[3],
+        ]
+        value = Conv2DBackpropInput(
+            sizes, filters, value, strides=[1, 1, 1, 1], padding="VALID", data_format="NHWC"
+        )
+        crops = [[top, bottom + more_below], [left, right + more_right]]
+        return batch_to_space(input=value, crops=crops, block_size=rate)  # type: ignore[no-any-return]
+
+
+def _atrous_pads(filters: Tensor, rate: int, padding: str, shape: Any) -> tuple[Any, ...]:
+    """Top, bottom, left and right padding of a dilated filter."""
+    if padding == "VALID":
+        return 0, 0, 0, 0
+    if padding != "SAME":
+        raise ValueError(f"`padding` must be either 'VALID' or 'SAME'. Received: {padding}")
+    static = filters.get_shape()
+    taps: Any = static[:2].as_list() if static[:2].is_fully_defined() else shape(filters)
+    pads: list[Any] = []
+    for axis in range(2):
+        total = (taps[axis] - 1) * rate
+        pads += [total // 2, total - total // 2]
+    return tuple(pads)

@@ -1,0 +1,90 @@
+"""What Python's operators do to tensors: `x + 1`, `2 ** x`, `-x`, `x < y`, `a @ b` …
+
+Each makes the nodes of the function behind it, in a scope of the operator's own name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock import dtypes
+from penstock.ir.composite import SparseTensor
+from penstock.ir.convert import to_tensor
+from penstock.ir.name_scope import name_scope
+from penstock.ir.tensor import Tensor
+from penstock.ops import binary, bitwise, comparison, elementwise, matmul
+
+
+def _deferring(operate: Callable[[Any, Any], Any], mirrored: str) -> Callable[[Any, Any], Any]:
+    """Leaves operands that no tensor can be made of to their own class, if it has an answer."""
+
+    def operator(x: Tensor, y: Any) -> Any:
+        try:
+            return operate(x, y)
+        except (TypeError, ValueError):
+            if hasattr(type(y), mirrored) and not isinstance(y, Tensor):
+                return NotImplemented
+            raise
+
+    return operator
+
+
+def _install_binary(symbol: str, name: str, function: Callable[..., Any]) -> None:
+    def forward(x: Tensor, y: Any) -> Any:
+        with name_scope(None, name, [x, y]) as scope:
+            return function(x, y, name=scope)
+
+    def backward(y: Tensor, x: Any) -> Any:
+        with name_scope(None, name, [x, y]) as scope:
+            return function(to_tensor(x, y.dtype.base_dtype, "x"), y, name=scope)
+
+    Tensor._override_operator(f"__{symbol}__", _deferring(forward, f"__r{symbol}__"))
+    Tensor._override_operator(f"__r{symbol}__", backward)
+
+
+def _by_type(logical: Callable[..., Any], on_bits: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator that means one function on truth values and another on the bits of integers."""
+
+    def function(x: Tensor, y: Any, name: str) -> Any:
+        return logical(x, y, name) if x.dtype.base_dtype is dtypes.bool else on_bits(x, y)
+
+    return function
+
+
+def _product(x: Tensor, y: Any, name: str) -> Any:
+    if isinstance(y, SparseTensor):
+        from penstock.ops.sparse import sparse_dense_product
+
+        return sparse_dense_product(y, x, name)
+    return binary.multiply(x, y, name)
+
+
+def _invert(x: Tensor) -> Tensor:
+    if x.dtype.base_dtype is dtypes.bool:
+        return comparison.logical_not(x)
+    return bitwise.invert(x)
+
+
+_install_binary("add", "add", binary.add)
+_install_binary("sub", "sub", binary.subtract)
+_install_binary("mul", "mul", _product)
+_install_binary("div", "div", binary.div)
+_install_binary("truediv", "truediv", binary.truediv)
+_install_binary("floordiv", "floordiv", binary.floordiv)
+_install_binary("mod", "mod", binary.floormod)
+_install_binary("pow", "pow", binary.pow)
+_install_binary("matmul", "matmul", matmul.matmul)
+_install_binary("and", "and", _by_type(comparison.logical_and, bitwise.bitwise_and))
+_install_binary("or", "or", _by_type(comparison.logical_or, bitwise.bitwise_or))
+_install_binary("xor", "xor", _by_type(comparison.logical_xor, bitwise.bitwise_xor))
+
+# Python mirrors comparisons itself: 1 < x calls x.__gt__(1).
+Tensor._override_operator("__lt__", _deferring(comparison.less, "__gt__"))
+Tensor._override_operator("__le__", _deferring(comparison.less_equal, "__ge__"))
+Tensor._override_operator("__gt__", _deferring(comparison.greater, "__lt__"))
+Tensor._override_operator("__ge__", _deferring(comparison.greater_equal, "__le__"))
+
+Tensor._override_operator("__neg__", elementwise.negative)
+Tensor._override_operator("__abs__", elementwise.abs)
+Tensor._override_operator("__invert__", _invert)

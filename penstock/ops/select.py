@@ -1,0 +1,60 @@
+"""Choosing between two tensors, element by element or row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock import shapes
+from penstock.ir.registry import op
+from penstock.ops import array
+from penstock.ops.broadcasting import unbroadcast
+from penstock.ops.shape_checks import merge_shapes, merge_sizes
+from penstock.shapes import Shape
+
+Select = op("Select(condition: bool, t: T, e: T) -> output: T")
+SelectV2 = op("SelectV2(condition: bool, t: T, e: T) -> output: T")
+
+
+@Select.shape
+def _(op: Any, condition: Shape, t: Shape, e: Shape) -> Shape:
+    data = merge_shapes(t, e)
+    if condition is None or condition == () or data is None:
+        return data
+    if len(condition) == 1 and len(data) > 1:  # one condition per row
+        return (merge_sizes(condition[0], data[0]), *data[1:])
+    return merge_shapes(condition, data)
+
+
+@SelectV2.shape
+def _(op: Any, condition: Shape, t: Shape, e: Shape) -> Shape:
+    return shapes.broadcast(condition, shapes.broadcast(t, e))
+
+
+@Select.fold
+@SelectV2.fold
+def _(op: Any, condition: Any, t: Any, e: Any) -> Any:
+    if op.type == "Select" and condition.ndim == 1 and t.ndim > 1:
+        condition = condition.reshape(-1, *[1] * (t.ndim - 1))
+    return np.where(condition, t, e)
+
+
+@Select.gradient
+def _(op: Any, grad: Any) -> Any:
+    condition = op.inputs[0]
+    nothing = array.zeros_like(op.inputs[1])
+    return None, Select(condition, grad, nothing), Select(condition, nothing, grad)
+
+
+@SelectV2.gradient
+def _(op: Any, grad: Any) -> Any:
+    condition, t, e = op.inputs
+    nothing = array.zeros([], dtype=grad.dtype.base_dtype)
+    chosen = SelectV2(condition, grad, nothing)
+    other = SelectV2(condition, nothing, grad)
+    return None, _summed_to(t, op.outputs[0], chosen), _summed_to(e, op.outputs[0], other)
+
+
+def _summed_to(x: Any, result: Any, grad: Any) -> Any:
+    return unbroadcast(x, result, grad, None)[0]

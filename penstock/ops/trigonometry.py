@@ -1,0 +1,188 @@
+"""Circular and hyperbolic functions and their inverses, element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.ir.registry import op
+from penstock.ir.tensor import Tensor
+from penstock.ir.type_sets import FLOATING, FLOATING_COMPLEX
+from penstock.ops import binary
+from penstock.ops.broadcasting import broadcast_shape, unbroadcast
+from penstock.ops.casts import conj
+from penstock.ops.constants import constant
+from penstock.ops.elementwise import after, reciprocal, sqrt, square, unchanged_shape
+
+__all__ = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cos",
+    "cosh",
+    "sin",
+    "sinh",
+    "tan",
+]
+
+Sin = op("Sin(x: T) -> y: T", T=FLOATING_COMPLEX)
+Cos = op("Cos(x: T) -> y: T", T=FLOATING_COMPLEX)
+Tan = op("Tan(x: T) -> y: T", T=FLOATING_COMPLEX)
+Asin = op("Asin(x: T) -> y: T", T=FLOATING_COMPLEX)
+Acos = op("Acos(x: T) -> y: T", T=FLOATING_COMPLEX)
+Atan = op("Atan(x: T) -> y: T", T=FLOATING_COMPLEX)
+Sinh = op("Sinh(x: T) -> y: T", T=FLOATING_COMPLEX)
+Cosh = op("Cosh(x: T) -> y: T", T=FLOATING_COMPLEX)
+Asinh = op("Asinh(x: T) -> y: T", T=FLOATING_COMPLEX)
+Acosh = op("Acosh(x: T) -> y: T", T=FLOATING_COMPLEX)
+Atanh = op("Atanh(x: T) -> y: T", T=FLOATING_COMPLEX)
+Atan2 = op("Atan2(y: T, x: T) -> z: T", T=FLOATING)
+
+for _spec in (Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh):
+    _spec.shape(unchanged_shape)
+Atan2.shape(broadcast_shape)
+
+
+@Sin.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        return grad * cos(conj(op.inputs[0]))
+
+
+@Cos.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        return -grad * sin(conj(op.inputs[0]))
+
+
+@Tan.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        return square(reciprocal(cos(conj(op.inputs[0])))) * grad
+
+
+@Asin.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        return grad * _slope_of_asin(op.inputs[0])
+
+
+@Acos.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        slope = _slope_of_asin(op.inputs[0])
+        return -grad * slope
+
+
+def _slope_of_asin(x: Tensor) -> Tensor:
+    squared = square(conj(x))
+    return reciprocal(sqrt(binary.subtract(constant(1, dtype=squared.dtype), squared)))
+
+
+@Atan.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        squared = square(conj(op.inputs[0]))
+        return grad * reciprocal(binary.add(constant(1, dtype=grad.dtype), squared))
+
+
+@Sinh.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        return grad * cosh(conj(op.inputs[0]))
+
+
+@Cosh.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        return grad * sinh(conj(op.inputs[0]))
+
+
+@Asinh.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        return grad / cosh(conj(op.outputs[0]))
+
+
+@Acosh.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        return grad / sinh(conj(op.outputs[0]))
+
+
+@Atanh.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        squared = square(conj(op.inputs[0]))
+        return grad * reciprocal(binary.subtract(constant(1, dtype=grad.dtype), squared))
+
+
+@Atan2.gradient
+def _(op: Any, grad: Any) -> Any:
+    y, x = op.inputs
+    with after(grad):
+        ratio = grad / (square(y) + square(x))
+        return unbroadcast(y, x, x * ratio, -y * ratio)
+
+
+def sin(x: Any, name: str | None = None) -> Tensor:
+    """The sine of x, in radians."""
+    return Sin(x, name=name)
+
+
+def cos(x: Any, name: str | None = None) -> Tensor:
+    """The cosine of x, in radians."""
+    return Cos(x, name=name)
+
+
+def tan(x: Any, name: str | None = None) -> Tensor:
+    """The tangent of x, in radians."""
+    return Tan(x, name=name)
+
+
+def asin(x: Any, name: str | None = None) -> Tensor:
+    """The angle whose sine is x."""
+    return Asin(x, name=name)
+
+
+def acos(x: Any, name: str | None = None) -> Tensor:
+    """The angle whose cosine is x."""
+    return Acos(x, name=name)
+
+
+def atan(x: Any, name: str | None = None) -> Tensor:
+    """The angle whose tangent is x."""
+    return Atan(x, name=name)
+
+
+def sinh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic sine."""
+    return Sinh(x, name=name)
+
+
+def cosh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic cosine."""
+    return Cosh(x, name=name)
+
+
+def asinh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of the hyperbolic sine."""
+    return Asinh(x, name=name)
+
+
+def acosh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of the hyperbolic cosine."""
+    return Acosh(x, name=name)
+
+
+def atanh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of the hyperbolic tangent."""
+    return Atanh(x, name=name)
+
+
+def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+    """The angle of the point (x, y), from -pi to pi."""
+    return Atan2(y, x, name=name)

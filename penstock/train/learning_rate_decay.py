@@ -1,0 +1,259 @@
+"""Learning rates that change with the global step, as tensors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from penstock import dtypes
+from penstock.dtypes import DType
+from penstock.ir.convert import convert_n_to_tensor, convert_to_tensor
+from penstock.ir.name_scope import name_scope
+from penstock.ir.tensor import Tensor
+from penstock.ops.array import where_v2
+from penstock.ops.constants import constant
+from penstock.ops.math import (
+    add,
+    cast,
+    ceil,
+    cos,
+    divide,
+    equal,
+    exp,
+    floor,
+    greater,
+    less_equal,
+    log,
+    logical_and,
+    minimum,
+    multiply,
+    negative,
+    pow,
+    sqrt,
+    subtract,
+)
+from penstock.ops.random import random_normal
+
+__all__ = [
+    "cosine_decay",
+    "cosine_decay_restarts",
+    "exponential_decay",
+    "inverse_time_decay",
+    "linear_cosine_decay",
+    "natural_exp_decay",
+    "noisy_linear_cosine_decay",
+    "piecewise_constant",
+    "piecewise_constant_decay",
+    "polynomial_decay",
+]
+
+
+def exponential_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    decay_rate: Any,
+    staircase: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """learning_rate * decay_rate ^ (global_step / decay_steps).
+
+    With `staircase` the rate falls at whole multiples of `decay_steps` only.
+    """
+    values = [learning_rate, global_step, decay_steps, decay_rate]
+    with name_scope(name, "ExponentialDecay", values) as scope:
+        rate = _initial_rate(learning_rate)
+        steps, factor, step = _cast(rate.dtype, decay_steps, decay_rate, global_step)
+        progress = _progress(step, steps, staircase)
+        return multiply(rate, pow(factor, progress), name=scope)
+
+
+def natural_exp_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    decay_rate: Any,
+    staircase: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """learning_rate * exp(-decay_rate * global_step / decay_steps)."""
+    factor = exp(negative(decay_rate))
+    return exponential_decay(learning_rate, global_step, decay_steps, factor, staircase, name)
+
+
+def inverse_time_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    decay_rate: Any,
+    staircase: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """learning_rate / (1 + decay_rate * global_step / decay_steps)."""
+    values = [learning_rate, global_step, decay_rate]
+    with name_scope(name, "InverseTimeDecay", values) as scope:
+        rate = _initial_rate(learning_rate)
+        steps, factor, step = _cast(rate.dtype, decay_steps, decay_rate, global_step)
+        progress = _progress(step, steps, staircase)
+        (one,) = _cast(rate.dtype, constant(1))
+        return divide(rate, add(one, multiply(factor, progress)), name=scope)
+
+
+def polynomial_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    end_learning_rate: Any = 0.0001,
+    power: Any = 1.0,
+    cycle: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """From learning_rate to end_learning_rate over decay_steps, by a polynomial of degree `power`.
+
+    With `cycle`, `decay_steps` grows to the next multiple of itself whenever it is passed, so that
+    the rate jumps up and decays again; without it the rate stays at `end_learning_rate`.
+    """
+    values = [learning_rate, global_step, decay_steps, end_learning_rate, power]
+    with name_scope(name, "PolynomialDecay", values) as scope:
+        rate = _initial_rate(learning_rate)
+        end, exponent, step, steps = _cast(
+            rate.dtype, end_learning_rate, power, global_step, decay_steps
+        )
+        if cycle:
+            passed = ceil(step / decay_steps)
+            steps = multiply(steps, where_v2(equal(step, 0), 1.0, passed))
+        else:
+            step = minimum(step, steps)
+        progress = divide(step, steps)
+        remaining = multiply(subtract(rate, end), pow(1 - progress, exponent))
+        return add(remaining, end, name=scope)
+
+
+def piecewise_constant(
+    x: Any, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
+) -> Tensor:
+    """values[0] up to and including boundaries[0], then values[1] up to boundaries[1], and so on.
+
+    >>> rate = tf.train.piecewise_constant(global_step, [100000, 110000], [1.0, 0.5, 0.1])
+    """
+    if len(boundaries) != len(values) - 1:
+        raise ValueError("The length of boundaries should be 1 less than the length of values")
+    with name_scope(name, "PiecewiseConstant", [x, boundaries, values]):
+        raise NotImplementedError
+
+
+piecewise_constant_decay = piecewise_constant
+
+
+def cosine_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    alpha: float = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """Half a cosine from learning_rate down to alpha * learning_rate over decay_steps."""
+    with name_scope(name, "CosineDecay", [learning_rate, global_step]):
+        rate = _initial_rate(learning_rate)
+        steps, step = _cast(rate.dtype, decay_steps, global_step)
+        completed = minimum(step, steps) / steps
+        fraction = 0.5 * (1.0 + cos(constant(math.pi, rate.dtype) * completed))
+        return multiply(rate, (1 - alpha) * fraction + alpha)
+
+
+def cosine_decay_restarts(
+    learning_rate: Any,
+    global_step: Any,
+    first_decay_steps: Any,
+    t_mul: Any = 2.0,
+    m_mul: Any = 1.0,
+    alpha: Any = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """Cosine decays one after the other: period i lasts t_mul^i times the first and starts at
+    m_mul^i times the first rate."""
+    with name_scope(name, "SGDRDecay", [learning_rate, global_step]) as scope:
+        rate = _initial_rate(learning_rate)
+        dtype = rate.dtype
+        steps, low, longer, lower, step = _cast(
+            dtype, first_decay_steps, alpha, t_mul, m_mul, global_step
+        )
+        restart, completed = _restarts(step / steps, longer)
+        height = 0.5 * lower**restart
+        fraction = height * (1.0 + cos(constant(math.pi, dtype) * completed))
+        return multiply(rate, (1 - low) * fraction + low, name=scope)
+
+
+def linear_cosine_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    num_periods: Any = 0.5,
+    alpha: Any = 0.0,
+    beta: Any = 0.001,
+    name: str | None = None,
+) -> Tensor:
+    """A cosine under a line that falls to 0: (alpha + linear) * cosine + beta."""
+    with name_scope(name, "LinearCosineDecay", [learning_rate, global_step]) as scope:
+        rate = _initial_rate(learning_rate)
+        steps, periods, low, offset, step = _cast(
+            rate.dtype, decay_steps, num_periods, alpha, beta, global_step
+        )
+        step = minimum(step, steps)
+        linear = (steps - step) / steps
+        cosine = _periodic_cosine(step / steps, periods)
+        return multiply(rate, (low + linear) * cosine + offset, name=scope)
+
+
+def noisy_linear_cosine_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    initial_variance: Any = 1.0,
+    variance_decay: Any = 0.55,
+    num_periods: Any = 0.5,
+    alpha: Any = 0.0,
+    beta: Any = 0.001,
+    name: str | None = None,
+) -> Tensor:
+    """As `linear_cosine_decay`, with noise on the line: its variance falls as
+    initial_variance / (1 + global_step)^variance_decay."""
+    with name_scope(name, "NoisyLinearCosineDecay", [learning_rate, global_step]) as scope:
+        rate = _initial_rate(learning_rate)
+        steps, variance, decay, periods, low, offset, step = _cast(
+            rate.dtype,
+            decay_steps,
+            initial_variance,
+            variance_decay,
+            num_periods,
+            alpha,
+            beta,
+            global_step,
+        )
+        step = minimum(step, steps)
+        linear = (steps - step) / steps
+        deviation = sqrt(variance / pow(1.0 + step, decay))
+        noisy = linear + random_normal(linear.get_shape(), stddev=deviation)
+        cosine = _periodic_cosine(step / steps, periods)
+        return multiply(rate, (low + noisy) * cosine + offset, name=scope)
+
+
+def _initial_rate(learning_rate: Any) -> Tensor:
+    return convert_to_tensor(learning_rate, name="initial_learning_rate")
+
+
+def _cast(dtype: DType, *values: Any) -> list[Tensor]:
+    return [cast(value, dtype) for value in values]
+
+
+def _progress(step: Tensor, steps: Tensor, staircase: bool) -> Tensor:
+    """How many times `steps` have passed, whole times only for a staircase."""
+    progress = step / steps
+    return floor(progress) if staircase else progress
+
+
+def _periodic_cosine(completed: Tensor, periods: Tensor) -> Tensor:
+    """From 1 to 0 and back, in `periods` whole waves over `completed` from 0 to 1."""
+    waves = 2.0 * periods * completed
+    return 0.5 * (1.0 + cos(constant(math.pi, completed.dtype) * waves))

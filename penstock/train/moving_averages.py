@@ -1,0 +1,216 @@
+"""Moving averages of variables and tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from penstock import dtypes
+from penstock.ir.collections import GraphKeys
+from penstock.ir.convert import convert_to_tensor
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.name_scope import name_scope
+from penstock.ir.operation import Operation
+from penstock.ir.tensor import Tensor
+from penstock.ops.casts import cast
+from penstock.ops.binary import divide, pow, truediv as true_divide
+from penstock.ops.comparison import minimum
+from penstock.ops.control import colocate_with, group
+from penstock.ops.initializers import zeros_initializer
+from penstock.ops.state import assign, assign_add, assign_sub
+from penstock.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from penstock.ops.variables import (
+    Variable,
+    global_variables,
+    moving_average_variables,
+    trainable_variables,
+)
+from penstock.train import slots
+
+__all__ = ["ExponentialMovingAverage", "assign_moving_average", "weighted_moving_average"]
+
+_AVERAGED_TYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
+
+
+class ExponentialMovingAverage:
+    """Keeps shadow variables: shadow = decay * shadow + (1 - decay) * variable.
+
+    >>> averages = tf.train.ExponentialMovingAverage(decay=0.999)
+    >>> with tf.control_dependencies([train]):
+    ...     train = averages.apply([w, b])
+
+    `num_updates` (a step count) lowers the decay at first, to (1 + num_updates) / (10 +
+    num_updates). `zero_debias` corrects the averages of tensors for starting at zero.
+    """
+
+    def __init__(
+        self,
+        decay: Any,
+        num_updates: Any = None,
+        zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
+    ):
+        self._decay = decay
+        self._num_updates = num_updates
+        self._zero_debias = zero_debias
+        self._name = name
+        self._averages: dict[Any, Any] = {}
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def apply(self, var_list: Sequence[Any] | None = None) -> Operation:
+        """The operation that updates all shadows; makes those that are missing.
+
+        `var_list` are variables, whose shadows start at their initial value, and tensors, whose
+        shadows start at zero; by default all trainable variables.
+        """
+        averaged = trainable_variables() if var_list is None else list(var_list)
+        for var in averaged:
+            if var.dtype.base_dtype not in _AVERAGED_TYPES:
+                raise TypeError(f"The variables must be half, float, or double: {var.name}")
+            if var not in self._averages:
+                # Shadows outlive the step being built: they must not wait for its control inputs.
+                with get_default_graph().control_dependencies(None):
+                    self._averages[var] = self._make_shadow(var)
+        with name_scope(self._name) as scope:
+            decay = self._effective_decay()
+            updates = [
+                assign_moving_average(
+                    self._averages[var],
+                    var,
+                    decay,
+                    zero_debias=self._zero_debias and not isinstance(var, Variable),
+                )
+                for var in averaged
+            ]
+            return group(*updates, name=scope)
+
+    def _make_shadow(self, var: Any) -> Any:
+        if isinstance(var, Variable):
+            shadow = slots.create_slot(var, var.initialized_value(), self._name)
+            get_default_graph().add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, var)
+            return shadow
+        is_variable = var.op.type in ("Variable", "VariableV2", "VarHandleOp")
+        return slots.create_zeros_slot(var, self._name, colocate_with_primary=is_variable)
+
+    def _effective_decay(self) -> Tensor:
+        decay = convert_to_tensor(self._decay, name="decay")
+        if self._num_updates is None:
+            return decay
+        updates = cast(self._num_updates, dtypes.float32, name="num_updates")
+        return minimum(decay, (1.0 + updates) / (10.0 + updates))
+
+    def average(self, var: Any) -> Any:
+        """The shadow variable of `var`; None where `apply` has not been called with it."""
+        return self._averages.get(var)
+
+    def average_name(self, var: Any) -> str:
+        """The name of the shadow of `var`, whether it exists yet or not: for checkpoints."""
+        if var in self._averages:
+            return self._averages[var].op.name
+        return get_default_graph().unique_name(f"{var.op.name}/{self._name}", mark_as_used=False)
+
+    def variables_to_restore(
+        self, moving_avg_variables: Sequence[Any] | None = None
+    ) -> dict[str, Any]:
+        """A map for `tf.train.Saver` that reads averages into the variables themselves.
+
+        `moving_avg_variables` (by default the trainable ones and those that have an average) are
+        read from their averages' names, all others from their own.
+        """
+        if moving_avg_variables is None:
+            moving_avg_variables = [*trainable_variables(), *moving_average_variables()]
+        averaged = list(dict.fromkeys(moving_avg_variables))
+        found = {self.average_name(var): var for var in averaged}
+        names = {var.name for var in averaged}
+        for var in global_variables():
+            if var.name not in names and var.op.name not in found:
+                found[var.op.name] = var
+        return found
+
+
+def assign_moving_average(
+    variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None
+) -> Any:
+    """Sets `variable` to variable * decay + value * (1 - decay).
+
+    With `zero_debias` the average starts at zero and is divided by 1 - decay^steps; its sum and
+    step count are variables of their own beside `variable`.
+    """
+    with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
+        weight = convert_to_tensor(1.0 - decay, name="decay")
+        if weight.dtype is not variable.dtype.base_dtype:
+            weight = cast(weight, variable.dtype.base_dtype)
+        if zero_debias:
+            return assign(variable, _debiased(variable, value, weight), name=scope)
+        return assign_sub(variable, (variable - value) * weight, name=scope)
+
+
+def _debiased(variable: Any, value: Any, weight: Tensor) -> Tensor:
+    """Updates a biased average and a step count; returns the average without the bias."""
+    dtype = variable.dtype.base_dtype
+    with variable_scope(variable.op.name, values=[variable, value, weight]), colocate_with(variable):
+        biased = get_variable(
+            _unused("biased"),
+            shape=variable.get_shape(),
+            dtype=dtype,
+            initializer=zeros_initializer(),
+            trainable=False,
+        )
+        steps = get_variable(
+            _unused("local_step"),
+            shape=[],
+            dtype=dtype,
+            initializer=zeros_initializer(),
+            trainable=False,
+        )
+    average = assign_sub(biased, (biased - value) * weight)
+    count = assign_add(steps, 1)
+    return average / (1 - pow(1.0 - weight, count))
+
+
+def _unused(name: str) -> str:
+    """A variable name that the current variable scope does not have yet, unless it is reused."""
+    scope = get_variable_scope()
+    if scope.reuse:
+        return name
+    taken = {var.op.name for var in scope.global_variables()}
+    candidate, suffix = name, 0
+    while f"{scope.name}/{candidate}" in taken:
+        suffix += 1
+        candidate = f"{name}_{suffix}"
+    return candidate
+
+
+def weighted_moving_average(
+    value: Any,
+    decay: Any,
+    weight: Any,
+    truediv: bool = True,
+    collections: Sequence[str] | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The moving average of value * weight over the moving average of weight."""
+    if collections is None:
+        collections = [GraphKeys.GLOBAL_VARIABLES]
+    with variable_scope(name, "WeightedMovingAvg", [value, weight, decay]) as scope:
+
+        def average(label: str, term: Any) -> Any:
+            total = get_variable(
+                label,
+                shape=term.get_shape(),
+                dtype=term.dtype,
+                initializer=zeros_initializer(),
+                trainable=False,
+                collections=collections,
+            )
+            return total, term
+
+        weighted_sum, _ = average("value_x_weight", value)
+        weight_sum, _ = average("weight", weight)
+        numerator = assign_moving_average(weighted_sum, value * weight, decay, zero_debias=False)
+        denominator = assign_moving_average(weight_sum, weight, decay, zero_debias=False)
+        quotient = true_divide if truediv else divide
+        return quotient(numerator, denominator, name=scope.name)
