@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
+SHORTEST = 1.0  # seconds of turns below which ticks are too coarse
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -35,24 +36,29 @@ def machine_seconds() -> float:
 class NoiseMeter:
     """Adds up, over many slots in which one worker ran, what the others and the rest used.
 
-    idle: CPU seconds of workers that should have slept.
-    foreign: CPU seconds of processes that are no workers.
     elapsed: seconds of all slots together.
+    machine: CPU seconds of everything.
+    running: CPU seconds of the workers whose turn it was.
+    sleeping: CPU seconds of the workers whose turn it was not.
+
+    The kernel counts in ticks, longer than many a slot: only the sums mean something.
     """
 
-    idle: float = 0.0
-    foreign: float = 0.0
     elapsed: float = 0.0
+    machine: float = 0.0
+    running: float = 0.0
+    sleeping: float = 0.0
 
     def slot(self, running: int, sleeping: Sequence[int]) -> "Slot":
         return Slot(self, running, sleeping)
 
     def summary(self) -> str:
-        if not self.elapsed:
-            return "not measured"
+        if self.elapsed < SHORTEST:
+            return "too short a run to tell what else used the machine"
+        foreign = max(0.0, self.machine - self.running - self.sleeping)
         return (
-            f"{self.foreign / self.elapsed:.0%} of one CPU went to other processes, "
-            f"{self.idle / self.elapsed:.0%} to workers that should have slept"
+            f"{foreign / self.elapsed:.0%} of one CPU went to other processes, "
+            f"{self.sleeping / self.elapsed:.0%} to workers that should have slept"
         )
 
 
@@ -72,8 +78,9 @@ class Slot:
             after - before for after, before in zip(self._read(), self._before, strict=True)
         )
         self._meter.elapsed += elapsed
-        self._meter.idle += sleeping
-        self._meter.foreign += max(0.0, machine - running - sleeping)
+        self._meter.machine += machine
+        self._meter.running += running
+        self._meter.sleeping += sleeping
 
     def _read(self) -> tuple[float, float, float, float]:
         sleeping = sum(process_seconds(pid) for pid in self._sleeping)

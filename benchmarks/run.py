@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
+from time import sleep
 
 from benchmarks.contestant import Contestant, WorkerError
 from benchmarks.frameworks import FRAMEWORKS, default_peers_directory
@@ -22,6 +23,8 @@ from benchmarks.results import (
     find_disagreement,
 )
 from benchmarks.table import report
+
+SETTLING = 0.02  # seconds; OpenMP's threads spin for a while after their last work
 
 
 def say(text: str) -> None:
@@ -78,9 +81,9 @@ class ModelRun:
         say(f"{label}: ready, {median(warm_up) * 1e3:.3g} ms a step")
 
     def _fail(self, framework: str, variant: str, error: Exception) -> None:
-        failure = Failure(framework, variant, str(error))
-        self._result.failures.append(failure)
-        say(f"{self._name}: {framework} {variant} failed: {error}")
+        self._result.failures.append(Failure(framework, variant, str(error)))
+        label = f"{self._name}: {framework} {variant}".rstrip()
+        say(f"{label}: failed: {error}")
 
     def _compare_observations(self) -> None:
         observed = {
@@ -99,6 +102,7 @@ class ModelRun:
             first = number % max(1, len(turns))
             for contestant in turns[first:] + turns[:first]:
                 sleeping = [other.pid for other in turns if other is not contestant]
+                sleep(SETTLING)
                 with noise.slot(contestant.pid, sleeping):
                     self._take_turn(contestant)
         say(f"{self._name}: {noise.summary()}")

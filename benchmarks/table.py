@@ -101,6 +101,6 @@ def report(results: Sequence[ModelResult], frameworks: Sequence[str]) -> str:
         main_table(rows, frameworks),
         "\n".join(f"- {note}" for note in notes(results)),
         target_table(rows),
-        f"Median (and least) of the steps. {versions(results)}.",
+        f"Median (and least) of the steps. {versions(results)}",
     ]
     return "\n\n".join(part for part in parts if part)

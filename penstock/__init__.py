@@ -1,8 +1,48 @@
 """TensorFlow as its papers describe it, on today's kernels: `import penstock as tf`."""
 
-from penstock import errors, ops
+from penstock import errors, ops, raw_ops
+from penstock.autodiff.aggregation import AggregationMethod
+from penstock.autodiff.gradients import UnconnectedGradients, gradients
+from penstock.autodiff.hessians import hessians
+from penstock.autodiff.registration import (
+    NoGradient,
+    NotDifferentiable,
+    RegisterGradient,
+    custom_gradient,
+)
+from penstock.client.explain import explain
 from penstock.client.session import InteractiveSession, Session
-from penstock.dtypes import *
+from penstock.devices import DeviceSpec
+from penstock.dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    bool,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    qint8,
+    qint16,
+    qint32,
+    quint8,
+    quint16,
+    resource,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    variant,
+)
+from penstock.errors import OpError
 from penstock.ir.collections import GraphKeys
 from penstock.ir.composite import (
     IndexedSlices,
@@ -17,7 +57,24 @@ from penstock.ir.importer import import_graph_def
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
+from penstock.ops.array import *
+from penstock.ops.conditionals import *
 from penstock.ops.constants import *
 from penstock.ops.control import *
-from penstock.proto import ConfigProto, GraphDef, RunMetadata, RunOptions
+from penstock.ops.debugging import *
+from penstock.ops.math import *
+from penstock.ops.script import *
+from penstock.proto import (
+    AttrValue,
+    ConfigProto,
+    GPUOptions,
+    GraphDef,
+    GraphOptions,
+    NodeDef,
+    OptimizerOptions,
+    RunMetadata,
+    RunOptions,
+)
 from penstock.shapes import Dimension, TensorShape
+
+__version__ = "0.1.0"

@@ -23,7 +23,7 @@ from benchmarks.training import (
 )
 
 BATCH, SIZE, CLASSES = 16, 224, 1000
-RATE = 0.001
+RATE = 1e-4  # at ten times this the loss climbs again, and magnifies rounding until losses differ
 
 # name: kernel size, input and output channels, stride, padding on each side, is it pooled after?
 CONVOLUTIONS = {
@@ -146,7 +146,6 @@ MODEL = Model(
     title="AlexNet, batch 16",
     steps=2,
     builders={**sessions(build_session), **pytorch(build_torch), "jax": build_jax},
-    tolerance=1e-3,
     variants=LAYOUTS,
     memory=True,
 )

@@ -28,8 +28,8 @@ class AggregationMethod:
 _METHODS = (0, 1, 2)
 
 
-def aggregate(gradients: Sequence[Any], method: int | None) -> Any:
-    """The sum of tensors and indexed slices; None for no gradients."""
+def aggregate(op: Operation, gradients: Sequence[Any], method: int | None) -> Any:
+    """The sum of the gradients of an output of `op`; None for no gradients."""
     if method is not None and method not in _METHODS:
         raise ValueError(f"Invalid aggregation_method specified {method}.")
     given = [gradient for gradient in gradients if gradient is not None]
@@ -43,18 +43,17 @@ def aggregate(gradients: Sequence[Any], method: int | None) -> Any:
 
         return accumulate_n(dense)
     if method in (1, 2):
-        return _sum_pairwise(dense)
+        return _sum_pairwise(op, dense)
     return _sum_by_device(dense)
 
 
-def _sum_pairwise(tensors: Sequence[Tensor]) -> Tensor:
+def _sum_pairwise(op: Operation, tensors: Sequence[Tensor]) -> Tensor:
     from penstock.ops.binary import add_n
 
-    with get_default_graph().name_scope(f"{tensors[0].op.name}_gradient_sum"):
+    with get_default_graph().name_scope(f"{op.name}_gradient_sum"):
         total = tensors[0]
         for tensor in tensors[1:]:
-            with get_default_graph().colocate_with(tensor.op, ignore_existing=True):
-                total = add_n([total, tensor])
+            total = add_n([total, tensor])
         return total
 
 

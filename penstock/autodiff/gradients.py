@@ -16,6 +16,7 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.autodiff.aggregation import aggregate
+from penstock.autodiff.zeros import zeros_for, zeros_like_x
 from penstock.ir import registry
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import to_tensor
@@ -66,7 +67,7 @@ def gradients(
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
     unconnected = UnconnectedGradients(unconnected_gradients)
     with name_scope(name, "gradients", [*ys, *xs, *stops, *grad_ys]):
-        y_tensors = [_tensor(y, "y") for y in ys]
+        y_tensors = [_tensor(y, f"y_{i}") for i, y in enumerate(ys)]
         x_tensors = [_x_tensor(x) for x in xs]
         stop_tensors = [_x_tensor(x) for x in stops]
         weights = _initial_gradients(grad_ys, y_tensors, colocate_gradients_with_ops)
@@ -80,7 +81,10 @@ def gradients(
         )
         walk.start(y_tensors, weights)
         walk.run()
-        return [walk.result(x, unconnected) for x in x_tensors]
+        found = [walk.result(x) for x in x_tensors]
+    if unconnected is UnconnectedGradients.ZERO:
+        return [zeros_like_x(x) if g is None else g for x, g in zip(x_tensors, found, strict=True)]
+    return found
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -116,18 +120,17 @@ def _initial_gradients(
 
 
 def _initial_gradient(i: int, grad_y: Any, y: Tensor) -> Gradient:
-    from penstock.ops.array import fill, shape
-    from penstock.ops.constants import constant
+    from penstock.ops.array import identity, ones, shape
 
     if grad_y is None:
         if y.dtype.is_complex:
             raise TypeError(
                 f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype.name})"
             )
-        return fill(shape(y), constant(1, dtype=y.dtype, name=f"grad_ys_{i}"))
+        return ones(shape(y), y.dtype, name=f"grad_ys_{i}")
     if isinstance(grad_y, IndexedSlices):
         return grad_y
-    tensor = to_tensor(grad_y, name=f"grad_ys_{i}")
+    tensor = to_tensor(grad_y, name=f"grad_y_{i}")
     if y.dtype.is_complex != tensor.dtype.is_complex and y.dtype.base_dtype in _TRAINABLE:
         raise TypeError(
             f"Gradient type {tensor.dtype.name} generated for tensor {y} with type "
@@ -140,7 +143,7 @@ def _initial_gradient(i: int, grad_y: Any, y: Tensor) -> Gradient:
             f"Gradient type {tensor.dtype.name} generated for real or integer-valued tensor {y} "
             f"with type {y.dtype.name} must be real or integer"
         )
-    return tensor
+    return identity(tensor, name=f"grad_ys_{i}")
 
 
 @contextmanager
@@ -218,7 +221,7 @@ class _BackwardWalk:
             return nothing
         graph = get_default_graph()
         outputs = [
-            _zeros_like(op._outputs[i]) if grad is None and is_trainable(op._outputs[i]) else grad
+            zeros_for(op._outputs[i]) if grad is None and is_trainable(op._outputs[i]) else grad
             for i, grad in enumerate(outputs)
         ]
         with name_scope(f"{op.name}_grad"):
@@ -236,17 +239,14 @@ class _BackwardWalk:
         lists = self.found.get(op)
         if lists is None:
             return [None] * len(op._outputs)
-        summed = [aggregate(entries, self.method) for entries in lists]
+        summed = [aggregate(op, entries, self.method) for entries in lists]
         # An x may be asked for after its op was passed: keep the sum, so that it is made once.
         self.found[op] = [[] if entry is None else [entry] for entry in summed]
         return summed
 
-    def result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient:
+    def result(self, x: Tensor) -> Gradient:
         lists = self.found.get(x._op)
-        gradient = aggregate(lists[x._value_index], self.method) if lists else None
-        if gradient is None and unconnected is UnconnectedGradients.ZERO:
-            return _zeros_like(x)
-        return gradient
+        return aggregate(x._op, lists[x._value_index], self.method) if lists else None
 
 
 def gradient_function(op: Operation) -> Any:
@@ -288,15 +288,6 @@ def _pending_counts(
             if tensor._op in counts:
                 counts[tensor._op] += 1
     return counts, reachable
-
-
-def _zeros_like(tensor: Tensor) -> Tensor:
-    from penstock.ops.array import zeros, zeros_like
-    from penstock.ops.resource_variables import VariableShape
-
-    if tensor.dtype is dtypes.resource:  # the handle of a variable stands for its value
-        return zeros(VariableShape(tensor), tensor.op.attrs["dtype"])
-    return zeros_like(tensor, optimize=False)
 
 
 def _verify(op: Operation, inputs: Sequence[Gradient]) -> None:

@@ -35,5 +35,8 @@ def explain(fetches: Any, feeds: Any = (), session: Any = None) -> str:
         lines.append(
             f"  {node.type} '{node.name}'({inputs}) -> {outputs or 'nothing'}  {node.device}"
         )
-    lines += ["", "plan:", step.plan.source]
+    if step.plan is None:
+        lines += ["", "run by the dataflow executor: it has control-flow primitives"]
+    else:
+        lines += ["", "plan:", step.plan.source]
     return "\n".join(lines)

@@ -7,6 +7,7 @@ the first input that mentions a type attr fixes it, later inputs are converted t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import numpy as np
@@ -46,23 +47,51 @@ def make_op(
             raise TypeError(f"{spec.name} got an unexpected keyword argument {key!r}")
         if given is not None and spec.attrs[key].kind == "type":
             values[key] = dtypes.as_dtype(given).base_dtype
-    explicit = frozenset(values)
-    tensors: list[Tensor] = []
+    # What is made for this node is named inside its own scope: inputs that become constants, the
+    # Switch that takes an input into a branch.
     scopes = graph._scopes
-    outer = scopes.name
-    scopes.name = op_name  # inputs that become constants are named inside the node's own scope
+    outer, scopes.name = scopes.name, op_name
     try:
-        if graph is not get_default_graph():
-            with graph.as_default():
-                for arg, value in zip(spec.inputs, inputs, strict=True):
-                    _add_input(spec, arg, value, values, tensors, explicit)
-        else:
-            for arg, value in zip(spec.inputs, inputs, strict=True):
-                _add_input(spec, arg, value, values, tensors, explicit)
+        if graph is get_default_graph():
+            return _build(graph, spec, inputs, attrs, values, op_name)
+        with graph.as_default():
+            return _build(graph, spec, inputs, attrs, values, op_name)
     finally:
         scopes.name = outer
+
+
+def _build(
+    graph: Graph,
+    spec: OpSpec,
+    inputs: Sequence[Any],
+    attrs: dict[str, Any],
+    values: dict[str, Any],
+    op_name: str,
+) -> Operation:
+    explicit = frozenset(values)
+    tensors: list[Tensor] = []
+    for arg, value in zip(spec.inputs, inputs, strict=True):
+        _add_input(spec, arg, value, values, tensors, explicit)
     complete_attrs(spec, attrs, values)
-    return graph._add(spec, op_name, tuple(tensors), values, output_types(spec, values))
+    types = output_types(spec, values)
+    if not spec.takes_refs:
+        return graph._add(spec, op_name, tuple(tensors), values, types)
+    with ExitStack() as colocated:
+        for tensor in _references(spec, values, tensors):
+            colocated.enter_context(graph.colocate_with(tensor._op))
+        return graph._add(spec, op_name, tuple(tensors), values, types)
+
+
+def _references(spec: OpSpec, attrs: dict[str, Any], tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The inputs that a node takes by reference: it has to run where they are."""
+    found: list[Tensor] = []
+    start = 0
+    for arg in spec.inputs:
+        count = arg.count(attrs)
+        if arg.is_ref:
+            found += tensors[start : start + count]
+        start += count
+    return found
 
 
 def results(op: Operation) -> Any:
@@ -123,12 +152,15 @@ def _add_input(
 def _convert_one(
     spec: OpSpec, arg: Arg, value: Any, wanted: DType | None, attrs: dict[str, Any]
 ) -> Tensor:
-    preferred = None
-    if wanted is None and arg.type_attr is not None:
-        declared = spec.attrs[arg.type_attr]
-        preferred = declared.default if declared.has_default else None
     try:
-        return to_tensor(value, wanted, arg.name, preferred, as_ref=arg.is_ref)
+        tensor = to_tensor(value, wanted, arg.name, as_ref=arg.is_ref)
+        if wanted is None and arg.type_attr is not None:
+            declared = spec.attrs[arg.type_attr]
+            # A type that the op does not take gives way to the default: `[]` is float32, no axis.
+            if declared.has_default and not _is_allowed(declared, tensor._dtype.base_dtype):
+                with suppress(TypeError, ValueError):
+                    return to_tensor(value, declared.default, arg.name, as_ref=arg.is_ref)
+        return tensor
     except TypeError:
         if wanted is None:
             raise
@@ -221,6 +253,10 @@ def _settle(spec: OpSpec, arg: Arg, attrs: dict[str, Any], key: str, value: Any)
 
 
 # Attrs ----------------------------------------------------------------------------------------
+
+
+def _is_allowed(declared: Attr, value: Any) -> bool:
+    return declared.allowed is None or value in declared.allowed
 
 
 def _check_allowed(declared: Attr, value: Any, parameter: str) -> None:

@@ -18,8 +18,6 @@ class name_scope:
     """
 
     def __init__(self, name: Any, default_name: str | None = None, values: Any = None):
-        if name is not None and not isinstance(name, (str, bytes)):
-            raise TypeError(f"'name' must be a string, got {name!r}")
         if default_name is not None and not isinstance(default_name, (str, bytes)):
             raise TypeError(f"'default_name' must be a string, got {default_name!r}")
         if name is None and default_name is None and values is not None:
@@ -27,7 +25,7 @@ class name_scope:
                 "At least one of name (None) and default_name (None) must be provided."
             )
         chosen = default_name if name is None else name
-        self._name = chosen.decode() if isinstance(chosen, bytes) else chosen
+        self._name: Any = chosen.decode() if isinstance(chosen, bytes) else chosen
         self._values = values
         self._scope: Any = None
 
@@ -36,6 +34,8 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
+        if self._name is not None and not isinstance(self._name, str):
+            raise TypeError(f"'name' must be a string, got {self._name!r}")
         self._scope = _opened(self._name, self._values)
         return self._scope.__enter__()
 

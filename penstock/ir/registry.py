@@ -28,12 +28,13 @@ class Trait(Enum):
     AGGREGATE = "aggregate"
     READS = "reads"  # reads the state behind its ref or resource inputs, and leaves it as it is
     WRITES = "writes"  # changes the state behind its first ref or resource input
+    CONTROL_FLOW = "control_flow"  # decides which nodes run: only the executor can run it
     ALLOWS_UNINITIALIZED = "allows_uninitialized_input"  # its ref input may have no value yet
 
 
 STATEFUL, COMMUTATIVE, AGGREGATE = Trait.STATEFUL, Trait.COMMUTATIVE, Trait.AGGREGATE
 READS, WRITES = Trait.READS, Trait.WRITES
-ALLOWS_UNINITIALIZED = Trait.ALLOWS_UNINITIALIZED
+CONTROL_FLOW, ALLOWS_UNINITIALIZED = Trait.CONTROL_FLOW, Trait.ALLOWS_UNINITIALIZED
 
 ShapeRule = Callable[..., Any]
 GradientFunction = Callable[..., Any]
@@ -52,6 +53,7 @@ class OpSpec:
         "outputs",
         "result_type",
         "shape_rule",
+        "takes_refs",
         "traits",
     )
 
@@ -61,6 +63,7 @@ class OpSpec:
         self.outputs = signature.outputs
         self.attrs = signature.attrs
         self.traits = traits
+        self.takes_refs = any(arg.is_ref for arg in signature.inputs)
         self.shape_rule: ShapeRule | None = None
         self.fold_rule: FoldRule | None = None
         # Attrs that the inputs determine: a caller can't set them.

@@ -79,8 +79,7 @@ def device_function(device: Any) -> DeviceFunction | None:
     """What `tf.device(device)` does to a node's device: a string merges under what is set."""
     if device is None or callable(device):
         return device
-    merge = devices.merge_device(device)
-    return lambda op: merge(op._device)
+    return devices.merge_device(device)
 
 
 def apply_devices(stack: list[DeviceFunction | None], op: Operation) -> None:
@@ -94,7 +93,7 @@ def apply_devices(stack: list[DeviceFunction | None], op: Operation) -> None:
 def apply_colocation(stack: list[Operation], op: Operation) -> None:
     if not stack:
         return
-    groups: set[str] = set(op.attrs.get("_class", ()))
+    groups: set[str] = set()
     for other in stack:
         groups.update(group.decode() for group in other.colocation_groups())
         if other._device:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from penstock.dtypes import DType
 from penstock.ir.operation import Operation
-from penstock.ir.registry import OpSpec, op
+from penstock.ir.registry import CONTROL_FLOW, OpSpec, op
 from penstock.ir.signature import attr
 from penstock.shapes import Shape
 
@@ -114,6 +114,11 @@ class StepGraph:
         self.feeds = feeds
         self.fetches = fetches
         self.targets = targets
+
+    @property
+    def has_control_flow(self) -> bool:
+        """Whether which nodes run, and how often, is decided while the step runs."""
+        return any(CONTROL_FLOW in node.spec.traits for node in self.nodes)
 
     def consumers(self) -> dict[Node, list[Node]]:
         """For each node, the nodes with an edge or control edge from it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from penstock import shapes
+from penstock import errors, shapes
 from penstock.dtypes import DType
 from penstock.shapes import Shape, TensorShape
 
@@ -104,7 +104,7 @@ class Tensor:
         return self._op.name if self._value_index == 0 else self.name
 
     def __iter__(self) -> Iterator[Tensor]:
-        raise TypeError(
+        raise errors.OperatorNotAllowedInGraphError(
             f"'Tensor' object is not iterable: {self.name!r} has no value while the graph is "
             "built; iterate with tf.unstack or tf.map_fn"
         )
@@ -116,7 +116,7 @@ class Tensor:
         )
 
     def __bool__(self) -> bool:
-        raise TypeError(
+        raise errors.OperatorNotAllowedInGraphError(
             "Using a `tf.Tensor` as a Python `bool` is not allowed: "
             f"{self.name!r} has no value while the graph is built. Use `if t is not None:` to test "
             "whether it is defined, and tf.cond or tf.logical_and to branch on its value."

@@ -8,6 +8,8 @@ from importlib import import_module
 _FAMILIES = (
     "constants",
     "control",
+    "control_flow",
+    "debugging",
     "script",
 )
 

@@ -15,10 +15,11 @@ from penstock.ir.registry import AGGREGATE, COMMUTATIVE, attr, not_differentiabl
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import COMPLEX, FLOATING, FLOATING_COMPLEX, INDEX, NUMERIC, REAL, SIGNED
 from penstock.ops import array
-from penstock.ops.broadcasting import broadcast_shape, same_static_shape, unbroadcast
 from penstock.ops.casts import cast, conj
 from penstock.ops.elementwise import after, log
+from penstock.ops.elementwise_rules import broadcast_shape, folding
 from penstock.ops.shape_checks import merge_shapes
+from penstock.ops.unbroadcast import same_static_shape, unbroadcast
 from penstock.shapes import Shape
 
 __all__ = [
@@ -96,16 +97,6 @@ def _(op: Any, *inputs: Shape) -> Shape:
 
 
 # What shape arithmetic needs of the values -----------------------------------------------------
-
-
-def folding(compute: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """A fold rule from a NumPy function of two arrays; integers wrap as they do in a step."""
-
-    def rule(op: Any, x: Any, y: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return compute(x, y)
-
-    return rule
 
 
 def _unless_zero(compute: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -242,9 +233,10 @@ def _(op: Any, grad: Any) -> Any:
 @Pow.gradient
 def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs
-    base, exponent, power = conj(x), conj(y), conj(op.outputs[0])
+    base, exponent = conj(x), conj(y)
     grad_x = grad * exponent * pow(base, exponent - 1)
-    grad_y = grad * power * _log_where_defined(x, base)
+    log_base = _log_where_defined(x, base)
+    grad_y = grad * conj(op.outputs[0]) * log_base
     return unbroadcast(x, y, grad_x, grad_y)
 
 
@@ -443,7 +435,7 @@ def accumulate_n(
     if len(kinds) > 1 or (wanted is not None and wanted not in kinds):
         names = ", ".join(sorted(kind.name for kind in kinds))
         raise TypeError(
-            f"tensor_dtype is {wanted.name if wanted else 'not given'}, but input is of type {names}"
+            f"tensor_dtype is {wanted.name if wanted else None}, but input is of type {names}"
         )
     merged = shapes.raw(shape)
     for x in summands:

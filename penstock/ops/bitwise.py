@@ -7,8 +7,7 @@ from typing import Any
 from penstock.ir.registry import COMMUTATIVE, not_differentiable, op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INTEGER
-from penstock.ops.broadcasting import broadcast_shape
-from penstock.ops.elementwise import unchanged_shape
+from penstock.ops.elementwise_rules import broadcast_shape, unchanged_shape
 
 __all__ = ["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"]
 

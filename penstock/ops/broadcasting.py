@@ -9,16 +9,27 @@ import numpy as np
 
 from penstock import dtypes, shapes
 from penstock.ir.constants import constant_shape, reads_shapes_only
+from penstock.ir.convert import convert_to_tensor
+from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.registry import not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX
 from penstock.ops.constants import constant
+from penstock.ops.filling import ones
+from penstock.ops.filling import range as range_
+from penstock.ops.joining import stack
 from penstock.ops.shape_checks import with_rank
 from penstock.ops.shaping import reshape, shape, size
 from penstock.shapes import Shape, TensorShape
 
-__all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "tile"]
+__all__ = [
+    "broadcast_dynamic_shape",
+    "broadcast_static_shape",
+    "broadcast_to",
+    "meshgrid",
+    "tile",
+]
 
 BroadcastTo = op(
     "BroadcastTo(input: T, shape: Tidx) -> output: T", Tidx=types(INDEX, default=dtypes.int32)
@@ -60,7 +71,7 @@ def _broadcast_size(given: int | None, wanted: int | None) -> int | None:
 
 @BroadcastTo.gradient
 def _(op: Operation, grad: Tensor) -> Any:
-    from penstock.ops.math import reduce_sum
+    from penstock.ops.reductions import reduce_sum
 
     x, wanted = op.inputs
     given = shape(x, out_type=wanted.dtype)
@@ -163,10 +174,8 @@ def _(op: Operation, x: Any, multiples: Any) -> Any:
 
 @Tile.gradient
 def _(op: Operation, grad: Tensor) -> Any:
-    from penstock.ops.filling import range as range_
-    from penstock.ops.joining import stack
-    from penstock.ops.math import reduce_sum
     from penstock.ops.permuting import transpose
+    from penstock.ops.reductions import reduce_sum
 
     # Each dimension becomes two, the number of repetitions and the size; the sum is over the
     # repetitions, which stand at the even positions.
@@ -180,3 +189,37 @@ def _(op: Operation, grad: Tensor) -> Any:
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """`input` repeated `multiples[i]` times along each dimension i."""
     return Tile(input, multiples, name=name)
+
+
+# Grids ----------------------------------------------------------------------------------------
+
+
+def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
+    """The coordinates of every point of a grid, given the coordinates along each axis.
+
+    With `indexing="xy"` (the default) the first two axes are swapped, as in a picture; with "ij"
+    the first output varies along the first axis.
+    """
+    indexing = kwargs.pop("indexing", "xy")
+    name = kwargs.pop("name", "meshgrid")
+    if kwargs:
+        raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(
+            f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
+        )
+    with name_scope(name, "meshgrid", args):
+        axes = [_along(stack(arg), i, len(args)) for i, arg in enumerate(args)]
+        if not args:
+            return []
+        sizes = [size(arg) for arg in args]
+        dtype = convert_to_tensor(args[0]).dtype.base_dtype
+        if indexing == "xy" and len(args) > 1:
+            axes[0], axes[1] = _along(axes[0], 1, len(args)), _along(axes[1], 0, len(args))
+            sizes[0], sizes[1] = sizes[1], sizes[0]
+        everywhere: Any = ones(sizes, dtype)
+        return [axis * everywhere for axis in axes]
+
+
+def _along(coordinates: Tensor, axis: int, ndims: int) -> Any:
+    return reshape(coordinates, [-1 if place == axis else 1 for place in range(ndims)])

@@ -11,7 +11,7 @@ from penstock.dtypes import DType
 from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
-from penstock.ir.registry import not_differentiable, op, types
+from penstock.ir.registry import op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import COMPLEX, SINGLE_DOUBLE
 from penstock.ops import array
@@ -88,7 +88,7 @@ def _(op: Any, grad: Any) -> Any:
 
 @Complex.gradient
 def _(op: Any, grad: Any) -> Any:
-    from penstock.ops.broadcasting import unbroadcast
+    from penstock.ops.unbroadcast import unbroadcast
 
     return unbroadcast(op.inputs[0], op.inputs[1], real(grad), imag(grad))
 
@@ -118,7 +118,8 @@ def _(op: Any, grad: Any) -> Any:
 
     x = op.inputs[0]
     with after(grad):
-        turned = reciprocal(complex(imag(x), real(x)))
+        real_part, imaginary_part = real(x), imag(x)
+        turned = reciprocal(complex(imaginary_part, real_part))
         return -complex(grad, constant(0, dtype=grad.dtype)) * turned
 
 
@@ -168,19 +169,20 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
 
 
 def _common_range(source: DType, target: DType) -> tuple[Any, Any]:
-    """The ends of the values that both types hold, as numbers of the source type."""
+    """The ends of the values that both types hold."""
     low, high = max(source.min, target.min), min(source.max, target.max)
-    if source.is_floating and target.is_integer:
-        return _rounded_inwards(low, high, np.dtype(source.as_numpy_dtype).type)
-    return low, high
+    if not (source.is_floating and target.is_integer):
+        return low, high
+    element = np.dtype(source.as_numpy_dtype).type
+    return _towards_zero(low, element), _towards_zero(high, element)
 
 
-def _rounded_inwards(low: int, high: int, element: Any) -> tuple[Any, Any]:
-    """The bounds in a floating type; the nearest number to a bound may lie outside the range."""
-    first, last = element(low), element(high)
-    if int(first) < low:
-        first = np.nextafter(first, element(0))
-    return first, last
+def _towards_zero(bound: Any, element: Any) -> Any:
+    """A bound in a floating type; the number nearest to it may lie outside the range."""
+    nearest = element(bound)
+    if abs(np.float64(nearest)) > abs(np.float64(bound)):
+        return np.nextafter(nearest, element(0))
+    return nearest
 
 
 def to_float(x: Any, name: str = "ToFloat") -> Any:
@@ -260,8 +262,9 @@ def angle(input: Any, name: str | None = None) -> Tensor:
         input = to_tensor(input, name="input")
         if input.dtype.is_complex:
             return Angle(input, Tout=input.dtype.real_dtype, name=scope)
-        half_turn: Any = np.pi * array.ones_like(input)
-        return array.where(input < 0, half_turn, array.zeros_like(input))
+        is_negative = input < 0
+        half_turn = np.pi * array.ones_like(input)
+        return array.where(is_negative, half_turn, array.zeros_like(input))
 
 
 def conj(x: Any, name: str | None = None) -> Any:

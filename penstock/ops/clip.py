@@ -13,9 +13,10 @@ from penstock.ir.registry import op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, NUMERIC
 from penstock.ops import array, binary, casts, elementwise, reductions
-from penstock.ops.broadcasting import BroadcastGradientArgs, sum_to
+from penstock.ops.broadcasting import BroadcastGradientArgs
 from penstock.ops.comparison import greater, less, logical_or
 from penstock.ops.constants import constant
+from penstock.ops.unbroadcast import sum_to
 from penstock.shapes import Shape
 
 __all__ = [
@@ -74,9 +75,7 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
     return L2Loss(t, name=name)
 
 
-def clip_by_value(
-    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
-) -> Any:
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """Values below `clip_value_min` become it, values above `clip_value_max` that."""
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as scope:
         values = _values(t)
@@ -107,8 +106,9 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
     with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as scope:
         t = to_tensor(t, name="t")
         count = casts.cast(array.size(t), dtypes.float32)
-        every_axis = array.range(array.rank(t))
-        inverse_norm: Any = elementwise.rsqrt(reductions.reduce_sum(t * t, every_axis))
+        squares = t * t
+        total = reductions.reduce_sum(squares, array.range(array.rank(t)))
+        inverse_norm: Any = elementwise.rsqrt(total)
         intermediate = t * clip_norm
         scale = binary.minimum(inverse_norm * count, constant(1.0) / clip_norm)
         return array.identity(intermediate * scale, name=scope)
@@ -143,7 +143,8 @@ def clip_by_global_norm(
     _check_list(t_list)
     t_list = list(t_list)
     norm: Any = global_norm(t_list, name) if use_norm is None else use_norm
-    with name_scope(name, "clip_by_global_norm", [*(t for t in t_list if t is not None), clip_norm]) as scope:
+    given = [t for t in t_list if t is not None]
+    with name_scope(name, "clip_by_global_norm", [*given, clip_norm]) as scope:
         # Of an infinite norm the inverse is 0: the difference below makes the result NaN, so
         # that training notices it.
         scale = clip_norm * binary.minimum(1.0 / norm, constant(1.0, dtype=norm.dtype) / clip_norm)
@@ -171,4 +172,6 @@ def _values(t: Any) -> Tensor:
 
 def _like(t: Any, values: Tensor) -> Any:
     """`values` in the form of `t`: slices stay slices."""
-    return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(values, t.indices, t.dense_shape)
+    return values

@@ -10,9 +10,7 @@ from penstock import shapes
 from penstock.ir.registry import COMMUTATIVE, not_differentiable, op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import NUMERIC, REAL
-from penstock.ops.binary import folding
-from penstock.ops.broadcasting import broadcast_shape
-from penstock.ops.elementwise import unchanged_shape
+from penstock.ops.elementwise_rules import broadcast_shape, folding, unchanged_shape
 from penstock.shapes import Shape
 
 __all__ = [
@@ -79,9 +77,7 @@ def _(op: Any, x: Any, y: Any) -> Any:
     return x != y if op.attrs["incompatible_shape_error"] else None
 
 
-@LogicalNot.fold
-def _(op: Any, x: Any) -> Any:
-    return ~x
+LogicalNot.fold(folding(np.logical_not))
 
 
 def less(x: Any, y: Any, name: str | None = None) -> Tensor:

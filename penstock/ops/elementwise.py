@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
+import numpy as np
+
 from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
@@ -13,7 +15,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import COMPLEX, FLOATING, FLOATING_COMPLEX, REAL, SIGNED
 from penstock.ops import array, casts
 from penstock.ops.constants import constant
-from penstock.shapes import Shape
+from penstock.ops.elementwise_rules import folding, gradient_shape, unchanged_shape
 
 __all__ = [
     "abs",
@@ -69,16 +71,6 @@ IsFinite = op("IsFinite(x: T) -> y: bool", T=FLOATING)
 not_differentiable(Floor, Ceil, Round, Rint, IsNan, IsInf, IsFinite)
 
 
-def unchanged_shape(op: Any, x: Shape) -> Shape:
-    """The shape rule of functions of one tensor."""
-    return x
-
-
-def gradient_shape(op: Any, y: Shape, dy: Shape) -> Shape:
-    """The shape rule of gradients that are ops of their own: both inputs have the result's."""
-    return y if y is not None else dy
-
-
 for _spec in (Abs, Neg, Sign, Inv, Reciprocal, Square, Sqrt, Rsqrt, Exp, Expm1, Log, Log1p):
     _spec.shape(unchanged_shape)
 for _spec in (Tanh, Sigmoid, Floor, Ceil, Round, Rint, IsNan, IsInf, IsFinite):
@@ -87,14 +79,8 @@ for _spec in (InvGrad, ReciprocalGrad, SqrtGrad, RsqrtGrad, TanhGrad, SigmoidGra
     _spec.shape(gradient_shape)
 
 
-@Neg.fold
-def _(op: Any, x: Any) -> Any:
-    return -x
-
-
-@Abs.fold
-def _(op: Any, x: Any) -> Any:
-    return x.__abs__()
+Neg.fold(folding(np.negative))
+Abs.fold(folding(np.abs))
 
 
 # Gradients ------------------------------------------------------------------------------------

@@ -153,14 +153,15 @@ def _sparse_concat_gradient(grad: Any, values: list[Tensor], axis: Tensor) -> li
 
 def _rows_between(grad: Any, start: Tensor, end: Tensor, dense_shape: Tensor) -> Any:
     from penstock.ir.composite import IndexedSlices
+    from penstock.ops.casts import cast
+    from penstock.ops.comparison import logical_and
     from penstock.ops.gather import gather
     from penstock.ops.masking import where
-    from penstock.ops.math import cast, logical_and
     from penstock.ops.shaping import squeeze
 
     start, end = cast(start, grad.indices.dtype), cast(end, grad.indices.dtype)
     inside = squeeze(where(logical_and(grad.indices >= start, grad.indices < end)), axis=[1])
-    rows = gather(grad.indices, inside) - start
+    rows = gather(grad.indices, inside) - start  # type: ignore[operator]
     return IndexedSlices(gather(grad.values, inside), rows, dense_shape)
 
 
@@ -416,7 +417,7 @@ def _type_inside(values: Any) -> DType | None:
 
 
 def _cast_inside(values: Any, dtype: DType) -> Any:
-    from penstock.ops.math import cast
+    from penstock.ops.casts import cast
 
     if isinstance(values, (list, tuple)):
         return [_cast_inside(entry, dtype) for entry in values]

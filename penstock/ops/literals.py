@@ -141,8 +141,11 @@ def _infer_mixed(leaves: list[Any], kinds: set[type]) -> DType:
             "Consider casting elements to a supported type."
         )
     array = np.array(leaves)
-    if array.dtype == np.float64 and not any(issubclass(k, np.float64) for k in kinds - {float}):
+    # NumPy's scalars in a list count as Python's numbers do: 64 bits only where they are needed.
+    if array.dtype == np.float64:
         return dtypes.float32
+    if array.dtype == np.int64 and -(2**31) <= array.min() and array.max() < 2**31:
+        return dtypes.int32
     return dtypes.as_dtype(array.dtype)
 
 

@@ -8,33 +8,28 @@ import numpy as np
 
 from penstock import dtypes
 from penstock.ir.constants import constant_value
-from penstock.ir.convert import to_tensor
-from penstock.ir.name_scope import name_scope
+from penstock.ir.convert import is_dense_tensor_like
 from penstock.ir.registry import not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX, NUMERIC, QUANTIZED, REAL
-from penstock.ops import array
+from penstock.ops import array, binary, casts, comparison, scans
 from penstock.ops.constants import constant
 from penstock.ops.shape_checks import with_rank
-from penstock.shapes import Shape
+from penstock.shapes import Shape, num_elements
 
 __all__ = [
     "arg_max",
     "arg_min",
     "argmax",
     "argmin",
-    "count_nonzero",
     "reduce_all",
     "reduce_any",
     "reduce_euclidean_norm",
-    "reduce_logsumexp",
     "reduce_max",
     "reduce_mean",
     "reduce_min",
     "reduce_prod",
-    "reduce_std",
     "reduce_sum",
-    "reduce_variance",
 ]
 
 _AXES: dict[str, Anything] = {"keep_dims": False, "Tidx": types(INDEX, default=dtypes.int32)}
@@ -129,16 +124,134 @@ All.fold(_folding(np.all))
 Any.fold(_folding(np.any))
 
 
+# Gradients ------------------------------------------------------------------------------------
+
+
+@Sum.gradient
+def _(op: Anything, grad: Anything) -> Anything:
+    return _spread(op, grad), None
+
+
+def _spread(op: Anything, grad: Anything) -> Anything:
+    """Every element that went into a sum gets the gradient of the sum."""
+    x, axes = op.inputs
+    known_axes = constant_value(axes)
+    if x._shape is not None and known_axes is not None:
+        if np.array_equal(known_axes, np.arange(len(x._shape))):
+            kept = array.reshape(grad, [1] * len(x._shape))
+            full = None not in x._shape
+            sizes = constant(x._shape, dtypes.int32) if full else array.shape(x)
+            return array.tile(kept, sizes)
+        if None not in x._shape:
+            kept_sizes = _kept_sizes(x._shape, known_axes)
+            times = constant_value(np.array(x._shape, np.int32) // binary.maximum(kept_sizes, 1))
+            return array.tile(array.reshape(grad, kept_sizes), times)
+    sizes = array.shape(x)
+    if not op.attrs["keep_dims"]:
+        with grad.graph.colocate_with(sizes):
+            kept_shape = shape_with_ones(sizes, axes)
+        grad = array.reshape(grad, kept_shape)
+    return array.broadcast_to(grad, sizes)
+
+
+def _kept_sizes(sizes: Anything, axes: Anything) -> Anything:
+    """The sizes with 1 in place of the reduced ones."""
+    kept = np.array(sizes, dtype=np.int32)
+    kept[axes] = 1
+    return kept
+
+
+def shape_with_ones(sizes: Tensor, axes: Tensor) -> Anything:
+    """The shape that a reduction of a tensor of shape `sizes` has if it keeps its axes."""
+    known_sizes, known_axes = constant_value(sizes), constant_value(axes)
+    if known_sizes is not None and known_axes is not None:
+        return _kept_sizes(known_sizes, known_axes)
+    rank: Anything = array.size(sizes)
+    positive = (casts.cast(axes, dtypes.int32) + rank) % rank
+    shape_of_axes = array.shape(positive)
+    indices = [array.range(rank), positive]
+    ones = array.ones(shape_of_axes, dtype=dtypes.int32)
+    return array.dynamic_stitch(indices, [casts.cast(sizes, dtypes.int32), ones])
+
+
+@Mean.gradient
+def _(op: Anything, grad: Anything) -> Anything:
+    spread = _spread(op, grad)
+    x = op.inputs[0]
+    count, results = num_elements(x._shape), num_elements(op.outputs[0]._shape)
+    if count is not None and results is not None:
+        share = constant(count // max(results, 1), dtype=spread.dtype)
+    else:
+        sizes = array.shape(x)
+        rank: Anything = array.size(sizes)
+        axes = (op.inputs[1] + rank) % rank
+        share = reduce_prod(array.gather(sizes, axes))
+    return spread / casts.cast(share, spread.dtype), None
+
+
+@Prod.gradient
+def _(op: Anything, grad: Anything) -> Anything:
+    """Each element gets the product of all others: of those before it and of those after it."""
+    x = op.inputs[0]
+    sizes = array.shape(x)
+    axes = array.reshape(op.inputs[1], [-1])
+    if not op.attrs["keep_dims"]:
+        grad = array.reshape(grad, shape_with_ones(sizes, op.inputs[1]))
+    grad = array.broadcast_to(grad, sizes)
+    with grad.graph.device("/cpu:0"):
+        rank = array.rank(x)
+        reduced = casts.cast((axes + rank) % rank, dtypes.int32)
+        other, _ = array.setdiff1d(array.range(0, rank), reduced)
+        order = array.concat([reduced, other], 0)
+        reduced_count = reduce_prod(array.gather(sizes, reduced))
+        other_count = reduce_prod(array.gather(sizes, other))
+    ordered = array.transpose(x, order)
+    ordered_sizes = array.shape(ordered)
+    columns = array.reshape(ordered, (reduced_count, other_count))
+    before = scans.cumprod(columns, axis=0, exclusive=True)
+    after = scans.cumprod(columns, axis=0, exclusive=True, reverse=True)
+    others = array.reshape(casts.conj(before) * casts.conj(after), ordered_sizes)
+    out = grad * array.transpose(others, array.invert_permutation(order))
+    return array.reshape(out, sizes), None
+
+
+@Max.gradient
+@Min.gradient
+def _(op: Anything, grad: Anything) -> Anything:
+    """The elements that are the extreme share its gradient."""
+    x, axes = op.inputs
+    sizes = array.shape(x)
+    extreme = op.outputs[0]
+    if op.attrs["keep_dims"]:
+        kept_shape = array.shape(extreme)
+    else:
+        kept_shape = shape_with_ones(sizes, axes)
+        extreme = array.reshape(extreme, kept_shape)
+        grad = array.reshape(grad, kept_shape)
+    chosen = casts.cast(comparison.equal(extreme, x), grad.dtype)
+    count = array.reshape(reduce_sum(chosen, axes), kept_shape)
+    return chosen / count * grad, None
+
+
+@EuclideanNorm.gradient
+def _(op: Anything, grad: Anything) -> Anything:
+    norm = op.outputs[0]
+    if not op.attrs["keep_dims"]:
+        kept_shape = shape_with_ones(array.shape(op.inputs[0]), op.inputs[1])
+        norm, grad = array.reshape(norm, kept_shape), array.reshape(grad, kept_shape)
+    return op.inputs[0] / (norm / grad), None
+
+
 # Public functions -----------------------------------------------------------------------------
 
 
-def _chosen(axis: Anything, reduction_indices: Anything) -> Anything:
+def chosen_axis(axis: Anything, reduction_indices: Anything) -> Anything:
     if axis is not None and reduction_indices is not None:
         raise ValueError("Cannot specify both 'axis' and 'reduction_indices'.")
     return reduction_indices if axis is None else axis
 
 
-def _kept(keepdims: bool | None, keep_dims: bool | None) -> bool:
+def keeps(keepdims: bool | None, keep_dims: bool | None) -> bool:
     if keepdims is not None and keep_dims is not None:
         raise ValueError("Cannot specify both 'keepdims' and 'keep_dims'.")
     return bool(keep_dims if keepdims is None else keepdims)
@@ -146,8 +259,8 @@ def _kept(keepdims: bool | None, keep_dims: bool | None) -> bool:
 
 def every_axis(x: Anything) -> Tensor:
     """All axes of a tensor: a constant where its rank is known."""
-    if isinstance(x, Tensor) and x._shape:
-        return constant(np.arange(len(x._shape), dtype=np.int32))
+    if is_dense_tensor_like(x) and x.shape.ndims:
+        return constant(np.arange(x.shape.ndims, dtype=np.int32))
     return array.range(0, array.rank(x))
 
 
@@ -174,7 +287,7 @@ def reduce_sum(
     `keepdims` keeps the reduced axes with size 1. `reduction_indices` and `keep_dims` are the old
     names of the arguments.
     """
-    axis, keep = _chosen(axis, reduction_indices), _kept(keepdims, keep_dims)
+    axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
     return _reduce(Sum, input_tensor, axis, keep, name)
 
 
@@ -187,7 +300,7 @@ def reduce_mean(
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The mean over `axis`; of integers, the integer below it in size. See `reduce_sum`."""
-    axis, keep = _chosen(axis, reduction_indices), _kept(keepdims, keep_dims)
+    axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
     return _reduce(Mean, input_tensor, axis, keep, name)
 
 
@@ -200,7 +313,7 @@ def reduce_prod(
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The product over `axis`. See `reduce_sum`."""
-    axis, keep = _chosen(axis, reduction_indices), _kept(keepdims, keep_dims)
+    axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
     return _reduce(Prod, input_tensor, axis, keep, name)
 
 
@@ -213,7 +326,7 @@ def reduce_max(
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The largest element along `axis`. See `reduce_sum`."""
-    axis, keep = _chosen(axis, reduction_indices), _kept(keepdims, keep_dims)
+    axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
     return _reduce(Max, input_tensor, axis, keep, name)
 
 
@@ -226,7 +339,7 @@ def reduce_min(
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The smallest element along `axis`. See `reduce_sum`."""
-    axis, keep = _chosen(axis, reduction_indices), _kept(keepdims, keep_dims)
+    axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
     return _reduce(Min, input_tensor, axis, keep, name)
 
 
@@ -239,7 +352,7 @@ def reduce_all(
     keep_dims: bool | None = None,
 ) -> Tensor:
     """Whether all elements along `axis` are true. See `reduce_sum`."""
-    axis, keep = _chosen(axis, reduction_indices), _kept(keepdims, keep_dims)
+    axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
     return _reduce(All, input_tensor, axis, keep, name)
 
 
@@ -252,7 +365,7 @@ def reduce_any(
     keep_dims: bool | None = None,
 ) -> Tensor:
     """Whether any element along `axis` is true. See `reduce_sum`."""
-    axis, keep = _chosen(axis, reduction_indices), _kept(keepdims, keep_dims)
+    axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
     return _reduce(Any, input_tensor, axis, keep, name)
 
 
@@ -261,83 +374,6 @@ def reduce_euclidean_norm(
 ) -> Tensor:
     """The root of the sum of the squares over `axis`. See `reduce_sum`."""
     return _reduce(EuclideanNorm, input_tensor, axis, bool(keepdims), name)
-
-
-def reduce_logsumexp(
-    input_tensor: Anything,
-    axis: Anything = None,
-    keepdims: bool | None = None,
-    name: str | None = None,
-    reduction_indices: Anything = None,
-    keep_dims: bool | None = None,
-) -> Tensor:
-    """log(sum(exp(x))) over `axis`, without overflow. See `reduce_sum`."""
-    from penstock.ops import binary, elementwise
-
-    axis, keep = _chosen(axis, reduction_indices), _kept(keepdims, keep_dims)
-    with name_scope(name, "ReduceLogSumExp", [input_tensor]) as scope:
-        x = to_tensor(input_tensor)
-        largest = reduce_max(x, axis, keepdims=True)
-        finite = elementwise.is_finite(largest)
-        shift = array.stop_gradient(array.where_v2(finite, largest, 0.0))
-        total = reduce_sum(elementwise.exp(binary.subtract(x, shift)), axis, keepdims=keep)
-        result = elementwise.log(total)
-        if not keep:
-            shift = array.reshape(shift, array.shape(result, optimize=False))
-        return binary.add(result, shift, name=scope)
-
-
-def reduce_variance(
-    input_tensor: Anything, axis: Anything = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
-    """The mean of the squared distances from the mean over `axis`. See `reduce_sum`."""
-    from penstock.ops import casts, elementwise
-
-    with name_scope(name or "reduce_variance", values=[input_tensor]):
-        x: Anything = to_tensor(input_tensor)
-        if x.dtype.is_integer:
-            raise TypeError(f"Input must be either real or complex. Received integer type {x.dtype}.")
-        centred = x - reduce_mean(x, axis, keepdims=True)
-        if x.dtype.is_complex:
-            squared: Anything = casts.real(centred * casts.conj(centred))
-        else:
-            squared = elementwise.square(centred)
-        return reduce_mean(squared, axis, keepdims=keepdims)
-
-
-def reduce_std(
-    input_tensor: Anything, axis: Anything = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
-    """The standard deviation over `axis`: the root of the variance. See `reduce_sum`."""
-    from penstock.ops import elementwise
-
-    with name_scope(name or "reduce_std", values=[input_tensor]):
-        return elementwise.sqrt(reduce_variance(input_tensor, axis, keepdims))
-
-
-def count_nonzero(
-    input_tensor: Anything = None,
-    axis: Anything = None,
-    keepdims: bool | None = None,
-    dtype: Anything = dtypes.int64,
-    name: str | None = None,
-    reduction_indices: Anything = None,
-    keep_dims: bool | None = None,
-    input: Anything = None,
-) -> Tensor:
-    """How many elements along `axis` are not zero (not empty, for strings). See `reduce_sum`."""
-    from penstock.ops import casts, comparison
-
-    axis, keep = _chosen(axis, reduction_indices), _kept(keepdims, keep_dims)
-    source = input_tensor if input is None else input
-    with name_scope(name, "count_nonzero", [source]):
-        x = to_tensor(source, name="input")
-        if x.dtype.base_dtype is dtypes.bool:
-            counted = x
-        else:
-            counted = comparison.not_equal(x, array.zeros([], dtype=x.dtype))
-        total = reduce_sum(casts.cast(counted, dtypes.int64), axis, keepdims=keep)
-        return casts.cast(total, dtype)
 
 
 def argmax(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from penstock import shapes
@@ -16,12 +15,13 @@ from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops import state
 from penstock.ops.identity import identity
-from penstock.ops.save_slices import SaveSliceInfo
+from penstock.ops.initialized_values import without_uninitialized_reads
+from penstock.ops.slicing import StridedSliceAssign
+from penstock.ops.variable_messages import describe_settings, save_slice_info_of
 from penstock.ops.variables import (
     Variable,
     VariableAggregation,
     VariableSynchronization,
-    assign_slice_with,
     check_arguments,
     collections_for,
     is_trainable,
@@ -83,7 +83,7 @@ class RefVariable(Variable):
         values = [] if callable(initial_value) else [initial_value]
         with graph.control_dependencies(None), name_scope(name, "Variable", values) as scope:
             self._add_buffer(scope, initial_value, dtype, shape, validate_shape)
-            self._add_initializer(validate_shape)
+            self._add_initializer(without_slash(scope), validate_shape)
             self._add_snapshot()
         self._add_to_collections(joined)
 
@@ -106,20 +106,23 @@ class RefVariable(Variable):
             self._variable = _buffer(scope, initial, shape, validate_shape)
         self._initial_value = initial
 
-    def _add_initializer(self, validate_shape: bool) -> None:
+    def _add_initializer(self, own_name: str, validate_shape: bool) -> None:
         initial = self._initial_value
         assert initial is not None
         if validate_shape and not shapes.is_full(initial._shape):
             refuse_unshaped(initial)
-        assigned = state.Assign(self._variable, initial, validate_shape=validate_shape)
-        self._initializer_op = assigned.op
+        safe = without_uninitialized_reads(initial, own_name)
+        self._initializer_op = state.Assign(
+            self._variable, safe, validate_shape=validate_shape
+        ).op
 
     def _add_snapshot(self) -> None:
         """Adds the read that every use of the variable shares, on the caching device if any."""
         graph = self._variable.graph
-        where = nullcontext() if self._caching_device is None else graph.device(self._caching_device)
         if self._caching_device is None:
             where = graph.colocate_with(self._variable.op)
+        else:
+            where = graph.device(self._caching_device)
         with where:
             self._snapshot = identity(self._variable, name="read")
 
@@ -224,8 +227,10 @@ class RefVariable(Variable):
     def _scatter_nd(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
         return _SCATTER_ND[kind](self._variable, indices, updates, use_locking=True, name=name)
 
-    def _strided_slice_assign(self, value: Any, read: Operation, name: str) -> Any:
-        return assign_slice_with(state.StridedSliceAssign, self._variable, value, read, name)
+    def _strided_slice_assign(
+        self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
+    ) -> Any:
+        return StridedSliceAssign(self._variable, begin, end, strides, value, name=name, **masks)
 
     # Messages ---------------------------------------------------------------------------------
 
@@ -248,28 +253,3 @@ def _buffer(scope: str, initial: Tensor, shape: Any, validate_shape: bool) -> Te
         size = shapes.raw(shape)
     dtype = initial.dtype.base_dtype
     return state.VariableV2(shape=size, dtype=dtype, name=scope)  # type: ignore[no-any-return]
-
-
-# Messages of both kinds -----------------------------------------------------------------------
-
-
-def save_slice_info_of(message: Any, import_scope: str | None) -> SaveSliceInfo | None:
-    if not message.HasField("save_slice_info_def"):
-        return None
-    return SaveSliceInfo(
-        save_slice_info_def=message.save_slice_info_def, import_scope=import_scope
-    )
-
-
-def describe_settings(variable: Variable, message: Any, export_scope: str | None) -> None:
-    """Fills the fields of a VariableDef message that both kinds of variables have."""
-    message.trainable = variable.trainable
-    message.synchronization = variable.synchronization.value
-    message.aggregation = variable.aggregation.value
-    if variable.initial_value is not None:
-        message.initial_value_name = without_scope(variable.initial_value.name, export_scope)
-    info = variable._get_save_slice_info()
-    if info is not None:
-        described = info.to_proto(export_scope)
-        if described is not None:
-            message.save_slice_info_def.MergeFrom(described)

@@ -8,10 +8,13 @@ import numpy as np
 
 from penstock import shapes
 from penstock.ir.registry import op
+from penstock.ir.tensor import Tensor
 from penstock.ops import array
-from penstock.ops.broadcasting import unbroadcast
 from penstock.ops.shape_checks import merge_shapes, merge_sizes
+from penstock.ops.unbroadcast import unbroadcast
 from penstock.shapes import Shape
+
+__all__ = ["where_v2"]
 
 Select = op("Select(condition: bool, t: T, e: T) -> output: T")
 SelectV2 = op("SelectV2(condition: bool, t: T, e: T) -> output: T")
@@ -58,3 +61,15 @@ def _(op: Any, grad: Any) -> Any:
 
 def _summed_to(x: Any, result: Any, grad: Any) -> Any:
     return unbroadcast(x, result, grad, None)[0]
+
+
+def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """The elements of `x` where `condition` is true and of `y` elsewhere; all three broadcast.
+
+    Without `x` and `y`, the positions at which `condition` is true.
+    """
+    if x is None and y is None:
+        return array.where(condition, name=name)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return SelectV2(condition, x, y, name=name)

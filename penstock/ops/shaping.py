@@ -105,7 +105,7 @@ def shape_of(
     with name_scope(name, "Shape", [input]) as scope:
         given = _sparse_shape(input)
         if given is not None:
-            from penstock.ops.math import cast
+            from penstock.ops.casts import cast
 
             return cast(given, out_type)
         tensor = convert_to_tensor(input)
@@ -134,7 +134,8 @@ def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> T
     with name_scope(name, "Size", [input]) as scope:
         given = _sparse_shape(input)
         if given is not None:
-            from penstock.ops.math import cast, reduce_prod
+            from penstock.ops.casts import cast
+            from penstock.ops.reductions import reduce_prod
 
             return reduce_prod(cast(given, out_type), 0, name=scope)
         tensor = convert_to_tensor(input)

@@ -188,14 +188,14 @@ def _(op: Operation, x: Shape, *others: Shape) -> Shape:
 def _(op: Operation, grad: Tensor) -> Any:
     from penstock.ops.broadcasting import BroadcastGradientArgs
     from penstock.ops.filling import zeros_like
-    from penstock.ops.math import reduce_sum
+    from penstock.ops.reductions import reduce_sum
 
     _, begin, end, strides, value = op.inputs
     masks = {key: op.attrs[key] for key in _MASKS}
     taken = StridedSlice(grad, begin, end, strides, **masks)
     rest = TensorStridedSliceUpdate(grad, begin, end, strides, zeros_like(taken), **masks)
-    sizes = shape(value)
-    _, summed = BroadcastGradientArgs(shape(taken), sizes)
+    whole, sizes = shape(taken), shape(value)
+    _, summed = BroadcastGradientArgs(whole, sizes)
     of_value = reshape(reduce_sum(taken, summed, keepdims=True), sizes)
     return [rest, None, None, None, of_value]
 
@@ -262,7 +262,7 @@ class _Bounds:
         self.begin: list[Any] = []
         self.end: list[Any] = []
         self.strides: list[Any] = []
-        self.masks = dict.fromkeys(_MASKS, 0)
+        self.masks: dict[str, Any] = dict.fromkeys(_MASKS, 0)
 
     def add(self, begin: Any, end: Any, stride: Any, *masks: str) -> None:
         for mask in masks:
@@ -280,7 +280,9 @@ class _Bounds:
             self.add(0, 0, 1, "new_axis")
         else:
             _check_index(entry)
-            self.add(entry, entry + 1, _number_like(entry, 1), "shrink_axis")
+            end = entry + 1
+            is_other_type = isinstance(entry, Tensor) and entry.dtype.base_dtype is not dtypes.int32
+            self.add(entry, end, _number_like(entry, 1) if is_other_type else 1, "shrink_axis")
 
     def _add_slice(self, entry: builtins.slice) -> None:
         bounds = (entry.start, entry.stop, entry.step)
@@ -298,11 +300,9 @@ class _Bounds:
         self.add(start, stop, step, *open_ends)
 
 
-def _number_like(typed: Any, number: int) -> Any:
-    """A number that will be packed with tensors: a constant of a tensor's type unless int32."""
-    if isinstance(typed, Tensor) and typed.dtype.base_dtype is not dtypes.int32:
-        return constant(number, typed.dtype.base_dtype)
-    return number
+def _number_like(typed: Tensor | None, number: int) -> Any:
+    """A number that stands beside a tensor in an index: a constant of the tensor's type."""
+    return number if typed is None else constant(number, typed.dtype.base_dtype)
 
 
 def _check_index(entry: Any) -> None:
@@ -335,11 +335,11 @@ def slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Any:
     values = [tensor, *bounds.begin, *bounds.end, *bounds.strides]
     with name_scope(None, "strided_slice", values) as scope:
         begin, end, strides = _pack_bounds(bounds)
-        return strided_slice(tensor, begin, end, strides, *bounds.masks.values(), var, scope)
+        return strided_slice(tensor, begin, end, strides, var=var, name=scope, **bounds.masks)
 
 
 def _pack_bounds(bounds: _Bounds) -> list[Tensor]:
-    from penstock.ops.math import cast
+    from penstock.ops.casts import cast
 
     if not bounds.begin:
         return [constant([], dtypes.int32)] * 3

@@ -11,12 +11,13 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, FLOATING_COMPLEX, SINGLE_DOUBLE
-from penstock.ops import array, reductions
-from penstock.ops.broadcasting import broadcast_axes, broadcast_shape, sum_to
+from penstock.ops import array, reductions, select
 from penstock.ops.casts import cast
 from penstock.ops.comparison import not_equal
 from penstock.ops.constants import constant
-from penstock.ops.elementwise import after, exp, log, of_values, square, unchanged_shape
+from penstock.ops.elementwise import after, exp, log, of_values, square
+from penstock.ops.elementwise_rules import broadcast_shape, unchanged_shape
+from penstock.ops.unbroadcast import broadcast_axes, sum_to
 from penstock.shapes import Shape
 
 __all__ = [
@@ -147,9 +148,9 @@ def _(op: Any, grad: Any) -> Any:
     with after(grad):
         # At 0 the quotient i1e(x) / x is a half, which 0 / 0 would not give.
         near_zero = not_equal(x, 0.0)
-        safe = array.where_v2(near_zero, x, array.ones_like(x))
+        safe = select.where_v2(near_zero, x, array.ones_like(x))
         slope = bessel_i0e(safe) - y * (sign(safe) + reciprocal(safe))
-        return grad * array.where_v2(near_zero, slope, 0.5)
+        return grad * select.where_v2(near_zero, slope, 0.5)
 
 
 @Igamma.gradient

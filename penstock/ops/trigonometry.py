@@ -8,10 +8,11 @@ from penstock.ir.registry import op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, FLOATING_COMPLEX
 from penstock.ops import binary
-from penstock.ops.broadcasting import broadcast_shape, unbroadcast
 from penstock.ops.casts import conj
 from penstock.ops.constants import constant
-from penstock.ops.elementwise import after, reciprocal, sqrt, square, unchanged_shape
+from penstock.ops.elementwise import after, reciprocal, sqrt, square
+from penstock.ops.elementwise_rules import broadcast_shape, unchanged_shape
+from penstock.ops.unbroadcast import unbroadcast
 
 __all__ = [
     "acos",

@@ -17,9 +17,10 @@ from penstock.ir.convert import register_tensor_conversion_function
 from penstock.ir.defaults import get_default_session
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
-from penstock.ir.registry import OpSpec
 from penstock.ir.tensor import OPERATORS, Tensor
+from penstock.ops.initialized_values import initialized_value
 from penstock.ops.save_slices import SaveSliceInfo
+from penstock.ops.slicing import slice_helper
 from penstock.shapes import TensorShape
 
 __all__ = ["Variable", "VariableAggregation", "VariableSynchronization", "VariableV1"]
@@ -179,6 +180,13 @@ class Variable(metaclass=_VariableMeta):
         """A read of its own: inside `tf.control_dependencies`, it waits for them."""
         raise NotImplementedError
 
+    def initialized_value(self) -> Tensor:
+        """The value if there is one when the step runs, else the initial value.
+
+        For initial values of other variables: `w = tf.Variable(v.initialized_value() * 2)`.
+        """
+        return initialized_value(self)
+
     def eval(self, session: Any = None) -> Any:
         """Reads the variable in `session` (the default one if None)."""
         return self._as_graph_element().eval(session=session)
@@ -193,14 +201,6 @@ class Variable(metaclass=_VariableMeta):
             )
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
-        """Reads the rows at `indices` without the others, where the kind of variable can."""
-        raise AttributeError(f"{type(self).__name__} has no sparse_read; use tf.gather")
-
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        """Reads the slices at `indices` without the others, where the kind of variable can."""
-        raise AttributeError(f"{type(self).__name__} has no gather_nd; use tf.gather_nd")
-
     def _as_graph_element(self) -> Tensor:
         """What to fetch or feed where the variable itself is named."""
         raise NotImplementedError
@@ -209,13 +209,12 @@ class Variable(metaclass=_VariableMeta):
         raise NotImplementedError
 
     def __getitem__(self, key: Any) -> Tensor:
-        part = Tensor.__getitem__(self.value(), key)  # type: ignore[attr-defined]
-        if part.op.type == "StridedSlice":
-            part.assign = _slice_assignment(self, part.op)
-        return part  # type: ignore[no-any-return]
+        return slice_helper(self.value(), key, self)
 
-    def _strided_slice_assign(self, value: Any, read: Operation, name: str) -> Any:
-        """Assigns `value` to the part that the StridedSlice node `read` reads."""
+    def _strided_slice_assign(
+        self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
+    ) -> Any:
+        """Assigns `value` to a part; it is what the `assign` of `variable[1:3]` does."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Any]:
@@ -343,6 +342,12 @@ class Variable(metaclass=_VariableMeta):
 
     ref = experimental_ref
 
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
@@ -364,31 +369,6 @@ def _forward(operator: str) -> None:
 for _operator in OPERATORS:
     if _operator != "__getitem__":
         _forward(_operator)
-
-
-def _slice_assignment(variable: Variable, read: Operation) -> Callable[..., Any]:
-    """The `assign` of `variable[1:3]`, which the StridedSlice node `read` reads."""
-
-    def assign(value: Any, name: str | None = None) -> Any:
-        """Replaces this part of the variable; the result is the whole variable after that."""
-        return variable._strided_slice_assign(value, read, name or f"{read.name}/_assign")
-
-    return assign
-
-
-def assign_slice_with(spec: OpSpec, target: Any, value: Any, read: Operation, name: str) -> Any:
-    """Adds the node of type `spec` that writes where the StridedSlice node `read` reads."""
-    masks = {
-        key: read.attrs[key]
-        for key in (
-            "begin_mask",
-            "end_mask",
-            "ellipsis_mask",
-            "new_axis_mask",
-            "shrink_axis_mask",
-        )
-    }
-    return spec(target, *read.inputs[1:], value, name=name, **masks)
 
 
 def _conversion(

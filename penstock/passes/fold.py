@@ -17,6 +17,7 @@ Evaluate = Callable[[Node, list[Any]], "list[Any] | None"]
 
 def fold_constants(step: StepGraph, evaluate: Evaluate) -> None:
     """Replaces nodes with constant inputs, and reads of known shapes, by constants."""
+    in_branches = step.has_control_flow
     trusts_shapes = not any(_is_folded_type(feed) for feed in step.feeds)
     constants: dict[Node, None] = {n: None for n in step.nodes if n.type == "Const"}
     replaced: dict[Edge, Edge] = {}
@@ -29,7 +30,7 @@ def fold_constants(step: StepGraph, evaluate: Evaluate) -> None:
             kept.append(node)
             continue
         for i, value in enumerate(values):
-            constant = _constant(node, i, value)
+            constant = _constant(node, i, value, in_branches)
             constants[constant] = None
             kept.append(constant)
             replaced[Edge(node, i)] = Edge(constant, 0)
@@ -78,7 +79,7 @@ def _is_small(node: Node) -> bool:
     return True
 
 
-def _constant(node: Node, index: int, value: Any) -> Node:
+def _constant(node: Node, index: int, value: Any, in_branches: bool) -> Node:
     spec = registry.find("Const")
     assert spec is not None
     dtype = node.dtypes[index]
@@ -88,6 +89,9 @@ def _constant(node: Node, index: int, value: Any) -> Node:
     constant = Node(spec, name, attrs, [dtype], [shape], node.origin, node.order, node.device)
     constant.controls = list(node.controls)
     for edge in node.inputs:
-        constant.controls += edge.node.controls
+        if edge.node.type == "Const":
+            constant.controls += edge.node.controls
+        elif in_branches:  # it stays in the frame and on the branch of the node that it replaces
+            constant.controls.append(edge.node)
     constant.controls = list(dict.fromkeys(constant.controls))
     return constant

@@ -65,7 +65,10 @@ def order_step(step: StepGraph) -> None:
     if not any(access.writes for access in touched.values()):
         return
     step.nodes = _schedule(step, touched)
-    _connect(step.nodes, touched)
+    if not step.has_control_flow:
+        # An edge out of a branch would make what it leads to die with the branch, and no edge may
+        # cross the border of a frame: there the executor's own order decides.
+        _connect(step.nodes, touched)
 
 
 class _Blockers:

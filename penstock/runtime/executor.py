@@ -1,80 +1,123 @@
 """The dataflow executor: runs a node when its inputs have arrived. It defines what a step means.
 
 Plans are faster and must agree with it (a property test compares the two). It also runs what plans
-can't: a step that pauses half-way for more feeds (`partial_run`).
+can't: control-flow primitives put together by hand, and a step that pauses half-way for more feeds
+(`partial_run`).
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from penstock import errors
+from penstock.ir.operation import describe
 from penstock.ir.step_graph import Edge, Node, StepGraph
+from penstock.kernels.control_flow import DEAD
 from penstock.kernels.values import fetcher
 from penstock.passes.order import accesses
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose
+from penstock.runtime.frames import ENTER, EXIT, MERGE, NEXT_ITERATION, Frame, Iteration, Structure
+
+_CONTROL = -1  # the input number of a control edge
 
 
 class Execution:
     """One step under way.
 
-    1. A node runs once, after all of its inputs and control inputs, in order of creation among
-       those that are ready.
-    2. `values` keeps every value that a fetch or a node still waiting may want.
+    1. A node runs once in each iteration of its frame, after all of its inputs and control inputs
+       have arrived there; a Merge after the first live one.
+    2. A node with a dead input is not run: its outputs are dead. A Merge is dead if all its inputs
+       are, or if the Enter of its loop is.
+    3. Among the nodes that are ready, those that write state come last, then older iterations
+       first, then the order of the step: the same step always runs in the same order.
+    4. A frame ends when its Enters have arrived and nothing in it is left to run. Exits that never
+       fired are then dead in the frame around it.
     """
 
     def __init__(self, step: StepGraph, bound: Iterable[BoundNode], context: Any):
         self.step = step
         self.context = context
         self.bound = {entry.node: entry for entry in bound}
-        self.values: dict[Edge, Any] = {}
-        self.done: set[Node] = set()
-        self.consumers = step.consumers()
+        self.structure = Structure(step)
+        self.accesses = {node: accesses(node) for node in step.nodes}
+        self.written = {state for access in self.accesses.values() for state in access.writes}
         self.rank = {node: i for i, node in enumerate(step.nodes)}
-        self.waiting = {node: len(set(node.producers())) for node in step.nodes}
-        self.written = {s for entry in self.bound.values() for s in accesses(entry.node).writes}
-        self.ready = [self.rank[n] for n in step.nodes if not self.waiting[n] and n.type != "_Feed"]
-        heapq.heapify(self.ready)
+        self.consumers = _consumers(step)
+        self.ready: list[tuple[bool, int, int, int, Node, Frame]] = []
+        self.scheduled = 0
+        self.done: set[Node] = set()
+        self.root = Frame(())
+        self._open_iteration(self.root)
+
+    # What a step is given and gives back ------------------------------------------------------
 
     def feed(self, feeds: dict[Node, Any]) -> None:
         """Gives fed nodes their values."""
         for node, value in feeds.items():
-            self.values[Edge(node, 0)] = value
-            self._finish(node)
+            self.done.add(node)
+            self._deliver(self.root, 0, node, [value])
 
     def run(self, wanted: set[Node] | None = None) -> None:
         """Runs what is ready, and what that makes ready; only `wanted` nodes if given."""
-        held: list[int] = []
+        held = []
         while self.ready:
-            index = heapq.heappop(self.ready)
-            node = self.step.nodes[index]
-            if wanted is not None and node not in wanted:
-                held.append(index)
+            entry = heapq.heappop(self.ready)
+            if wanted is not None and entry[4] not in wanted:
+                held.append(entry)
                 continue
             self.context.check()
-            self._run_node(self.bound[node])
-            self._finish(node)
+            _, iteration, _, _, node, frame = entry
+            self._run(node, frame, iteration)
         self.ready = held
         heapq.heapify(self.ready)
 
-    def _finish(self, node: Node) -> None:
-        self.done.add(node)
-        for consumer in self.consumers[node]:
-            self.waiting[consumer] -= 1
-            if self.waiting[consumer] == 0 and consumer not in self.done:
-                heapq.heappush(self.ready, self.rank[consumer])
+    def fetch(self, edge: Edge) -> Any:
+        """A computed value in the form that `Session.run` returns it."""
+        value = self.root.iterations[0].values.get(edge, DEAD)
+        if value is DEAD:
+            node = edge.node
+            named = describe(node.origin) if node.origin is not None else repr(node)
+            raise errors.InvalidArgumentError(
+                node.origin and node.origin.node_def,
+                node.origin,
+                f"Retval does not have value: the fetched output {edge.index} of {named} is dead, "
+                "it lies on a branch that was not taken",
+            )
+        if edge.dtype.is_ref_dtype:
+            value = value.read()
+        return fetcher(edge.dtype.base_dtype, None, copy=True)(value)
 
-    def _run_node(self, entry: BoundNode) -> None:
+    # Running one node -------------------------------------------------------------------------
+
+    def _run(self, node: Node, frame: Frame, iteration: int) -> None:
+        state = frame.iterations[iteration]
+        if node in state.dead:
+            outputs: Sequence[Any] = [DEAD] * len(node.dtypes)
+        else:
+            outputs = self._call(self.bound[node], state)
+        if not frame.name:
+            self.done.add(node)
+        self._propagate(node, frame, iteration, outputs)
+        state.outstanding -= 1
+        self._clean_up(frame, iteration)
+
+    def _call(self, entry: BoundNode, state: Iteration) -> Sequence[Any]:
         node = entry.node
         if entry.is_constant:
-            self.values[Edge(node, 0)] = entry.constant
-            return
-        inputs = [self.values[edge] for edge in node.inputs]
+            return [entry.constant]
+        if node.type in MERGE:
+            live = state.live_input[node]
+            inputs = [DEAD] * len(node.inputs)
+            inputs[live] = state.values[node.inputs[live]]
+        else:
+            inputs = [state.values[edge] for edge in node.inputs]
         try:
             arguments = [
-                value.read() if dereference else value
+                value.read() if dereference and value is not DEAD else value
                 for value, dereference in zip(inputs, entry.dereferences, strict=True)
             ]
             assert entry.function is not None
@@ -83,24 +126,163 @@ class Execution:
         except Exception as error:
             raise diagnose(Failure(node, entry.dereferences, inputs), error) from error
         if len(node.dtypes) == 1:
-            self._store(Edge(node, 0), result)
-        elif node.dtypes:
-            for i, value in enumerate(result):
-                self._store(Edge(node, i), value)
+            return [self._owned(node, result)]
+        return [self._owned(node, value) for value in result] if node.dtypes else []
 
-    def _store(self, edge: Edge, value: Any) -> None:
-        """Keeps a value; one that may share memory with state that this step writes is copied."""
-        reads = accesses(edge.node).reads & self.written
-        if reads and not edge.dtype.is_ref_dtype and hasattr(value, "clone"):
-            value = value.clone()
-        self.values[edge] = value
+    def _owned(self, node: Node, value: Any) -> Any:
+        """The value, in memory of its own if it may share that of state which this step writes."""
+        if self.accesses[node].reads & self.written and hasattr(value, "clone"):
+            return value.clone()
+        return value
 
-    def fetch(self, edge: Edge) -> Any:
-        """A computed value in the form that `Session.run` returns it."""
-        value = self.values[edge]
-        if edge.dtype.is_ref_dtype:
-            value = value.read()
-        return fetcher(edge.dtype.base_dtype, None, copy=True)(value)
+    # Moving values ----------------------------------------------------------------------------
+
+    def _propagate(self, node: Node, frame: Frame, iteration: int, outputs: Sequence[Any]) -> None:
+        if node.type in ENTER:
+            self._enter(node, frame, iteration, outputs[0])
+        elif node.type in EXIT:
+            if outputs[0] is not DEAD:
+                assert frame.parent is not None
+                frame.exited.add(node)
+                self._deliver(frame.parent, frame.parent_iteration, node, outputs)
+        elif node.type in NEXT_ITERATION:
+            if outputs[0] is not DEAD:
+                self._next_iteration(node, frame, iteration + 1, outputs[0])
+        else:
+            self._deliver(frame, iteration, node, outputs)
+
+    def _enter(self, node: Node, frame: Frame, iteration: int, value: Any) -> None:
+        key = iteration, node.attrs["frame_name"]
+        child = frame.children.get(key)
+        if child is None:
+            name = (*frame.name, node.attrs["frame_name"])
+            limit = node.attrs["parallel_iterations"]
+            enters = self.structure.enters[name]
+            child = frame.children[key] = Frame(name, frame, iteration, limit, enters)
+            frame.iterations[iteration].outstanding += 1
+            self._open_iteration(child)
+        child.waiting_enters -= 1
+        if node.attrs["is_constant"]:
+            child.invariants.append((node, value))
+            for number in list(child.iterations):
+                self._deliver(child, number, node, [value])
+        else:
+            self._deliver(child, 0, node, [value])
+        self._clean_up(child, min(child.iterations))
+
+    def _next_iteration(self, node: Node, frame: Frame, number: int, value: Any) -> None:
+        if number > frame.newest:
+            if len(frame.iterations) >= frame.limit:
+                frame.postponed.append((node, value))
+                return
+            self._open_iteration(frame)
+        self._deliver(frame, number, node, [value])
+
+    def _open_iteration(self, frame: Frame) -> None:
+        members = self.structure.members[frame.name]
+        waiting = {node: self._arrivals(node) for node in members}
+        frame.newest += 1
+        frame.iterations[frame.newest] = Iteration(waiting)
+        for node in members if not frame.name else ():
+            if not waiting[node] and node.type != "_Feed":
+                self._schedule(node, frame, 0)
+        for node, value in frame.invariants:
+            self._deliver(frame, frame.newest, node, [value])
+
+    @staticmethod
+    def _arrivals(node: Node) -> int:
+        """How many values a node waits for; of a merge only control edges count."""
+        controls = len(node.controls)
+        return controls if node.type in MERGE else controls + len(node.inputs)
+
+    def _deliver(self, frame: Frame, number: int, node: Node, outputs: Sequence[Any]) -> None:
+        """Hands a node's outputs to its consumers in one iteration of a frame."""
+        state = frame.iterations[number]
+        for i, value in enumerate(outputs):
+            state.values[Edge(node, i)] = value
+        is_dead = bool(outputs) and all(value is DEAD for value in outputs)
+        is_dead = is_dead or (node in state.dead and not outputs)
+        for consumer, index, output in self.consumers[node]:
+            value = outputs[output] if index != _CONTROL else (DEAD if is_dead else None)
+            if self._arrive(state, consumer, index, value, node):
+                self._schedule(consumer, frame, number)
+
+    @staticmethod
+    def _arrive(state: Iteration, consumer: Node, index: int, value: Any, source: Node) -> bool:
+        """Counts an arrival; whether the consumer may run now."""
+        if consumer.type not in MERGE:
+            if value is DEAD and consumer.type != "ControlTrigger":
+                state.dead.add(consumer)
+            state.waiting[consumer] -= 1
+            return state.waiting[consumer] == 0
+        if index == _CONTROL:
+            state.waiting[consumer] -= 1
+        elif value is not DEAD:
+            state.live_input.setdefault(consumer, index)
+        else:
+            state.dead_inputs[consumer] += 1
+            if source.type in ENTER:  # a loop on a branch that is not taken: no back edge comes
+                state.dead_inputs[consumer] = len(consumer.inputs)
+        if state.waiting[consumer] > 0 or consumer in state.scheduled:
+            return False
+        if consumer in state.live_input:
+            return True
+        if state.dead_inputs[consumer] >= len(consumer.inputs):
+            state.dead.add(consumer)
+            return True
+        return False
+
+    def _schedule(self, node: Node, frame: Frame, iteration: int) -> None:
+        state = frame.iterations[iteration]
+        state.scheduled.add(node)
+        state.outstanding += 1
+        self.scheduled += 1
+        writes = bool(self.accesses[node].writes)
+        key = (writes, iteration, self.rank[node], self.scheduled, node, frame)
+        heapq.heappush(self.ready, key)
+
+    # Ending iterations and frames -------------------------------------------------------------
+
+    def _clean_up(self, frame: Frame, iteration: int) -> None:
+        """Ends iterations that have nothing left to run, oldest first, and then the frame."""
+        if frame.parent is None:
+            return
+        while iteration in frame.iterations:
+            state = frame.iterations[iteration]
+            if state.outstanding or frame.waiting_enters or iteration != min(frame.iterations):
+                return
+            if frame.postponed:
+                postponed, frame.postponed = frame.postponed, []
+                del frame.iterations[iteration]
+                self._open_iteration(frame)
+                for node, value in postponed:
+                    self._deliver(frame, frame.newest, node, [value])
+            else:
+                del frame.iterations[iteration]
+            iteration += 1
+        if not frame.iterations:
+            self._end_frame(frame)
+
+    def _end_frame(self, frame: Frame) -> None:
+        parent, number = frame.parent, frame.parent_iteration
+        assert parent is not None
+        del parent.children[number, frame.name[-1]]
+        for node in self.structure.exits[frame.name]:
+            if node not in frame.exited:
+                self._deliver(parent, number, node, [DEAD])
+        parent.iterations[number].outstanding -= 1
+        self._clean_up(parent, number)
+
+
+def _consumers(step: StepGraph) -> dict[Node, list[tuple[Node, int, int]]]:
+    """For each node its consumers as (consumer, input number or _CONTROL, output number)."""
+    found: dict[Node, list[tuple[Node, int, int]]] = defaultdict(list)
+    for node in step.nodes:
+        for i, edge in enumerate(node.inputs):
+            found[edge.node].append((node, i, edge.index))
+        for control in node.controls:
+            found[control].append((node, _CONTROL, 0))
+    return found
 
 
 def needed_for(step: StepGraph, edges: Iterable[Edge], nodes: Iterable[Node]) -> set[Node]:
@@ -115,9 +297,11 @@ def needed_for(step: StepGraph, edges: Iterable[Edge], nodes: Iterable[Node]) ->
     return found
 
 
-def execute(step: StepGraph, bound: list[BoundNode], feeds: list[Any], context: Any) -> list[Any]:
+def execute(
+    step: StepGraph, bound: list[BoundNode], feeds: Sequence[Any], context: Any
+) -> tuple[Any, ...]:
     """Runs a whole step and returns its fetches."""
     execution = Execution(step, bound, context)
     execution.feed(dict(zip(step.feeds, feeds, strict=True)))
     execution.run()
-    return [execution.fetch(edge) for edge in step.fetches]
+    return tuple(execution.fetch(edge) for edge in step.fetches)

@@ -17,6 +17,7 @@ from penstock.placement.placer import place
 from penstock.runtime.allocator import keep_freed_memory
 from penstock.runtime.binding import BoundNode, bind_all, evaluator
 from penstock.runtime.device import Device
+from penstock.runtime.executor import execute
 from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.step import Step
 
@@ -27,22 +28,28 @@ class CompiledStep:
     def __init__(self, graph: StepGraph, bound: list[BoundNode]):
         self.graph = graph
         self.bound = bound
-        self.plan: Plan = make_plan(graph, bound)
+        self.plan: Plan | None = None if graph.has_control_flow else make_plan(graph, bound)
         self._checked: Plan | None = None
         self._lock = threading.Lock()
         self._wants_step = any(entry.takes_step for entry in bound)
 
     def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         """Runs the step on runtime values; `timeout` is in seconds."""
+        if self.plan is None:
+            return execute(self.graph, self.bound, feeds, Step(_deadline(timeout)))
         if timeout is None:
             return self.plan.run(Step() if self._wants_step else None, feeds)
         if self._checked is None:
             with self._lock:
                 self._checked = make_plan(self.graph, self.bound, checked=True)
-        step = Step(time.monotonic() + timeout)
+        step = Step(_deadline(timeout))
         results = self._checked.run(step, feeds)
         step.check()
         return results
+
+
+def _deadline(timeout: float | None) -> float | None:
+    return None if timeout is None else time.monotonic() + timeout
 
 
 class LocalRuntime:

@@ -8,9 +8,10 @@ from typing import Any
 from penstock.dtypes import DType
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.ops.array import fill, shape
+from penstock.ops.casts import cast
+from penstock.ops.filling import fill
 from penstock.ops.initializers import constant_initializer
-from penstock.ops.math import cast
+from penstock.ops.shaping import shape
 from penstock.ops.training import (
     ApplyAdagrad,
     ResourceApplyAdagrad,

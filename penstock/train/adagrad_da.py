@@ -7,9 +7,9 @@ from typing import Any
 
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.ops.array import identity
 from penstock.ops.constants import constant
 from penstock.ops.control import colocate_with, device
+from penstock.ops.identity import identity
 from penstock.ops.training import (
     ApplyAdagradDA,
     ResourceApplyAdagradDA,

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock.ir.composite import IndexedSlices
+from penstock.ir.defaults import get_default_graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops.control import colocate_with, control_dependencies, group
-from penstock.ops.math import sqrt
-from penstock.ops.state import assign, assign_sub, scatter_add
+from penstock.ops.elementwise import sqrt
 from penstock.ops.training import ApplyAdam, ResourceApplyAdam
+from penstock.ops.variable_updates import assign, assign_sub, scatter_add
 from penstock.train.fused import apply, cast_for
 from penstock.train.optimizer import Optimizer
 
@@ -44,8 +45,6 @@ class AdamOptimizer(Optimizer):
 
     def _get_beta_accumulators(self) -> tuple[Any, Any]:
         """The variables that hold beta1 and beta2 to the power of the number of steps."""
-        from penstock.ir.defaults import get_default_graph
-
         graph = get_default_graph()
         return (
             self._get_non_slot_variable("beta1_power", graph=graph),

@@ -7,8 +7,8 @@ from typing import Any
 
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.ops.array import ones
-from penstock.ops.math import maximum
+from penstock.ops.binary import maximum
+from penstock.ops.filling import ones
 from penstock.ops.training import (
     ApplyFtrl,
     ApplyFtrlV2,

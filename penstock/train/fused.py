@@ -9,7 +9,8 @@ from penstock.ir.composite import IndexedSlices
 from penstock.ir.operation import Operation
 from penstock.ir.registry import OpSpec
 from penstock.ir.tensor import Tensor
-from penstock.ops.variables import is_resource_variable
+from penstock.ops.casts import cast
+from penstock.ops.resource_variable import ResourceVariable
 from penstock.train.optimizer import Optimizer
 
 
@@ -47,20 +48,22 @@ class FusedOptimizer(Optimizer):
 def choose(kernels: Kernels, var: Any, gradient: Sequence[Tensor]) -> OpSpec:
     """The op type for this kind of variable and of gradient."""
     sparse = len(gradient) == 2
-    if is_resource_variable(var):
+    if isinstance(var, ResourceVariable):
         return kernels.resource_sparse if sparse else kernels.resource_dense
     return kernels.sparse if sparse else kernels.dense
 
 
 def apply(op_type: OpSpec, state: Sequence[Any], inputs: Sequence[Any], **attrs: Any) -> Operation:
     """One update node: `state` are the variables it changes, the trained one first."""
-    places = [v.handle if is_resource_variable(v) else v for v in state]
+    places = [v.handle if isinstance(v, ResourceVariable) else v for v in state]
     result = op_type(*places, *inputs, **attrs)
     return result.op if isinstance(result, Tensor) else result
 
 
 def cast_for(var: Any, *values: Any) -> list[Any]:
-    """Hyper-parameters in the type of `var`."""
-    from penstock.ops.math import cast
-
-    return [cast(value, var.dtype.base_dtype) for value in values]
+    """Hyper-parameters in the type of `var`; a variable of that type stays one, to be read late."""
+    dtype = var.dtype.base_dtype
+    return [
+        value if isinstance(value, ResourceVariable) and value.dtype is dtype else cast(value, dtype)
+        for value in values
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.tensor import Tensor
-from penstock.ops.state import ResourceScatterAdd
+from penstock.ops.resource_variables import ResourceScatterAdd
 from penstock.ops.training import ApplyGradientDescent, ResourceApplyGradientDescent
 from penstock.train.fused import apply, cast_for
 from penstock.train.optimizer import Optimizer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from penstock import dtypes
@@ -11,29 +12,15 @@ from penstock.dtypes import DType
 from penstock.ir.convert import convert_n_to_tensor, convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
-from penstock.ops.array import where_v2
+from penstock.ops.binary import add, divide, minimum, multiply, pow, subtract
+from penstock.ops.casts import cast
+from penstock.ops.comparison import equal
+from penstock.ops.conditionals import case, cond
 from penstock.ops.constants import constant
-from penstock.ops.math import (
-    add,
-    cast,
-    ceil,
-    cos,
-    divide,
-    equal,
-    exp,
-    floor,
-    greater,
-    less_equal,
-    log,
-    logical_and,
-    minimum,
-    multiply,
-    negative,
-    pow,
-    sqrt,
-    subtract,
-)
+from penstock.ops.elementwise import ceil, exp, floor, log, negative, sqrt
 from penstock.ops.random import random_normal
+from penstock.ops.select import SelectV2
+from penstock.ops.trigonometry import cos
 
 __all__ = [
     "cosine_decay",
@@ -121,8 +108,9 @@ def polynomial_decay(
             rate.dtype, end_learning_rate, power, global_step, decay_steps
         )
         if cycle:
-            passed = ceil(step / decay_steps)
-            steps = multiply(steps, where_v2(equal(step, 0), 1.0, passed))
+            is_first = equal(step, 0)
+            periods = SelectV2(is_first, 1.0, ceil(step / decay_steps))
+            steps = multiply(steps, periods)
         else:
             step = minimum(step, steps)
         progress = divide(step, steps)
@@ -139,8 +127,42 @@ def piecewise_constant(
     """
     if len(boundaries) != len(values) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
-    with name_scope(name, "PiecewiseConstant", [x, boundaries, values]):
-        raise NotImplementedError
+    x = convert_to_tensor(x)
+    limits = convert_n_to_tensor(boundaries)
+    rates = convert_n_to_tensor(values)
+    limits = [_boundary_like(limit, x) for limit in limits]
+    for rate in rates[1:]:
+        if rate.dtype.base_dtype is not rates[0].dtype.base_dtype:
+            raise ValueError(
+                "Values must have elements all with the same dtype "
+                f"({rates[0].dtype.base_dtype.name} vs {rate.dtype.base_dtype.name})."
+            )
+    with name_scope(name, "PiecewiseConstant", [x, limits, rates]):
+        pieces = [(x <= limits[0], rates[0]), (x > limits[-1], rates[-1])]
+        for low, high, rate in zip(limits, limits[1:], rates[1:], strict=False):
+            pieces.append(((x > low) & (x <= high), rate))
+        # The pieces cover every step; the default is only there because a case needs one.
+        return case(
+            [(within, partial(_same, rate)) for within, rate in pieces],
+            default=partial(_same, rates[0]),
+            exclusive=True,
+        )
+
+
+def _same(rate: Tensor) -> Tensor:
+    return rate
+
+
+def _boundary_like(limit: Tensor, x: Tensor) -> Tensor:
+    """A boundary in the type of `x`: only a step count is widened."""
+    given, wanted = limit.dtype.base_dtype, x.dtype.base_dtype
+    if given is wanted:
+        return limit
+    if given is dtypes.int32 and wanted is dtypes.int64:
+        return cast(limit, wanted)
+    raise ValueError(
+        f"Boundaries ({given.name}) must have the same dtype as x ({wanted.name})."
+    )
 
 
 piecewise_constant_decay = piecewise_constant
@@ -171,8 +193,10 @@ def cosine_decay_restarts(
     alpha: Any = 0.0,
     name: str | None = None,
 ) -> Tensor:
-    """Cosine decays one after the other: period i lasts t_mul^i times the first and starts at
-    m_mul^i times the first rate."""
+    """Cosine decays one after the other.
+
+    Period i lasts t_mul^i times as long as the first and starts at m_mul^i times its rate.
+    """
     with name_scope(name, "SGDRDecay", [learning_rate, global_step]) as scope:
         rate = _initial_rate(learning_rate)
         dtype = rate.dtype
@@ -217,8 +241,10 @@ def noisy_linear_cosine_decay(
     beta: Any = 0.001,
     name: str | None = None,
 ) -> Tensor:
-    """As `linear_cosine_decay`, with noise on the line: its variance falls as
-    initial_variance / (1 + global_step)^variance_decay."""
+    """As `linear_cosine_decay`, with noise on the line.
+
+    The variance of the noise is initial_variance / (1 + global_step)^variance_decay.
+    """
     with name_scope(name, "NoisyLinearCosineDecay", [learning_rate, global_step]) as scope:
         rate = _initial_rate(learning_rate)
         steps, variance, decay, periods, low, offset, step = _cast(
@@ -251,6 +277,22 @@ def _progress(step: Tensor, steps: Tensor, staircase: bool) -> Tensor:
     """How many times `steps` have passed, whole times only for a staircase."""
     progress = step / steps
     return floor(progress) if staircase else progress
+
+
+def _restarts(completed: Tensor, longer: Tensor) -> list[Tensor]:
+    """Which period `completed` (in lengths of the first period) lies in, and how far into it."""
+
+    def of_equal_length() -> list[Tensor]:
+        period = floor(completed)
+        return [period, completed - period]
+
+    def of_growing_length() -> list[Tensor]:
+        # The first n periods last 1 + longer + … + longer^(n-1), a geometric series.
+        period = floor(log(1.0 - completed * (1.0 - longer)) / log(longer))
+        before = (1.0 - longer**period) / (1.0 - longer)
+        return [period, (completed - before) / longer**period]
+
+    return cond(equal(longer, 1.0), of_equal_length, of_growing_length)
 
 
 def _periodic_cosine(completed: Tensor, periods: Tensor) -> Tensor:

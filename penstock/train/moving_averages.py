@@ -12,19 +12,19 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
+from penstock.ops.binary import divide, minimum, pow
+from penstock.ops.binary import truediv as true_divide
 from penstock.ops.casts import cast
-from penstock.ops.binary import divide, pow, truediv as true_divide
-from penstock.ops.comparison import minimum
 from penstock.ops.control import colocate_with, group
 from penstock.ops.initializers import zeros_initializer
-from penstock.ops.state import assign, assign_add, assign_sub
-from penstock.ops.variable_scope import get_variable, get_variable_scope, variable_scope
-from penstock.ops.variables import (
-    Variable,
+from penstock.ops.variable_collections import (
     global_variables,
     moving_average_variables,
     trainable_variables,
 )
+from penstock.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from penstock.ops.variable_updates import assign, assign_add, assign_sub
+from penstock.ops.variables import Variable
 from penstock.train import slots
 
 __all__ = ["ExponentialMovingAverage", "assign_moving_average", "weighted_moving_average"]
@@ -193,24 +193,22 @@ def weighted_moving_average(
     name: str | None = None,
 ) -> Tensor:
     """The moving average of value * weight over the moving average of weight."""
-    if collections is None:
-        collections = [GraphKeys.GLOBAL_VARIABLES]
+    settings: dict[str, Any] = {
+        "initializer": zeros_initializer(),
+        "trainable": False,
+        "collections": collections or [GraphKeys.GLOBAL_VARIABLES],
+    }
     with variable_scope(name, "WeightedMovingAvg", [value, weight, decay]) as scope:
-
-        def average(label: str, term: Any) -> Any:
-            total = get_variable(
-                label,
-                shape=term.get_shape(),
-                dtype=term.dtype,
-                initializer=zeros_initializer(),
-                trainable=False,
-                collections=collections,
-            )
-            return total, term
-
-        weighted_sum, _ = average("value_x_weight", value)
-        weight_sum, _ = average("weight", weight)
-        numerator = assign_moving_average(weighted_sum, value * weight, decay, zero_debias=False)
-        denominator = assign_moving_average(weight_sum, weight, decay, zero_debias=False)
+        weighted = get_variable(
+            "value_x_weight",
+            shape=value.get_shape(),
+            dtype=value.dtype.base_dtype,
+            **settings,
+        )
+        weights = get_variable(
+            "weight", shape=weight.get_shape(), dtype=weight.dtype.base_dtype, **settings
+        )
+        numerator = assign_moving_average(weighted, value * weight, decay, zero_debias=False)
+        denominator = assign_moving_average(weights, weight, decay, zero_debias=False)
         quotient = true_divide if truediv else divide
         return quotient(numerator, denominator, name=scope.name)

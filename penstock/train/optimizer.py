@@ -29,21 +29,17 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.nest import flatten
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.ops.array import shape, unique
 from penstock.ops.control import colocate_with, control_dependencies, get_collection, group
 from penstock.ops.control import tuple as gate
+from penstock.ops.resource_variable import ResourceVariable
+from penstock.ops.resource_variables import AssignAddVariableOp, ResourceScatterAdd
 from penstock.ops.segments import unsorted_segment_sum
-from penstock.ops.state import (
-    AssignAddVariableOp,
-    ResourceScatterAdd,
-    assign_add,
-)
+from penstock.ops.shaping import shape
+from penstock.ops.unique import unique
+from penstock.ops.variable_collections import trainable_variables
 from penstock.ops.variable_scope import get_variable, variable_scope
-from penstock.ops.variables import (
-    Variable,
-    is_resource_variable,
-    trainable_variables,
-)
+from penstock.ops.variable_updates import assign_add
+from penstock.ops.variables import Variable
 from penstock.train import slots
 
 Gradient = Any  # Tensor | IndexedSlices | None
@@ -192,7 +188,7 @@ class Optimizer:
             sparse = isinstance(gradient, IndexedSlices)
             if sparse and constraint is not None:
                 raise RuntimeError("Cannot use a constraint function on a sparse variable.")
-            if not is_resource_variable(variable):
+            if not isinstance(variable, ResourceVariable):
                 apply = self._apply_sparse_duplicate_indices if sparse else self._apply_dense
                 update = apply(gradient, variable)
             elif sparse:
@@ -257,7 +253,7 @@ class Optimizer:
         if key not in self._non_slot_dict:
             with graph.colocate_with(colocate_with):
                 self._non_slot_dict[key] = self._make_non_slot_variable(
-                    initial_value, name, is_resource_variable(colocate_with)
+                    initial_value, name, isinstance(colocate_with, ResourceVariable)
                 )
         return self._non_slot_dict[key]
 
@@ -393,7 +389,7 @@ def _as_gradient(value: Any) -> Any:
 
 def _count_step(global_step: Any, name: str) -> Any:
     with colocate_with(global_step):
-        if is_resource_variable(global_step):
+        if isinstance(global_step, ResourceVariable):
             one = convert_to_tensor(1, dtype=global_step.dtype)
             return AssignAddVariableOp(global_step.handle, one, name=name)
         return assign_add(global_step, 1, name=name)

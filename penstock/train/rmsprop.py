@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.ops.array import ones_like
+from penstock.ops.filling import ones_like
 from penstock.ops.initializers import ones_initializer
 from penstock.ops.training import (
     ApplyCenteredRMSProp,

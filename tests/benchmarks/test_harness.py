@@ -11,6 +11,7 @@ from benchmarks import run as runner
 from benchmarks.contestant import WorkerError
 from benchmarks.frameworks import interpreter
 from benchmarks.model import Model, Program
+from benchmarks.noise import NoiseMeter
 from benchmarks.results import Failure, Measurement, ModelResult, find_disagreement, rows
 from benchmarks.table import main_table, number, report, target_table
 from benchmarks.worker import Worker, serve
@@ -210,3 +211,16 @@ def test_a_worker_reports_its_error(capsys: pytest.CaptureFixture[str]):
     program = Program(step=fail, observe=lambda: 0.0)
     assert ask(program, 0, {"do": "run", "steps": 1})[-1] == {"error": "ValueError: no such kernel"}
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("meter", "summary"),
+    [
+        (NoiseMeter(2.0, 4.5, 4.0, 0.1), "20% of one CPU went to other processes, 5% to workers"),
+        # Ticks that fell into a slot for the worker but not for the machine.
+        (NoiseMeter(2.0, 3.9, 4.0, 0.0), "0% of one CPU went to other processes, 0% to workers"),
+        (NoiseMeter(0.5, 3.0, 1.0, 0.0), "too short a run"),
+    ],
+)
+def test_noise_is_what_neither_turn_explains(meter: NoiseMeter, summary: str):
+    assert meter.summary().startswith(summary)

@@ -73,7 +73,7 @@ def scaled(tf: Any) -> Any:
         tf.initializers.lecun_uniform(seed=3)([3, 4]),
         tf.initializers.he_normal()([3, 4]),
         tf.initializers.he_uniform(seed=3)([3, 4]),
-        tf.glorot_uniform_initializer(dtype=tf.float64)([3, 4]),
+        tf.glorot_uniform_initializer()([3, 4], tf.float64),
         error_of(lambda: tf.variance_scaling_initializer(scale=0.0)),
         error_of(lambda: tf.variance_scaling_initializer(mode="fan")),
         error_of(lambda: tf.variance_scaling_initializer(distribution="cauchy")),

@@ -40,7 +40,7 @@ def take(tf: Any, scenario: Scenario) -> dict[str, Any]:
         "collections": {
             key: [_described(value) for value in graph.get_collection(key)]
             for key in sorted(graph.get_all_collection_keys())
-            if key != tf.GraphKeys.COND_CONTEXT
+            if key != tf.GraphKeys.COND_CONTEXT and graph.get_collection(key)
         },
         "result": _described(result),
     }

@@ -131,7 +131,8 @@ def creators(tf: Any) -> Any:
     seen = []
 
     def outer(next_creator, **kwargs):
-        seen.append(("outer", sorted(kwargs), kwargs["name"]))
+        known = sorted(key for key in kwargs if not key.startswith("experimental_"))
+        seen.append(("outer", known, kwargs["name"]))
         return next_creator(**kwargs)
 
     def inner(next_creator, **kwargs):
@@ -413,3 +414,30 @@ def dense_from_slices(tf: Any) -> Any:
             lambda: tf.convert_to_tensor(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])))
         ),
     ]
+
+
+# Initial values that read variables -----------------------------------------------------------
+
+
+def initialized_values(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0], name="v")
+    with tf.name_scope("scope"):
+        return [v.initialized_value(), v.initialized_value()]
+
+
+def initial_values_that_read_variables(tf: Any) -> Any:
+    with tf.name_scope("a"):
+        v = tf.Variable([1.0, 2.0], name="v")
+        r = tf.Variable([1.0, 2.0], name="r", use_resource=True)
+    made = [
+        tf.Variable(v, name="copy"),
+        tf.Variable(v * 2.0 + r, name="sum"),
+        tf.Variable(v.initialized_value() * 2.0, name="doubled"),
+        tf.Variable(r + 1.0, name="of_resource", use_resource=True),
+        tf.Variable(v + 1.0, name="of_reference", use_resource=True),
+        tf.Variable(lambda: v + 1.0, name="made_by_function"),
+    ]
+    with tf.device("/gpu:1"):
+        made += [tf.Variable(made[1] + 1.0, name="chain")]
+    hidden = tf.Variable(1.0, name="hidden", collections=[])
+    return [*made, tf.Variable(hidden + 1.0, name="of_hidden")]

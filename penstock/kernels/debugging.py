@@ -1,0 +1,67 @@
+"""Kernels of assertions and printing."""
+
+import itertools
+import sys
+
+from penstock import errors
+from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.values import to_array
+
+
+def summarize(value, limit):
+    """The first `limit` elements of a value as TensorFlow prints them: `[1 -2...]`."""
+    array = to_array(value)
+    if array.ndim == 0:
+        return _element(array[()])
+    limit = array.size if limit < 0 else limit
+    shown = list(itertools.islice((_element(entry) for entry in array.flat), limit))
+    if array.ndim == 1:
+        return " ".join(shown) + ("..." if array.size > limit else "")
+    return _nested(array.shape, iter(shown)) + ("..." if array.size > limit else "")
+
+
+def _nested(shape, entries):
+    if len(shape) == 1:
+        return "[" + " ".join(itertools.islice(entries, shape[0])) + "]"
+    rows = []
+    for _ in range(shape[0]):
+        row = _nested(shape[1:], entries)
+        if row.strip("[]"):
+            rows.append(row)
+    return "".join(rows) if len(shape) == 2 else "".join(f"[{row}]" for row in rows)
+
+
+def _element(entry):
+    if isinstance(entry, bytes):
+        return entry.decode(errors="backslashreplace")
+    if hasattr(entry, "dtype") and entry.dtype.kind == "b":
+        return str(int(entry))
+    if hasattr(entry, "dtype") and entry.dtype.kind == "f":
+        return f"{float(entry):.9g}" if entry.dtype.itemsize > 4 else f"{float(entry):g}"
+    return str(entry)
+
+
+@kernel("Assert", devices=HOST)
+def _(node):
+    limit = node.attrs["summarize"]
+
+    def run(condition, *data):
+        if not condition.item():
+            shown = " ".join(f"[{summarize(value, limit)}]" for value in data)
+            raise errors.InvalidArgumentError(None, None, f"assertion failed: {shown}")
+
+    return run
+
+
+@kernel("Print", devices=HOST)
+def _(node):
+    message, first_n, limit = (node.attrs[key] for key in ("message", "first_n", "summarize"))
+    calls = itertools.count()
+
+    def run(input, *data):
+        if first_n < 0 or next(calls) < first_n:
+            shown = "".join(f"[{summarize(value, limit)}]" for value in data)
+            sys.stderr.write(f"{message}{shown}\n")
+        return input
+
+    return run

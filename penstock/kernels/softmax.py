@@ -1,0 +1,75 @@
+"""Kernels of softmax and of the cross entropies built into one op."""
+
+from __future__ import annotations
+
+import torch
+
+from penstock import errors
+from penstock.kernels.registry import direct, kernel
+
+
+def _over_last(function):
+    return lambda logits: function(logits, logits.dim() - 1)
+
+
+direct({"Softmax": _over_last(torch.softmax), "LogSoftmax": _over_last(torch.log_softmax)})
+
+
+@kernel("SoftmaxCrossEntropyWithLogits", fresh=True)
+def _(node):
+    def run(logits, labels):
+        if logits.shape != labels.shape:
+            logits, labels = torch.broadcast_tensors(logits, labels)
+        if logits.dim() != 2:
+            raise ValueError("logits and labels must be matrices")
+        log_p = torch.log_softmax(logits, 1)
+        loss = (labels * log_p).sum(1).neg_()
+        return loss, log_p.exp_().sub_(labels)
+
+    return run
+
+
+def _refuse_labels(labels, classes):
+    bad = labels[(labels < 0) | (labels >= classes)]
+    if bad.numel():
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Received a label value of {bad[0].item()} which is outside the valid range of "
+            f"[0, {classes}).  Label values: {' '.join(map(str, labels[:100].tolist()))}",
+        )
+
+
+@kernel("SparseSoftmaxCrossEntropyWithLogits", fresh=True)
+def _(node):
+    def run(logits, labels):
+        if labels.shape[0] != logits.shape[0] or logits.shape[1] == 0:
+            if logits.dim() == 2 and logits.shape[1] == 0:
+                raise errors.InvalidArgumentError(
+                    None, None, f"Must have at least one class, got logits {list(logits.shape)}"
+                )
+            raise ValueError("there must be one label per row of logits")
+        log_p = torch.log_softmax(logits, 1)
+        column = labels.unsqueeze(1)
+        if labels.device.type != "cpu":
+            return _unchecked(log_p, column)
+        try:
+            loss = log_p.gather(1, column)
+        except (IndexError, RuntimeError):
+            _refuse_labels(labels, logits.shape[1])
+            raise
+        backprop = log_p.exp_().scatter_(1, column, loss.expm1())  # p - 1 for the right class
+        return loss.squeeze(1).neg_(), backprop
+
+    return run
+
+
+def _unchecked(log_p, column):
+    """On an accelerator, where asking for the labels would wait: NaN for rows of bad labels."""
+    column = column.long()
+    classes = log_p.shape[1]
+    bad = (column < 0) | (column >= classes)
+    column = column.clamp(0, classes - 1)
+    loss = log_p.gather(1, column).masked_fill_(bad, float("nan"))
+    backprop = log_p.exp_().scatter_(1, column, loss.expm1())
+    return loss.squeeze(1).neg_(), backprop.masked_fill_(bad, float("nan"))

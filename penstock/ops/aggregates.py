@@ -1,0 +1,180 @@
+"""Reductions made of several ops: variance, log-sum-exp, counts, norms, traces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock import dtypes
+from penstock.ir.convert import to_tensor
+from penstock.ir.name_scope import name_scope
+from penstock.ir.tensor import Tensor
+from penstock.ops import array, binary, casts, comparison, elementwise, select
+from penstock.ops.reductions import chosen_axis, keeps, reduce_max, reduce_mean, reduce_sum
+from penstock.ops.shaping import Shape
+
+__all__ = [
+    "count_nonzero",
+    "norm",
+    "reduce_logsumexp",
+    "reduce_std",
+    "reduce_variance",
+    "trace",
+]
+
+
+def reduce_logsumexp(
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """log(sum(exp(x))) over `axis`, without overflow. See `reduce_sum`."""
+    axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
+    with name_scope(name, "ReduceLogSumExp", [input_tensor]) as scope:
+        x = to_tensor(input_tensor)
+        largest = reduce_max(x, axis, keepdims=True)
+        finite = elementwise.is_finite(largest)
+        shift = array.stop_gradient(select.where_v2(finite, largest, 0.0))
+        total = reduce_sum(elementwise.exp(binary.subtract(x, shift)), axis, keepdims=keep)
+        result = elementwise.log(total)
+        if not keep:
+            shift = array.reshape(shift, Shape(result))
+        return binary.add(result, shift, name=scope)
+
+
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The mean of the squared distances from the mean over `axis`. See `reduce_sum`."""
+    with name_scope(name or "reduce_variance", values=[input_tensor]):
+        x: Any = to_tensor(input_tensor)
+        if x.dtype.is_integer:
+            raise TypeError(f"Input must be real or complex, got integer type {x.dtype.name}")
+        centred = x - reduce_mean(x, axis, keepdims=True)
+        if x.dtype.is_complex:
+            squared: Any = casts.real(centred * casts.conj(centred))
+        else:
+            squared = elementwise.square(centred)
+        return reduce_mean(squared, axis, keepdims=keepdims)
+
+
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The standard deviation over `axis`: the root of the variance. See `reduce_sum`."""
+    with name_scope(name or "reduce_std", values=[input_tensor]):
+        return elementwise.sqrt(reduce_variance(input_tensor, axis, keepdims))
+
+
+def count_nonzero(
+    input_tensor: Any = None,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    dtype: Any = dtypes.int64,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+    input: Any = None,
+) -> Tensor:
+    """How many elements along `axis` are not zero (not empty, for strings). See `reduce_sum`."""
+    axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
+    source = input_tensor if input is None else input
+    with name_scope(name, "count_nonzero", [source]):
+        x = to_tensor(source, name="input")
+        if x.dtype.base_dtype is dtypes.bool:
+            counted = x
+        else:
+            counted = comparison.not_equal(x, array.zeros([], dtype=x.dtype))
+        total = reduce_sum(casts.cast(counted, dtypes.int64), axis, keepdims=keep)
+        return casts.cast(total, dtype)
+
+
+def trace(x: Any, name: str | None = None) -> Tensor:
+    """The sum of the main diagonal of each innermost matrix."""
+    with name_scope(name, "Trace", [x]) as scope:
+        x = to_tensor(x, name="x")
+        return reduce_sum(array.matrix_diag_part(x), [-1], name=scope)
+
+
+def norm(
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """The norm of vectors (`axis` is one axis, or None for all elements) or matrices (two axes).
+
+    `ord` is "euclidean" or "fro", or p for the p-norm: any positive number for vectors, 1, 2 or
+    `np.inf` for matrices.
+    """
+    keep = keeps(keepdims, keep_dims)
+    axes = _norm_axes(axis)
+    of_matrices = axes is not None and len(axes) == 2
+    _check_order(ord, of_matrices)
+    with name_scope(name, "norm", [tensor]):
+        x = to_tensor(tensor)
+        if ord in ("fro", "euclidean") or (ord in (2, 2.0) and not of_matrices):
+            result = elementwise.sqrt(_sum_of_squares(x, axes))
+        elif of_matrices:
+            assert axes is not None
+            result = _matrix_norm(elementwise.abs(x), x, ord, axes)
+        else:
+            result = _vector_norm(elementwise.abs(x), ord, axes)
+        return result if keep else array.squeeze(result, axes)
+
+
+def _norm_axes(axis: Any) -> list[int] | None:
+    if axis is None:
+        return None
+    axes = [int(entry) for entry in axis] if isinstance(axis, (list, tuple)) else [int(axis)]
+    if isinstance(axis, (list, tuple)) and (len(axes) != 2 or axes[0] == axes[1]):
+        raise ValueError(
+            f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis!r}"
+        )
+    return axes
+
+
+def _check_order(ord: Any, of_matrices: bool) -> None:
+    allowed = ("euclidean", "fro", 1, 2, np.inf) if of_matrices else ("euclidean", 1, 2, np.inf)
+    if ord in allowed or (not of_matrices and np.isreal(ord) and ord > 0):
+        return
+    what = "matrix" if of_matrices else "vector"
+    raise ValueError(f"'ord' must be a supported {what} norm in {list(allowed)}, got {ord!r}")
+
+
+def _sum_of_squares(x: Any, axes: list[int] | None) -> Any:
+    squares = x * casts.conj(x)
+    return casts.cast(reduce_sum(squares, axes, keepdims=True), squares.dtype.real_dtype)
+
+
+def _vector_norm(length: Any, ord: Any, axes: list[int] | None) -> Any:
+    if ord == np.inf:
+        return reduce_max(length, axes, keepdims=True)
+    if ord == 1:
+        return reduce_sum(length, axes, keepdims=True)
+    return binary.pow(reduce_sum(binary.pow(length, ord), axes, keepdims=True), 1.0 / ord)
+
+
+def _matrix_norm(length: Any, x: Any, ord: Any, axes: list[int]) -> Any:
+    if ord == 2:
+        return _largest_singular_value(x, axes)
+    first, second = axes if ord == 1 else axes[::-1]
+    return reduce_max(reduce_sum(length, first, keepdims=True), second, keepdims=True)
+
+
+def _largest_singular_value(x: Any, axes: list[int]) -> Any:
+    """The largest singular value of the matrices in two axes, which keep their places."""
+    from penstock.ops.linalg import svd
+
+    rank = len(x.shape.as_list())
+    rows, columns = (axis % rank for axis in axes)
+    order = [axis for axis in range(rank) if axis not in (rows, columns)] + [rows, columns]
+    values = elementwise.abs(svd(array.transpose(x, order), compute_uv=False))
+    largest = array.expand_dims(reduce_max(values, -1, keepdims=True), -1)
+    return array.transpose(largest, [order.index(axis) for axis in range(rank)])

@@ -1,0 +1,261 @@
+"""Conditionals inside the graph: `tf.cond` and `tf.case`, and the gradients of their primitives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from penstock import dtypes
+from penstock.ir import nest
+from penstock.ir.collections import GraphKeys
+from penstock.ir.composite import IndexedSlices, SparseTensor
+from penstock.ir.convert import CompositeTensor, to_tensor
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.name_scope import name_scope
+from penstock.ir.operation import Operation
+from penstock.ir.tensor import Tensor
+from penstock.ops.control import with_dependencies
+from penstock.ops.control_contexts import CondContext, merge, switch
+from penstock.ops.control_flow import Merge, Switch
+
+__all__ = ["case", "cond"]
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    strict: bool = False,
+    name: str | None = None,
+    fn1: Callable[[], Any] | None = None,
+    fn2: Callable[[], Any] | None = None,
+) -> Any:
+    """The result of `true_fn()` if `pred` is true when the step runs, else of `false_fn()`.
+
+    Both functions are called once, to build their branches. Nodes made inside a branch run only
+    where it is taken; nodes made outside of them always run.
+    """
+    true_fn, false_fn = _one(true_fn, fn1, "true_fn"), _one(false_fn, fn2, "false_fn")
+    if isinstance(pred, bool):
+        raise TypeError("pred must not be a Python bool: use Python's own if, or tf.constant(pred)")
+    with name_scope(name, "cond", [pred]):
+        pred = to_tensor(pred, dtypes.bool, "pred")
+        contexts = _branch_contexts(pred)
+        results = [
+            _build_branch(context, function, which)
+            for context, function, which in zip(
+                contexts, (true_fn, false_fn), ("true_fn", "false_fn"), strict=True
+            )
+        ]
+        (structure, on_true), (other, on_false) = results
+        _check_same(structure, other, on_true, on_false)
+        merged = [merge([f, t])[0] for f, t in zip(on_false, on_true, strict=True)]
+        for context in contexts:
+            if context.outer_context is None:
+                context.graph.add_to_collection(GraphKeys.COND_CONTEXT, context)
+        return _pack(structure, merged, strict)
+
+
+def _one(function: Any, old: Any, name: str) -> Callable[[], Any]:
+    if function is not None and old is not None:
+        raise TypeError(f"cond(): give {name} or its old name, not both")
+    function = function if function is not None else old
+    if not callable(function):
+        raise TypeError(f"{name} must be callable.")
+    return function
+
+
+def _branch_contexts(pred: Tensor) -> list[CondContext]:
+    from penstock.ops.identity import identity
+
+    sent = Switch(pred, pred, name="Switch")
+    on_true = identity(sent.output_true, name="switch_t")
+    on_false = identity(sent.output_false, name="switch_f")
+    inside = identity(pred, name="pred_id")
+    for tensor in (sent.output_true, on_true, on_false, inside):
+        tensor.graph.prevent_fetching(tensor.op)
+    return [CondContext(inside, on_true, 1), CondContext(inside, on_false, 0)]
+
+
+def _build_branch(
+    context: CondContext, function: Callable[[], Any], which: str
+) -> tuple[Any, list[Tensor]]:
+    """What a branch returns, and its tensors as the Merge nodes take them."""
+    with context.entered():
+        result = _without_new_summaries(function)
+        if result is None:
+            raise ValueError(f"{which} must have a return value.")
+        flat = [tensor for leaf in nest.flatten(result) for tensor in _leaf_tensors(context, leaf)]
+        # A tensor that the function returns from outside is taken in like any other input.
+        return result, [context.output(tensor) for tensor in flat]
+
+
+def _without_new_summaries(function: Callable[[], Any]) -> Any:
+    """Runs a branch function; summaries made inside run with its result, not on their own."""
+    from penstock.ops.control import no_op
+    from penstock.ops.identity import identity
+
+    graph = get_default_graph()
+    kept = graph.get_collection(GraphKeys._SUMMARY_COLLECTION)
+    result = function()
+    made = graph.get_collection_ref(GraphKeys._SUMMARY_COLLECTION)
+    if len(made) <= len(kept):
+        return result
+    new, made[:] = made[len(kept) :], kept
+    with graph.control_dependencies(new):
+        if result is None:
+            return no_op()
+        if isinstance(result, Operation):
+            return result
+        return nest.map_structure(identity, result)
+
+
+def _leaf_tensors(context: CondContext, leaf: Any) -> list[Tensor]:
+    if isinstance(leaf, Operation):
+        return [with_dependencies([leaf], context.pivot)]
+    if isinstance(leaf, CompositeTensor):
+        return leaf._parts()
+    return [leaf if isinstance(leaf, Tensor) else to_tensor(leaf)]
+
+
+def _check_same(structure: Any, other: Any, on_true: list[Tensor], on_false: list[Tensor]) -> None:
+    same = type(structure) is type(other) or not (
+        nest.is_nested(structure) or nest.is_nested(other)
+    )
+    if not same or len(on_true) != len(on_false):
+        raise ValueError(
+            f"true_fn and false_fn must return the same structure, got {structure!r} and {other!r}"
+        )
+    if not on_true:
+        raise ValueError("true_fn and false_fn must return at least one result.")
+    for t, f in zip(on_true, on_false, strict=True):
+        if t.dtype.base_dtype is not f.dtype.base_dtype:
+            raise TypeError(
+                f"Outputs of true_fn and false_fn must have the same type: {t.dtype.name}, "
+                f"{f.dtype.name}"
+            )
+
+
+def _pack(structure: Any, merged: list[Tensor], strict: bool) -> Any:
+    """The merged tensors in the form of a branch's result; a list of one is that one."""
+    remaining = iter(merged)
+
+    def rebuilt(leaf: Any) -> Any:
+        if isinstance(leaf, IndexedSlices):
+            parts = [next(remaining) for _ in leaf._parts()]
+            return IndexedSlices(*parts)
+        if isinstance(leaf, SparseTensor):
+            return SparseTensor(next(remaining), next(remaining), next(remaining))
+        return next(remaining)
+
+    packed = nest.pack_as(structure, [rebuilt(leaf) for leaf in nest.flatten(structure)])
+    if not strict and isinstance(packed, (list, tuple)) and len(packed) == 1:
+        return packed[0]
+    return packed
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """The result of the first function whose predicate is true, else of `default()`.
+
+    With `exclusive`, more than one true predicate is an error; so is none without a default.
+    """
+    pairs = _checked_pairs(pred_fn_pairs)
+    if default is not None and not callable(default):
+        raise TypeError(f"default must be callable, got {default!r}")
+    preds = [pred for pred, _ in pairs]
+    with name_scope(name, "case", [preds]):
+        if default is None:
+            # The last pair stands in for the default, after a check that some predicate holds.
+            pairs, (last, function) = pairs[:-1], pairs[-1]
+            default = _guarded(last, function, preds)
+        guards = _exclusive_guard(preds) if exclusive else []
+        with get_default_graph().control_dependencies(guards):
+            chain = default
+            for pred, function in reversed(pairs):
+                chain = _link(pred, function, chain, strict)
+            return chain()
+
+
+def _link(pred: Any, function: Any, otherwise: Any, strict: bool) -> Callable[[], Any]:
+    return lambda: cond(pred, function, otherwise, strict=strict)
+
+
+def _checked_pairs(pred_fn_pairs: Any) -> list[tuple[Tensor, Callable[[], Any]]]:
+    if isinstance(pred_fn_pairs, dict):
+        pred_fn_pairs = list(pred_fn_pairs.items())
+    if not isinstance(pred_fn_pairs, (list, tuple)):
+        raise TypeError("pred_fn_pairs must be a list, tuple, or dict")
+    checked: list[tuple[Tensor, Callable[[], Any]]] = []
+    for pair in pred_fn_pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in pred_fn_pairs must be a 2-tuple, got {pair!r}")
+        pred, function = pair
+        if not isinstance(pred, Tensor) or pred.dtype is not dtypes.bool:
+            raise TypeError(f"pred must be a Tensor of type bool, got {pred!r}")
+        if not callable(function):
+            raise TypeError(f"fn for pred {pred.name} must be callable.")
+        checked.append((pred, function))
+    if not checked:
+        raise ValueError("pred_fn_pairs must have at least one pair")
+    return checked
+
+
+def _guarded(
+    pred: Tensor, function: Callable[[], Any], preds: Sequence[Tensor]
+) -> Callable[[], Any]:
+    from penstock.ops.debugging import Assert
+
+    def checked() -> Any:
+        message = "None of the conditions evaluated as True: " + ", ".join(p.name for p in preds)
+        with get_default_graph().control_dependencies([Assert(pred, [message])]):
+            return function()
+
+    return checked
+
+
+def _exclusive_guard(preds: Sequence[Tensor]) -> list[Operation]:
+    from penstock.ops.array import stack
+    from penstock.ops.casts import cast
+    from penstock.ops.comparison import less
+    from penstock.ops.debugging import Assert
+    from penstock.ops.reductions import reduce_sum
+
+    stacked = stack(list(preds), name="preds_c")
+    count = reduce_sum(cast(stacked, dtypes.int32), name="num_true_conds")
+    at_most_one = less(count, 2, name="at_most_one_true_cond")
+    names = ", ".join(pred.name for pred in preds)
+    return [
+        Assert(at_most_one, [f"More than one condition evaluated as True of: {names}", stacked])
+    ]
+
+
+@Switch.gradient
+def _(op, *grads):
+    """Gradients of a Switch meet again in a Merge: only one of them is alive."""
+    context = op._control_flow_context
+    if isinstance(context, CondContext):
+        if grads[1 - context.branch] is None:
+            if op.inputs[0].dtype is dtypes.resource:
+                return merge([grads[context.branch]] * 2, name="cond_resource_grad")[0], None
+            return None, None
+        return merge(list(grads), name="cond_grad")[0], None
+    on_false = switch(grads[0], op.inputs[1])[0]
+    on_true = switch(grads[1], op.inputs[1])[1]
+    return merge([on_false, on_true])[0], None
+
+
+@Merge.gradient
+def _(op, grad, _):
+    """The gradient of a Merge goes where the value came from."""
+    from penstock.ops.comparison import equal
+
+    context = op.inputs[0].op._control_flow_context
+    if isinstance(context, CondContext):
+        return list(switch(grad, context.pred, name="cond_grad"))
+    return [switch(grad, equal(op.outputs[1], i))[1] for i in range(len(op.inputs))]

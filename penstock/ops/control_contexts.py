@@ -1,0 +1,172 @@
+"""Contexts of control flow: what happens to a node that is made inside of a branch.
+
+A context sees every node made inside it. Inputs from outside are taken in through a Switch, so that
+they are dead where the branch is not taken; a node without inputs waits for the branch's pivot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from penstock import proto
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.operation import Operation
+from penstock.ir.tensor import Tensor
+from penstock.ops.control_flow import Merge, RefMerge, RefSwitch, Switch
+
+
+class ControlFlowContext:
+    """A region of the graph that runs conditionally.
+
+    1. `values` holds the names of the tensors that may be used inside as they are.
+    2. `external_values` maps the name of an outer tensor to what stands for it inside.
+    3. Whatever is known to a context is known to the contexts around it.
+    """
+
+    def __init__(self, name: str):
+        self.graph = get_default_graph()
+        self.name = name
+        self.outer_context: ControlFlowContext | None = self.graph._get_control_flow_context()
+        self.values: set[str] = set()
+        self.external_values: dict[str, Tensor] = {}
+
+    @property
+    def grad_state(self) -> Any:
+        """The state of the gradient loop that this context belongs to; None outside of one."""
+        return None if self.outer_context is None else self.outer_context.grad_state
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Makes this the context of the nodes made inside a `with` block."""
+        outer = self.graph._get_control_flow_context()
+        self.graph._set_control_flow_context(self)
+        try:
+            yield
+        finally:
+            self.graph._set_control_flow_context(outer)
+
+    def AddOp(self, op: Operation) -> None:  # noqa: N802 - what Graph calls, as in TensorFlow
+        """Takes a new node into the context."""
+        raise NotImplementedError
+
+    def add_value(self, tensor: Tensor) -> Tensor:
+        """What stands for `tensor` inside the context."""
+        raise NotImplementedError
+
+    def add_inner_op(self, op: Operation) -> None:
+        """Tells the contexts around that a node was made inside."""
+        self.see_outputs(op)
+        if self.outer_context is not None:
+            self.outer_context.add_inner_op(op)
+
+    def see_outputs(self, op: Operation) -> None:
+        context: ControlFlowContext | None = self
+        while context is not None:
+            context.values.update(tensor.name for tensor in op.outputs)
+            context = context.outer_context
+
+    def keep_private(self, op: Operation) -> None:
+        """A value that may be dead can't be fetched or fed."""
+        self.graph.prevent_fetching(op)
+        for tensor in op.outputs:
+            self.graph.prevent_feeding(tensor)
+
+    def values_proto(self) -> Any:
+        message = proto.ValuesDef()
+        message.values.extend(sorted(self.values))
+        for key, tensor in self.external_values.items():
+            message.external_values[key] = tensor.name
+        return message
+
+
+def switch(data: Any, pred: Any, name: str | None = None) -> Any:
+    """Sends `data` to output 1 if `pred` is true, else to output 0; the other is dead.
+
+    A reference stays one. The Switch is placed with its data.
+    """
+    spec = RefSwitch if data.dtype.is_ref_dtype else Switch
+    with get_default_graph().colocate_with(data.op, ignore_existing=True):
+        return spec(data, pred, name=name or "Switch")
+
+
+def merge(inputs: list[Tensor], name: str | None = None) -> Any:
+    """The first of `inputs` that is alive, and its number."""
+    spec = RefMerge if all(tensor.dtype.is_ref_dtype for tensor in inputs) else Merge
+    return spec(inputs, name=name or "Merge")
+
+
+class CondContext(ControlFlowContext):
+    """One branch of a conditional."""
+
+    def __init__(self, pred: Tensor, pivot: Tensor, branch: int, name: str = "cond_text"):
+        super().__init__(get_default_graph().unique_name(name))
+        self.pred = pred
+        self.pivot = pivot
+        self.branch = branch
+        # The predicate and the pivot are values of the branch itself.
+        self.values.add(pred.name)
+        self.external_values[pred.name] = pred
+        self.values.add(pivot.name)
+        pivot.op._control_flow_context = self
+
+    def add_value(self, tensor: Tensor) -> Tensor:
+        if tensor.name in self.values:
+            return self.external_values.get(tensor.name, tensor)
+        self.values.add(tensor.name)
+        result = tensor
+        if self.outer_context is not None:
+            result = self.outer_context.add_value(tensor)
+            self.values.add(result.name)
+            self.external_values[result.name] = result
+        with self.graph.control_dependencies(None):
+            result = switch(result, self.pred)[self.branch]
+            # The blocks outside hide the context while the Switch is made: it belongs here.
+            result.op._control_flow_context = self
+            if self.outer_context is not None:
+                self.outer_context.add_inner_op(result.op)
+        self.keep_private(result.op)
+        context: ControlFlowContext | None = self
+        while context is not None:
+            context.values.add(result.name)
+            context = context.outer_context
+        self.external_values[tensor.name] = result
+        return result
+
+    def AddOp(self, op: Operation) -> None:  # noqa: N802
+        if op.inputs:
+            for index, tensor in enumerate(op.inputs):
+                is_back_edge = op.type == "Merge" and tensor.op.type == "NextIteration"
+                inside = tensor if is_back_edge else self.add_value(tensor)
+                if inside is not tensor:
+                    op._update_input(index, inside)
+        elif not any(c._control_flow_context is self for c in op.control_inputs):
+            op._add_control_input(self.pivot.op)
+        self.see_outputs(op)
+        self.keep_private(op)
+        if self.outer_context is not None:
+            self.outer_context.add_inner_op(op)
+
+    def output(self, tensor: Tensor) -> Tensor:
+        """A tensor that the branch returns, made to be dead where the branch is not taken."""
+        if tensor.name in self.values:
+            return self.external_values.get(tensor.name, tensor)
+        self.values.add(tensor.name)
+        result = tensor
+        if self.outer_context is not None:
+            result = self.outer_context.add_value(tensor)
+            self.values.add(result.name)
+        result = switch(result, self.pred)[self.branch]
+        self.external_values[tensor.name] = result
+        return result
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The context as a CondContextDef message."""
+        return proto.CondContextDef(
+            context_name=self.name,
+            pred_name=self.pred.name,
+            pivot_name=self.pivot.name,
+            branch=self.branch,
+            values_def=self.values_proto(),
+        )

@@ -1,0 +1,266 @@
+"""Embeddings: rows of a large matrix, which may be spread over several tensors, looked up by id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from penstock import dtypes
+from penstock.ir.composite import SparseTensor
+from penstock.ir.convert import convert_n_to_tensor, convert_to_tensor
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.name_scope import name_scope
+from penstock.ir.tensor import Tensor
+from penstock.ops.binary import div_no_nan, maximum
+from penstock.ops.binary import pow as power
+from penstock.ops.casts import cast
+from penstock.ops.clip import clip_by_norm
+from penstock.ops.constants import constant
+from penstock.ops.elementwise import sqrt
+from penstock.ops.filling import ones
+from penstock.ops.filling import range as count
+from penstock.ops.gather import gather
+from penstock.ops.identity import identity
+from penstock.ops.joining import concat, stack
+from penstock.ops.partitioned_variables import PartitionedVariable
+from penstock.ops.partitioning import ParallelDynamicStitch, dynamic_partition
+from penstock.ops.reductions import reduce_sum
+from penstock.ops.segments import segment_sum
+from penstock.ops.select import Select
+from penstock.ops.shaping import expand_dims, rank, reshape, shape, size
+from penstock.ops.sparse_segments import SparseSegmentMean, SparseSegmentSqrtN, SparseSegmentSum
+from penstock.ops.unique import unique
+from penstock.shapes import TensorShape
+
+__all__ = ["embedding_lookup", "embedding_lookup_sparse"]
+
+
+def embedding_lookup(
+    params: Any,
+    ids: Any,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    validate_indices: bool = True,
+    max_norm: Any = None,
+) -> Tensor:
+    """The rows `ids` of `params`.
+
+    Args:
+      params: A tensor or variable, or a list of them (or a partitioned variable) that share the
+        rows among them.
+      partition_strategy: How they do: with "mod" row i is in part i modulo their number, with
+        "div" each part has a contiguous range of rows.
+      validate_indices: Means nothing: ids are always checked.
+      max_norm: Rows that are longer are scaled down to this length.
+    """
+    del validate_indices
+    params = _parts(params)
+    with name_scope(name, "embedding_lookup", [*params, ids]) as scope:
+        if not any(_is_resource(part) for part in params):
+            params = convert_n_to_tensor(params, name="params")
+        ids = convert_to_tensor(ids, name="ids")
+        if len(params) == 1:
+            with get_default_graph().colocate_with(_op(params[0])):
+                rows = _clipped(gather(params[0], ids, name=scope), ids, max_norm)
+            return identity(rows)
+        rows = _looked_up(params, ids, partition_strategy, scope)
+        return _clipped(rows, ids, max_norm)
+
+
+def _parts(params: Any) -> list[Any]:
+    if params is None:
+        raise ValueError("params must be specified")
+    if isinstance(params, PartitionedVariable):
+        parts = list(params)
+    elif isinstance(params, (list, tuple)):
+        parts = list(params)
+    else:
+        parts = [params]
+    if not parts:
+        raise ValueError("Length of params is currently 0. Need at least one param.")
+    return parts
+
+
+def _is_resource(part: Any) -> bool:
+    """Whether a part is a resource variable, of which only the wanted rows should be read."""
+    return hasattr(part, "handle") and hasattr(part, "sparse_read")
+
+
+def _op(part: Any) -> Any:
+    return part.handle.op if _is_resource(part) else part.op
+
+
+def _clipped(rows: Tensor, ids: Tensor, max_norm: Any) -> Tensor:
+    """Rows scaled down to length `max_norm` at most."""
+    if max_norm is None:
+        return rows
+    ids_rank, rows_rank = ids.get_shape().ndims, rows.get_shape().ndims
+    axes: Any
+    if ids_rank is not None and rows_rank is not None:
+        axes = list(range(ids_rank, rows_rank))
+    else:
+        axes = count(rank(ids), rank(rows))
+    return clip_by_norm(rows, max_norm, axes=axes)  # type: ignore[no-any-return]
+
+
+def _looked_up(params: list[Any], ids: Tensor, strategy: str, name: str) -> Tensor:
+    """The rows `ids` of several parts: each part is asked for its own, the answers are merged."""
+    flat = reshape(ids, [-1])
+    positions = count(size(flat))
+    if strategy == "mod":
+        part_of: Any = flat % len(params)  # type: ignore[operator]
+        row_of: Any = flat // len(params)  # type: ignore[operator]
+    elif strategy == "div":
+        part_of, row_of = _divided(params, flat)
+    else:
+        raise ValueError(
+            f"Unrecognized partition strategy: {strategy}. Must be one of either `mod` or `div`."
+        )
+    part_of = cast(part_of, dtypes.int32)
+    rows = dynamic_partition(row_of, part_of, len(params))
+    places = dynamic_partition(positions, part_of, len(params))
+    answers = []
+    for part, wanted in zip(params, rows, strict=True):
+        with get_default_graph().colocate_with(_op(part)):
+            answers.append(gather(part, wanted))
+    merged = ParallelDynamicStitch(places, answers, name=name)
+    static = _row_shape(params)
+    if static.is_fully_defined():
+        merged = reshape(merged, concat([shape(ids), static.as_list()], 0))
+    else:
+        with get_default_graph().colocate_with(_op(params[0])):
+            whole: Any = shape(params[0])
+        row: Any = whole[1:]
+        merged = reshape(merged, concat([shape(ids), row], 0))
+    merged.set_shape(ids.get_shape().concatenate(static))
+    return merged
+
+
+def _row_shape(params: Sequence[Any]) -> TensorShape:
+    """The shape of one row, as far as the parts' shapes tell."""
+    merged = params[0].get_shape()[1:]
+    for part in params[1:]:
+        merged = merged.merge_with(part.get_shape()[1:])
+    return merged  # type: ignore[no-any-return]
+
+
+def _divided(params: list[Any], ids: Any) -> tuple[Any, Any]:
+    """Part and row of each id where parts hold contiguous ranges, the first ones a row more."""
+    total: Any = _total_rows(params, ids.dtype)
+    per_part = total // len(params)
+    extras = total % len(params)
+    part_of: Any = maximum(ids // (per_part + 1), (ids - extras) // per_part)
+    row_of = Select(part_of < extras, ids % (per_part + 1), (ids - extras) % per_part)
+    return part_of, row_of
+
+
+def _total_rows(params: list[Any], dtype: Any) -> Tensor:
+    static = [
+        part.get_shape().dims[0].value if part.get_shape().ndims else None for part in params
+    ]
+    if None not in static:
+        return constant(sum(static), dtype)
+    sizes = []
+    for part, known in zip(params, static, strict=True):
+        if known is not None:
+            sizes.append(known)
+        else:
+            with get_default_graph().colocate_with(_op(part)):
+                whole: Any = shape(part)
+                sizes.append(whole[0])
+    return reduce_sum(cast(stack(sizes), dtype))
+
+
+# Sums of embeddings ---------------------------------------------------------------------------
+
+_SEGMENTS = {"sum": SparseSegmentSum, "mean": SparseSegmentMean, "sqrtn": SparseSegmentSqrtN}
+
+
+def embedding_lookup_sparse(
+    params: Any,
+    sp_ids: SparseTensor,
+    sp_weights: SparseTensor | None,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    combiner: str | None = None,
+    max_norm: Any = None,
+) -> Tensor:
+    """For each row of `sp_ids` the rows of `params` that it names, combined into one.
+
+    Args:
+      sp_ids: A matrix whose values are ids; every row must have at least one.
+      sp_weights: Weights of the ids, of the same indices; None for ones.
+      combiner: "sum", "mean" (the default), or "sqrtn": the sum by the root of the sum of squared
+        weights.
+    """
+    combiner = "mean" if combiner is None else combiner
+    if combiner not in _SEGMENTS:
+        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
+    parts = _parts(params)
+    if not isinstance(sp_ids, SparseTensor):
+        raise TypeError(f"sp_ids must be SparseTensor, got {type(sp_ids)}")
+    if sp_weights is not None:
+        _check_weights(sp_ids, sp_weights)
+    with name_scope(name, "embedding_lookup_sparse", [*parts, sp_ids]) as scope:
+        indices: Any = sp_ids.indices
+        rows = indices[:, 0]
+        ids = sp_ids.values
+        if sp_weights is None:
+            return _combined(parts, ids, rows, partition_strategy, combiner, max_norm, scope)
+        ids, places = unique(ids)
+        embeddings = embedding_lookup(parts, ids, partition_strategy, max_norm=max_norm)
+        embeddings = gather(embeddings, places)
+        rows = cast(rows, dtypes.int32)
+        return _weighted(embeddings, sp_weights.values, rows, combiner, scope)
+
+
+def _check_weights(sp_ids: SparseTensor, sp_weights: Any) -> None:
+    if not isinstance(sp_weights, SparseTensor):
+        raise TypeError(
+            f"sp_weights must be either None or SparseTensor, got {type(sp_weights)}"
+        )
+    for name in ("values", "indices", "dense_shape"):
+        of_ids, of_weights = getattr(sp_ids, name), getattr(sp_weights, name)
+        of_ids.get_shape().assert_is_compatible_with(of_weights.get_shape())
+
+
+def _combined(
+    parts: list[Any],
+    ids: Tensor,
+    rows: Tensor,
+    strategy: str,
+    combiner: str,
+    max_norm: Any,
+    name: str,
+) -> Tensor:
+    """Unweighted sums or means, straight from the embeddings where one tensor has them all."""
+    segments = _SEGMENTS[combiner]
+    if len(parts) == 1 and max_norm is None and not _is_resource(parts[0]):
+        table = convert_to_tensor(parts[0])
+        return segments(table, ids, rows, sparse_gradient=True, name=name)  # type: ignore[no-any-return]
+    ids, places = unique(ids)
+    table = embedding_lookup(parts, ids, strategy, max_norm=max_norm)
+    return segments(table, places, rows, sparse_gradient=True, name=name)  # type: ignore[no-any-return]
+
+
+def _weighted(
+    embeddings: Tensor, weights: Tensor, rows: Tensor, combiner: str, name: str
+) -> Tensor:
+    if weights.dtype.base_dtype is not embeddings.dtype.base_dtype:
+        weights = cast(weights, embeddings.dtype.base_dtype)
+    # Weights shaped to broadcast over the dimensions of an embedding.
+    extra = expand_dims(rank(embeddings) - 1, 0)  # type: ignore[operator]
+    sizes = concat([shape(weights), ones(extra, dtypes.int32)], 0)
+    static = weights.get_shape()
+    weights = reshape(weights, sizes)
+    dimensions = embeddings.get_shape().ndims
+    if dimensions is not None:
+        weights.set_shape(static.concatenate([1] * (dimensions - 1)))
+    scaled: Any = embeddings * weights  # type: ignore[operator]
+    if combiner == "sum":
+        return segment_sum(scaled, rows, name=name)
+    total = segment_sum(scaled, rows)
+    if combiner == "mean":
+        return div_no_nan(total, segment_sum(weights, rows), name=name)
+    squares = segment_sum(power(weights, 2), rows)
+    return div_no_nan(total, sqrt(squares), name=name)
