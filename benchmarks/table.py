@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from benchmarks.frameworks import FRAMEWORKS
-from benchmarks.results import Cell, ModelResult, Row
+from benchmarks.results import PENSTOCK, Cell, ModelResult, Row
 from benchmarks.results import rows as rows_of
 from benchmarks.targets import Target, judge
 
@@ -65,8 +65,11 @@ def target_table(rows: Sequence[Row]) -> str:
     lines = []
     for target, row, value in judge(rows):
         limit, form = target_text(target, row.unit)
-        met = "met" if value <= target.limit else "missed"
-        lines.append([row.title, limit, form.format(value), met])
+        if value is None:
+            lines.append([row.title, limit, "–", "not measured"])
+        else:
+            met = "met" if value <= target.limit else "missed"
+            lines.append([row.title, limit, form.format(value), met])
     return markdown_table(["target", "limit", "measured", ""], lines) if lines else ""
 
 
@@ -100,7 +103,7 @@ def report(results: Sequence[ModelResult], frameworks: Sequence[str]) -> str:
     parts = [
         main_table(rows, frameworks),
         "\n".join(f"- {note}" for note in notes(results)),
-        target_table(rows),
+        target_table(rows) if PENSTOCK in frameworks else "",
         f"Median (and least) of the steps. {versions(results)}",
     ]
     return "\n\n".join(part for part in parts if part)

@@ -37,13 +37,11 @@ TARGETS = (
 )
 
 
-def judge(rows: Sequence[Row]) -> list[tuple[Target, Row, float]]:
-    """The targets that this run can speak about, with what it measured."""
+def judge(rows: Sequence[Row]) -> list[tuple[Target, Row, float | None]]:
+    """The targets for these rows with what was measured, None where a number is missing."""
     by_name: Mapping[str, Row] = {row.name: row for row in rows}
-    judged = []
-    for target in TARGETS:
-        if target.row in by_name:
-            value = target.measured(by_name[target.row])
-            if value is not None:
-                judged.append((target, by_name[target.row], value))
-    return judged
+    return [
+        (target, by_name[target.row], target.measured(by_name[target.row]))
+        for target in TARGETS
+        if target.row in by_name
+    ]

@@ -1,6 +1,6 @@
 """TensorFlow as its papers describe it, on today's kernels: `import penstock as tf`."""
 
-from penstock import errors, ops, raw_ops
+from penstock import errors, initializers, ops, raw_ops
 from penstock.autodiff.aggregation import AggregationMethod
 from penstock.autodiff.gradients import UnconnectedGradients, gradients
 from penstock.autodiff.hessians import hessians
@@ -62,8 +62,18 @@ from penstock.ops.conditionals import *
 from penstock.ops.constants import *
 from penstock.ops.control import *
 from penstock.ops.debugging import *
+from penstock.ops.initializers import *
+from penstock.ops.loops import *
 from penstock.ops.math import *
+from penstock.ops.partitioners import *
+from penstock.ops.random import *
 from penstock.ops.script import *
+from penstock.ops.seeds import *
+from penstock.ops.variable_collections import *
+from penstock.ops.variable_creation import *
+from penstock.ops.variable_scope import *
+from penstock.ops.variable_updates import *
+from penstock.ops.variables import *
 from penstock.proto import (
     AttrValue,
     ConfigProto,

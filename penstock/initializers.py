@@ -1,27 +1,8 @@
 """`tf.initializers`: initializers by their short names."""
 
-from penstock.ops.initializers import (
-    Constant as constant,
-    GlorotNormal as glorot_normal,
-    GlorotUniform as glorot_uniform,
-    Ones as ones,
-    RandomNormal as random_normal,
-    RandomUniform as random_uniform,
-    TruncatedNormal as truncated_normal,
-    UniformUnitScaling as uniform_unit_scaling,
-    VarianceScaling as variance_scaling,
-    Zeros as zeros,
-    he_normal,
-    he_uniform,
-    lecun_normal,
-    lecun_uniform,
-)
-from penstock.ops.matrix_initializers import Identity as identity
-from penstock.ops.variable_collections import (
-    global_variables_initializer as global_variables,
-    local_variables_initializer as local_variables,
-    variables_initializer as variables,
-)
+from penstock.ops import initializers as _initializers
+from penstock.ops import variable_collections as _collections
+from penstock.ops.initializers import he_normal, he_uniform, lecun_normal, lecun_uniform
 
 __all__ = [
     "constant",
@@ -43,3 +24,19 @@ __all__ = [
     "variance_scaling",
     "zeros",
 ]
+
+constant = _initializers.Constant
+glorot_normal = _initializers.GlorotNormal
+glorot_uniform = _initializers.GlorotUniform
+identity = _initializers.Identity
+ones = _initializers.Ones
+random_normal = _initializers.RandomNormal
+random_uniform = _initializers.RandomUniform
+truncated_normal = _initializers.TruncatedNormal
+uniform_unit_scaling = _initializers.UniformUnitScaling
+variance_scaling = _initializers.VarianceScaling
+zeros = _initializers.Zeros
+
+global_variables = _collections.global_variables_initializer
+local_variables = _collections.local_variables_initializer
+variables = _collections.variables_initializer

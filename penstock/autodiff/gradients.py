@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
 from typing import Any
 
 from penstock import dtypes
 from penstock.autodiff.aggregation import aggregate
+from penstock.autodiff.loop_gradients import LoopGradients, is_loop_exit, is_loop_switch
 from penstock.autodiff.zeros import zeros_for, zeros_like_x
 from penstock.ir import registry
 from penstock.ir.composite import IndexedSlices
@@ -171,11 +172,12 @@ class _BackwardWalk:
         self.colocate = colocate
         self.gate = gate
         self.method = method
-        self.xs = set(xs)
         self.found: dict[Operation, list[list[Gradient]]] = {}
         to_ops = [y.op for y in ys]
         from_ops = [x.op for x in xs]
-        self.pending, self.reachable = _pending_counts(to_ops, from_ops)
+        between, self.reachable = _between(to_ops, from_ops)
+        self.loops = LoopGradients.for_nodes(between)
+        self.pending = _pending_counts(between)
         self.stop_ops = {op for op in from_ops if self._is_source(op)} | {t.op for t in stops}
         self.ready: deque[Operation] = deque()
 
@@ -186,9 +188,14 @@ class _BackwardWalk:
     def start(self, ys: Sequence[Tensor], weights: Sequence[Gradient]) -> None:
         for y, weight in zip(ys, weights, strict=True):
             self._add(y, weight)
-        for op in dict.fromkeys(y.op for y in ys):
-            if self.pending.get(op, 0) == 0 and op in self.reachable:
-                self.ready.append(op)
+        y_ops = dict.fromkeys(y.op for y in ys)
+        started = {op for op in y_ops if self.pending.get(op, 0) == 0 and op in self.reachable}
+        self.ready.extend(op for op in y_ops if op in started)
+        if self.loops is not None:
+            for tensor in self.loops.unused_exits(self.pending, started):
+                if is_trainable(tensor):
+                    self._add(tensor, self.loops.zeros_for_exit(tensor))
+                    self.ready.append(tensor.op)
 
     def _add(self, tensor: Tensor, gradient: Gradient) -> None:
         op = tensor._op
@@ -201,18 +208,55 @@ class _BackwardWalk:
         while self.ready:
             op = self.ready.popleft()
             with _colocated(op, self.colocate):
-                for tensor, gradient in zip(op._inputs, self._differentiate(op), strict=True):
-                    if gradient is not None:
-                        self._add(tensor, _checked_shape(op, tensor, gradient))
+                with self._in_loop_of(op, before=True):
+                    outputs = self._output_gradients(op)
+                with self._in_loop_of(op):
+                    inputs = self._differentiate(op, outputs)
+                    for tensor, gradient in zip(op._inputs, inputs, strict=True):
+                        if gradient is not None:
+                            self._add(tensor, _checked_shape(op, tensor, gradient))
             for tensor in op._inputs:
-                producer = tensor._op
-                if producer in self.pending:
-                    self.pending[producer] -= 1
-                    if self.pending[producer] == 0:
-                        self.ready.append(producer)
+                self._arrived(tensor)
+        if self.loops is not None:
+            self.loops.close_back_edges()
 
-    def _differentiate(self, op: Operation) -> Sequence[Gradient]:
-        outputs = self._output_gradients(op)
+    def _in_loop_of(self, op: Operation, *, before: bool = False) -> AbstractContextManager[None]:
+        return nullcontext() if self.loops is None else self.loops.building(op, before=before)
+
+    def _arrived(self, tensor: Tensor) -> None:
+        """Counts a gradient that a tensor's node waits for; the last one makes it ready."""
+        op = tensor._op
+        if op not in self.pending:
+            return
+        self.pending[op] -= 1
+        is_ready = self.pending[op] == 0
+        if self.loops is not None and not is_ready:
+            # The gradient from outside of a loop opens the gradient loop; the body's come later.
+            is_ready = self.pending[op] > 0 and is_loop_switch(op)
+        if not is_ready:
+            return
+        if self.loops is not None and is_loop_exit(op):
+            self._defer_exit(self.loops, tensor)
+        else:
+            self.ready.append(op)
+
+    def _defer_exit(self, loops: LoopGradients, tensor: Tensor) -> None:
+        """The exits of a loop are differentiated together: unused ones get zeros."""
+        loop = loops.of(tensor._op)
+        assert loop is not None
+        loop.deferred_exits.append(tensor)
+        loop.pending_exits -= 1
+        if loop.pending_exits > 0:
+            return
+        used = [t for t in loop.deferred_exits if any(self.found.get(t._op, ()))]
+        unused = [t for t in loop.deferred_exits if t not in used] + loop.unused_exits
+        self.ready.extend(t._op for t in used)
+        for unused_exit in unused:
+            if used and is_trainable(unused_exit):
+                self._add(unused_exit, loops.zeros_for_exit(unused_exit))
+            self.ready.append(unused_exit._op)
+
+    def _differentiate(self, op: Operation, outputs: list[Gradient]) -> Sequence[Gradient]:
         nothing: list[Gradient] = [None] * len(op._inputs)
         if op in self.stop_ops or all(gradient is None for gradient in outputs):
             return nothing
@@ -220,8 +264,9 @@ class _BackwardWalk:
         if function is None:
             return nothing
         graph = get_default_graph()
+        zeros = zeros_for if self.loops is None else self.loops.zeros_for
         outputs = [
-            zeros_for(op._outputs[i]) if grad is None and is_trainable(op._outputs[i]) else grad
+            zeros(op._outputs[i]) if grad is None and is_trainable(op._outputs[i]) else grad
             for i, grad in enumerate(outputs)
         ]
         with name_scope(f"{op.name}_grad"):
@@ -261,10 +306,10 @@ def gradient_function(op: Operation) -> Any:
         ) from None
 
 
-def _pending_counts(
+def _between(
     to_ops: Iterable[Operation], from_ops: Iterable[Operation]
-) -> tuple[dict[Operation, int], set[Operation]]:
-    """How many gradients each node between xs and ys waits for, and which ys depend on an x."""
+) -> tuple[dict[Operation, None], set[Operation]]:
+    """The nodes between xs and ys, and which ys depend on an x."""
     reached: set[Operation] = set()
     pending = list(from_ops)
     while pending:
@@ -282,12 +327,17 @@ def _pending_counts(
         if op in reached and op not in between:
             between[op] = None
             queue.extend(tensor._op for tensor in op._inputs)
+    return between, reachable
+
+
+def _pending_counts(between: dict[Operation, None]) -> dict[Operation, int]:
+    """How many gradients each of the nodes waits for: one for each use among them."""
     counts = dict.fromkeys(between, 0)
     for op in between:
         for tensor in op._inputs:
             if tensor._op in counts:
                 counts[tensor._op] += 1
-    return counts, reachable
+    return counts
 
 
 def _verify(op: Operation, inputs: Sequence[Gradient]) -> None:

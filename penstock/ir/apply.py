@@ -47,10 +47,12 @@ def make_op(
             raise TypeError(f"{spec.name} got an unexpected keyword argument {key!r}")
         if given is not None and spec.attrs[key].kind == "type":
             values[key] = dtypes.as_dtype(given).base_dtype
-    # What is made for this node is named inside its own scope: inputs that become constants, the
-    # Switch that takes an input into a branch.
+    # What is made for the inputs of this node is named inside its own scope: constants, the Switch
+    # that takes an input into a branch.
     scopes = graph._scopes
-    outer, scopes.name = scopes.name, op_name
+    outer = scopes.name
+    if spec.inputs:
+        scopes.name = op_name
     try:
         if graph is get_default_graph():
             return _build(graph, spec, inputs, attrs, values, op_name)

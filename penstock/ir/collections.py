@@ -12,6 +12,7 @@ class GraphKeys:
     METRIC_VARIABLES = "metric_variables"
     MODEL_VARIABLES = "model_variables"
     TRAINABLE_VARIABLES = "trainable_variables"
+    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
     SUMMARIES = "summaries"
     QUEUE_RUNNERS = "queue_runners"
     TABLE_INITIALIZERS = "table_initializer"
@@ -48,4 +49,5 @@ class GraphKeys:
         TRAINABLE_VARIABLES,
         MOVING_AVERAGE_VARIABLES,
         CONCATENATED_VARIABLES,
+        TRAINABLE_RESOURCE_VARIABLES,
     ]

@@ -248,10 +248,10 @@ class Graph:
             yield
 
     def _control_op(self, value: Any) -> Operation:
-        if hasattr(value, "_as_graph_element"):
-            value = value._as_graph_element()
-        elif hasattr(value, "values") and hasattr(value, "indices"):  # IndexedSlices
-            value = value.op
+        is_variable = hasattr(value, "_as_graph_element")
+        is_slices = hasattr(value, "values") and hasattr(value, "indices")
+        if is_variable or is_slices:
+            value = value.op  # an updated variable is waited for by its update, without a read
         element = self.as_graph_element(value)
         return element.op if isinstance(element, Tensor) else element
 

@@ -31,7 +31,7 @@ def fill_node_def(op: Operation, message: Any, *, add_shapes: bool = False) -> N
     message.op = op.type
     message.device = op.device
     message.input.extend(tensor._as_node_def_input() for tensor in op._inputs)
-    message.input.extend(f"^{control.name}" for control in op._control_inputs)
+    message.input.extend(sorted(f"^{control.name}" for control in op._control_inputs))
     declared = op.spec.attrs
     for key, value in op.attrs.items():
         attr = declared.get(key)

@@ -146,6 +146,19 @@ class Tensor:
         shape = TensorShape._of(self._shape)
         return f"<tf.Tensor '{self.name}' shape={shape} dtype={self._dtype.name}>"
 
+    if TYPE_CHECKING:  # penstock.ops.operators installs them
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+
+        __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __add__
+        __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __add__
+        __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __add__
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __add__
+        __lt__ = __le__ = __gt__ = __ge__ = __add__
+        __invert__ = __abs__ = __neg__
+
     @staticmethod
     def _override_operator(operator: str, function: Callable[..., Any]) -> None:
         """Installs the op behind a Python operator; the ops package does so for all of them."""

@@ -33,7 +33,7 @@ class _Bands:
 
 def _shifted_sums(rows, radius):
     """For each channel the sum over the channels within `radius`, by sums of doubling width."""
-    count, channels = rows.shape
+    channels = rows.shape[1]
     width = 2 * radius + 1
     padded = torch.constant_pad_nd(rows, [radius, radius])
     total = None

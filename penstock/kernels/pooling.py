@@ -293,7 +293,7 @@ def _(node):
     wide = _widened(node, {"uint16": torch.int32, "uint32": torch.int64, "uint64": torch.float64})
 
     def run(image):
-        _, height, width, depth = image.shape
+        _, _, width, depth = image.shape
         planes = pooling.first(image if wide is None else image.to(wide))
         values, positions = pooling.max(planes)
         _, _, pad = pooling.fit(planes.shape[2:])

@@ -86,7 +86,11 @@ def kernel(
 def direct(functions: dict[str, KernelFunction], *, fresh: bool = True) -> None:
     """Registers functions that need nothing of the node: `{"Exp": torch.exp, …}`."""
     for op_type, function in functions.items():
-        kernel(op_type, fresh=fresh)(lambda node, _function=function: _function)
+        kernel(op_type, fresh=fresh)(_giving(function))
+
+
+def _giving(function: KernelFunction) -> Callable[[Node], KernelFunction]:
+    return lambda node: function
 
 
 def inplace(functions: dict[str, dict[int, KernelFunction]]) -> None:

@@ -11,6 +11,7 @@ from penstock.ir.registry import attr, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, NUMERIC, REAL
 from penstock.ops import window
+from penstock.ops.matmul import matmul
 from penstock.ops.shape_checks import merge_shapes, merge_sizes, with_rank, with_rank_at_least
 from penstock.shapes import Shape
 
@@ -327,8 +328,6 @@ def bias_add_v1(value: Any, bias: Any, name: str | None = None) -> Tensor:
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
     """x @ weights + biases."""
-    from penstock.ops.linear import matmul
-
     with name_scope(name, "xw_plus_b", [x, weights, biases]) as scope:
         x = convert_to_tensor(x, name="x")
         weights = convert_to_tensor(weights, name="weights")
@@ -338,8 +337,6 @@ def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Ten
 
 def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
     """relu(x @ weights + biases)."""
-    from penstock.ops.linear import matmul
-
     with name_scope(name, "relu_layer", [x, weights, biases]) as scope:
         x = convert_to_tensor(x, name="x")
         weights = convert_to_tensor(weights, name="weights")

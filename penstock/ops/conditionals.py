@@ -15,8 +15,8 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops.control import with_dependencies
-from penstock.ops.control_contexts import CondContext, merge, switch
-from penstock.ops.control_flow import Merge, Switch
+from penstock.ops.control_contexts import CondContext, merge
+from penstock.ops.control_flow import Switch
 
 __all__ = ["case", "cond"]
 
@@ -222,40 +222,15 @@ def _guarded(
 def _exclusive_guard(preds: Sequence[Tensor]) -> list[Operation]:
     from penstock.ops.array import stack
     from penstock.ops.casts import cast
-    from penstock.ops.comparison import less
+    from penstock.ops.comparison import less_equal
+    from penstock.ops.constants import constant
     from penstock.ops.debugging import Assert
     from penstock.ops.reductions import reduce_sum
 
     stacked = stack(list(preds), name="preds_c")
     count = reduce_sum(cast(stacked, dtypes.int32), name="num_true_conds")
-    at_most_one = less(count, 2, name="at_most_one_true_cond")
+    at_most_one = less_equal(count, constant(1, name="n_true_conds"))
     names = ", ".join(pred.name for pred in preds)
     return [
         Assert(at_most_one, [f"More than one condition evaluated as True of: {names}", stacked])
     ]
-
-
-@Switch.gradient
-def _(op, *grads):
-    """Gradients of a Switch meet again in a Merge: only one of them is alive."""
-    context = op._control_flow_context
-    if isinstance(context, CondContext):
-        if grads[1 - context.branch] is None:
-            if op.inputs[0].dtype is dtypes.resource:
-                return merge([grads[context.branch]] * 2, name="cond_resource_grad")[0], None
-            return None, None
-        return merge(list(grads), name="cond_grad")[0], None
-    on_false = switch(grads[0], op.inputs[1])[0]
-    on_true = switch(grads[1], op.inputs[1])[1]
-    return merge([on_false, on_true])[0], None
-
-
-@Merge.gradient
-def _(op, grad, _):
-    """The gradient of a Merge goes where the value came from."""
-    from penstock.ops.comparison import equal
-
-    context = op.inputs[0].op._control_flow_context
-    if isinstance(context, CondContext):
-        return list(switch(grad, context.pred, name="cond_grad"))
-    return [switch(grad, equal(op.outputs[1], i))[1] for i in range(len(op.inputs))]

@@ -96,13 +96,12 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
     elements = [entry for entry in flatten(list(inputs)) if entry is not None]
     by_device: dict[str, list[Operation]] = {}
     for entry in elements:
-        element = entry._as_graph_element() if hasattr(entry, "_as_graph_element") else entry
-        if not hasattr(element, "device"):
+        if not hasattr(entry, "device"):
             raise TypeError(
                 f"'inputs' should be zero or more (nested) Tensors. Received {entry!r} with type "
                 f"{type(entry)}"
             )
-        member = element if isinstance(element, Operation) else element.op
+        member = entry if isinstance(entry, Operation) else entry.op
         by_device.setdefault(member.device, []).append(member)
     with name_scope(name, "group_deps", elements) as scope:
         if not by_device:

@@ -33,6 +33,16 @@ class ControlFlowContext:
         self.external_values: dict[str, Tensor] = {}
 
     @property
+    def while_context(self) -> ControlFlowContext | None:
+        """The innermost loop around, or this context if it is one."""
+        return None if self.outer_context is None else self.outer_context.while_context
+
+    @property
+    def control_pivot(self) -> Tensor:
+        """The tensor that a node without inputs waits for."""
+        raise NotImplementedError
+
+    @property
     def grad_state(self) -> Any:
         """The state of the gradient loop that this context belongs to; None outside of one."""
         return None if self.outer_context is None else self.outer_context.grad_state
@@ -67,6 +77,24 @@ class ControlFlowContext:
             context.values.update(tensor.name for tensor in op.outputs)
             context = context.outer_context
 
+    def drop_external_controls(self, op: Operation) -> list[Operation]:
+        """Removes control inputs from outside of the loop around: no edge crosses its border.
+
+        Returns what was removed.
+        """
+        loop = self.while_context
+        if loop is None:
+            return []
+        inside, outside = [], []
+        for control in op.control_inputs:
+            context = output_context(control)
+            same = context is not None and context.while_context is loop
+            (inside if same else outside).append(control)
+        if outside:
+            op._remove_all_control_inputs()
+            op._add_control_inputs(inside)
+        return outside
+
     def keep_private(self, op: Operation) -> None:
         """A value that may be dead can't be fetched or fed."""
         self.graph.prevent_fetching(op)
@@ -79,6 +107,14 @@ class ControlFlowContext:
         for key, tensor in self.external_values.items():
             message.external_values[key] = tensor.name
         return message
+
+
+def output_context(op: Operation) -> ControlFlowContext | None:
+    """The context that a node's outputs belong to: an Exit's belong to the one around its loop."""
+    context: ControlFlowContext | None = op._control_flow_context
+    if op.type in ("Exit", "RefExit") and context is not None:
+        return context.outer_context
+    return context
 
 
 def switch(data: Any, pred: Any, name: str | None = None) -> Any:
@@ -111,6 +147,10 @@ class CondContext(ControlFlowContext):
         self.values.add(pivot.name)
         pivot.op._control_flow_context = self
 
+    @property
+    def control_pivot(self) -> Tensor:
+        return self.pivot
+
     def add_value(self, tensor: Tensor) -> Tensor:
         if tensor.name in self.values:
             return self.external_values.get(tensor.name, tensor)
@@ -141,8 +181,11 @@ class CondContext(ControlFlowContext):
                 inside = tensor if is_back_edge else self.add_value(tensor)
                 if inside is not tensor:
                     op._update_input(index, inside)
-        elif not any(c._control_flow_context is self for c in op.control_inputs):
-            op._add_control_input(self.pivot.op)
+            self.drop_external_controls(op)
+        else:
+            self.drop_external_controls(op)
+            if not any(c._control_flow_context is self for c in op.control_inputs):
+                op._add_control_input(self.pivot.op)
         self.see_outputs(op)
         self.keep_private(op)
         if self.outer_context is not None:

@@ -14,6 +14,8 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, INDEX
 from penstock.ops import window
 from penstock.ops.shape_checks import merge_sizes, with_rank
+from penstock.ops.shaping import shape, shape_n
+from penstock.shapes import Shape
 
 _PADDINGS = ("SAME", "VALID", "EXPLICIT")
 _CONV2D_ATTRS: dict[str, Any] = {
@@ -62,7 +64,7 @@ Conv3DBackpropFilterV2 = op(
 
 @Conv2D.shape
 @Conv3D.shape
-def _(op, input, filter):
+def _(op: Any, input: Shape, filter: Shape) -> Any:
     rank = 5 if op.type == "Conv3D" else 4
     filter, input = with_rank(filter, rank), with_rank(input, rank)
     channels = window.channel_axis(op.attrs["data_format"])
@@ -107,7 +109,7 @@ def _output_sizes(
 
 
 @Conv2DBackpropInput.shape
-def _(op, input_sizes, filter, out_backprop):
+def _(op: Any, input_sizes: Shape, filter: Shape, out_backprop: Shape) -> Any:
     filter, out_backprop = with_rank(filter, 4), with_rank(out_backprop, 4)
     channels = window.channel_axis(op.attrs["data_format"])
     merge_sizes(out_backprop[channels], filter[3])
@@ -125,13 +127,13 @@ def _(op, input_sizes, filter, out_backprop):
 
 
 @Conv3DBackpropInputV2.shape
-def _(op, input_sizes, filter, out_backprop):
+def _(op: Any, input_sizes: Shape, filter: Shape, out_backprop: Shape) -> Any:
     return with_rank(constant_shape(op.inputs[0]), 5)
 
 
 @Conv2DBackpropFilter.shape
 @Conv3DBackpropFilterV2.shape
-def _(op, input, filter_sizes, out_backprop):
+def _(op: Any, input: Shape, filter_sizes: Shape, out_backprop: Shape) -> Any:
     return with_rank(constant_shape(op.inputs[1]), 4 if op.type == "Conv2DBackpropFilter" else 5)
 
 
@@ -153,15 +155,11 @@ def _attrs(op: Any) -> dict[str, Any]:
 
 
 def _shape(tensor: Tensor) -> Tensor:
-    from penstock.ops.array import shape
-
     return shape(tensor)
 
 
 @Conv2D.gradient
-def _(op, grad):
-    from penstock.ops.array import shape_n
-
+def _(op: Any, grad: Any) -> Any:
     input, filter = op.inputs
     input_shape, filter_shape = shape_n([input, filter])
     return [
@@ -171,7 +169,7 @@ def _(op, grad):
 
 
 @Conv2DBackpropInput.gradient
-def _(op, grad):
+def _(op: Any, grad: Any) -> Any:
     _, filter, out_backprop = op.inputs
     return [
         None,
@@ -181,7 +179,7 @@ def _(op, grad):
 
 
 @Conv2DBackpropFilter.gradient
-def _(op, grad):
+def _(op: Any, grad: Any) -> Any:
     input, _, out_backprop = op.inputs
     return [
         Conv2DBackpropInput(_shape(input), grad, out_backprop, **_attrs(op)),
@@ -191,9 +189,7 @@ def _(op, grad):
 
 
 @Conv3D.gradient
-def _(op, grad):
-    from penstock.ops.array import shape_n
-
+def _(op: Any, grad: Any) -> Any:
     input, filter = op.inputs
     input_shape, filter_shape = shape_n([input, filter])
     return [
@@ -203,7 +199,7 @@ def _(op, grad):
 
 
 @Conv3DBackpropInputV2.gradient
-def _(op, grad):
+def _(op: Any, grad: Any) -> Any:
     _, filter, out_backprop = op.inputs
     return [
         None,
@@ -213,7 +209,7 @@ def _(op, grad):
 
 
 @Conv3DBackpropFilterV2.gradient
-def _(op, grad):
+def _(op: Any, grad: Any) -> Any:
     input, _, out_backprop = op.inputs
     return [
         Conv3DBackpropInputV2(_shape(input), grad, out_backprop, **_attrs(op)),

@@ -17,6 +17,8 @@ from penstock.ops.conv import (
     Conv3DBackpropFilterV2,
     Conv3DBackpropInputV2,
 )
+from penstock.ops.joining import concat
+from penstock.ops.shaping import expand_dims, renamed_argument, reshape, shape, squeeze
 
 __all__ = [
     "conv1d",
@@ -31,15 +33,6 @@ __all__ = [
     "conv3d_transpose",
     "conv_transpose",
 ]
-
-
-def one_of(old: str, old_value: Any, new: str, new_value: Any) -> Any:
-    """The value given under one of two names of an argument."""
-    if new_value is None:
-        return old_value
-    if old_value is not None:
-        raise ValueError(f"Cannot specify both '{old}' and '{new}'.")
-    return new_value
 
 
 def conv2d(
@@ -63,7 +56,7 @@ def conv2d(
       padding: "SAME", "VALID", or a list of [before, after] pairs, one per dimension.
       dilations: How far apart the filter's taps are, in the forms of `strides`.
     """
-    filter = one_of("filter", filter, "filters", filters)
+    filter = renamed_argument("filters", filters, "filter", filter)
     padding, explicit = window.padding_attrs(padding)
     channels = window.channel_axis(data_format)
     attrs = {
@@ -85,8 +78,6 @@ def conv2d(
 
 def squeeze_batch_dims(input: Any, op: Any, inner_rank: int, name: str | None) -> Tensor:
     """Applies `op` with all but the last `inner_rank` dimensions of `input` made one."""
-    from penstock.ops.array import concat, reshape, shape
-
     with name_scope(name, "squeeze_batch_dims", [input]):
         input = convert_to_tensor(input, name="input")
         inner = _sizes(input.shape[-inner_rank:], lambda: shape(input)[-inner_rank:])
@@ -125,7 +116,7 @@ def conv2d_backprop_input(
     padding, explicit = window.padding_attrs(padding)
     return Conv2DBackpropInput(  # type: ignore[no-any-return]
         input_sizes,
-        one_of("filter", filter, "filters", filters),
+        renamed_argument("filters", filters, "filter", filter),
         out_backprop,
         strides=strides,
         use_cudnn_on_gpu=use_cudnn_on_gpu,
@@ -182,8 +173,8 @@ def conv2d_transpose(
       filter: [height, width, output channels, input channels].
       output_shape: The shape of the result.
     """
-    value = one_of("value", value, "input", input)
-    filter = one_of("filter", filter, "filters", filters)
+    value = renamed_argument("input", input, "value", value)
+    filter = renamed_argument("filters", filters, "filter", filter)
     with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
         data_format = data_format or "NHWC"
         channels = window.channel_axis(data_format)
@@ -218,9 +209,7 @@ def conv1d(
       value: [batch, width, channels], or [batch, channels, width] for data format NCW.
       filters: [width, input channels, output channels].
     """
-    from penstock.ops.array import expand_dims, squeeze
-
-    value = one_of("value", value, "input", input)
+    value = renamed_argument("input", input, "value", value)
     with name_scope(name, "conv1d", [value, filters]) as scope:
         format_2d, axis = _format_1d(data_format)
         channels = window.channel_axis(format_2d)
@@ -271,8 +260,6 @@ def conv1d_transpose(
     Args:
       filters: [width, output channels, input channels].
     """
-    from penstock.ops.array import concat, expand_dims, squeeze
-
     with name_scope(name, "conv1d_transpose", [input, filters, output_shape]) as scope:
         format_2d, _ = _format_1d(data_format)
         channels = window.channel_axis(format_2d)
@@ -315,7 +302,7 @@ def conv3d(
     """
     return Conv3D(  # type: ignore[no-any-return]
         input,
-        one_of("filter", filter, "filters", filters),
+        renamed_argument("filters", filters, "filter", filter),
         strides=strides,
         padding=padding,
         data_format=data_format,
@@ -367,8 +354,8 @@ def conv3d_transpose(
     Args:
       filter: [depth, height, width, output channels, input channels].
     """
-    value = one_of("value", value, "input", input)
-    filter = one_of("filter", filter, "filters", filters)
+    value = renamed_argument("input", input, "value", value)
+    filter = renamed_argument("filters", filters, "filter", filter)
     with name_scope(name, "conv3d_transpose", [value, filter, output_shape]) as scope:
         data_format = data_format or "NDHWC"
         channels = window.channel_axis(data_format)

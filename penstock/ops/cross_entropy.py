@@ -22,6 +22,7 @@ from penstock.ops.filling import ones_like, zeros_like
 from penstock.ops.filling import range as count
 from penstock.ops.identity import stop_gradient
 from penstock.ops.joining import concat
+from penstock.ops.matmul import matmul
 from penstock.ops.permuting import transpose
 from penstock.ops.select import Select
 from penstock.ops.shape_checks import merge_sizes, with_rank
@@ -85,8 +86,6 @@ def _logits_gradient(op: Any, grad: Tensor, backprop_grad: Tensor | None) -> Ten
     by_logits = _per_row(grad, op.outputs[1])
     if backprop_grad is None or backprop_grad.op.type in ("ZerosLike", "Zeros"):
         return by_logits
-    from penstock.ops.linear import matmul
-
     probabilities = Softmax(op.inputs[0])
     dot = matmul(expand_dims(backprop_grad, 1), expand_dims(probabilities, 2))
     return by_logits + (backprop_grad - squeeze(dot, axis=[1])) * probabilities

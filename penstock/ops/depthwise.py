@@ -13,9 +13,10 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING
 from penstock.ops import window
 from penstock.ops.conv import Conv2D
-from penstock.ops.convolution import one_of
 from penstock.ops.dilated import with_space_to_batch
 from penstock.ops.shape_checks import merge_sizes, with_rank
+from penstock.ops.shaping import renamed_argument, shape
+from penstock.shapes import Shape
 
 __all__ = [
     "depthwise_conv2d",
@@ -53,7 +54,7 @@ DepthwiseConv2dNativeBackpropFilter = op(
 
 
 @DepthwiseConv2dNative.shape
-def _(op, input, filter):
+def _(op: Any, input: Shape, filter: Shape) -> Any:
     input, filter = with_rank(input, 4), with_rank(filter, 4)
     attrs, channels = op.attrs, window.channel_axis(op.attrs["data_format"])
     window.check_length("DepthwiseConv2D", "stride", attrs["strides"], 4)
@@ -73,12 +74,12 @@ def _(op, input, filter):
 
 
 @DepthwiseConv2dNativeBackpropInput.shape
-def _(op, input_sizes, filter, out_backprop):
+def _(op: Any, input_sizes: Shape, filter: Shape, out_backprop: Shape) -> Any:
     return with_rank(constant_shape(op.inputs[0]), 4)
 
 
 @DepthwiseConv2dNativeBackpropFilter.shape
-def _(op, input, filter_sizes, out_backprop):
+def _(op: Any, input: Shape, filter_sizes: Shape, out_backprop: Shape) -> Any:
     return with_rank(constant_shape(op.inputs[1]), 4)
 
 
@@ -87,9 +88,7 @@ def _attrs(op: Any) -> dict[str, Any]:
 
 
 @DepthwiseConv2dNative.gradient
-def _(op, grad):
-    from penstock.ops.array import shape
-
+def _(op: Any, grad: Any) -> Any:
     input, filter = op.inputs
     return [
         DepthwiseConv2dNativeBackpropInput(shape(input), filter, grad, **_attrs(op)),
@@ -98,9 +97,7 @@ def _(op, grad):
 
 
 @DepthwiseConv2dNativeBackpropInput.gradient
-def _(op, grad):
-    from penstock.ops.array import shape
-
+def _(op: Any, grad: Any) -> Any:
     _, filter, out_backprop = op.inputs
     return [
         None,
@@ -110,9 +107,7 @@ def _(op, grad):
 
 
 @DepthwiseConv2dNativeBackpropFilter.gradient
-def _(op, grad):
-    from penstock.ops.array import shape
-
+def _(op: Any, grad: Any) -> Any:
     input, _, out_backprop = op.inputs
     return [
         DepthwiseConv2dNativeBackpropInput(shape(input), grad, out_backprop, **_attrs(op)),
@@ -223,7 +218,7 @@ def depthwise_conv2d(
       rate: For height and width.
       dilations: Another name of `rate`.
     """
-    rate = one_of("rate", rate, "dilations", dilations)
+    rate = renamed_argument("dilations", dilations, "rate", rate)
     with name_scope(name, "depthwise", [input, filter]) as scope:
         input = convert_to_tensor(input, name="tensor_in")
         filter = convert_to_tensor(filter, name="filter_in")
@@ -249,7 +244,7 @@ def separable_conv2d(
       depthwise_filter: [height, width, channels, multiplier].
       pointwise_filter: [1, 1, channels * multiplier, output channels].
     """
-    rate = one_of("rate", rate, "dilations", dilations)
+    rate = renamed_argument("dilations", dilations, "rate", rate)
     with name_scope(
         name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]
     ) as scope:
@@ -287,8 +282,6 @@ def _dilated_depthwise(
     data_format: str | None,
     name: str,
 ) -> Tensor:
-    from penstock.ops.array import shape
-
     def convolve(input_converted: Tensor, _: Any, padding: Any) -> Tensor:
         return depthwise_conv2d_native(
             input_converted, filter, strides, padding, data_format or "NHWC", name=name

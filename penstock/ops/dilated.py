@@ -17,8 +17,17 @@ from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops import window
+from penstock.ops.blocks import (
+    batch_to_space,
+    batch_to_space_nd,
+    required_space_to_batch_paddings,
+    space_to_batch,
+    space_to_batch_nd,
+)
 from penstock.ops.conv import Conv2D, Conv2DBackpropInput, Conv3D
-from penstock.ops.convolution import conv2d_transpose, one_of, squeeze_batch_dims
+from penstock.ops.convolution import conv2d_transpose, squeeze_batch_dims
+from penstock.ops.joining import concat, stack
+from penstock.ops.shaping import expand_dims, renamed_argument, shape, squeeze
 
 __all__ = [
     "atrous_conv2d",
@@ -84,8 +93,6 @@ def _base_paddings(
     padding: str, filter_shape: Any, count: int, rate: Tensor, known_rate: np.ndarray | None
 ) -> Any:
     """The padding that the dilated window itself needs: None for VALID."""
-    from penstock.ops.array import stack
-
     if padding == "VALID":
         return None
     if padding != "SAME":
@@ -109,12 +116,6 @@ def _subsampled(
     dims: list[int],
     op: Windowed,
 ) -> Tensor:
-    from penstock.ops.array import (
-        batch_to_space_nd,
-        required_space_to_batch_paddings,
-        space_to_batch_nd,
-    )
-
     paddings, crops = required_space_to_batch_paddings(
         input_shape=_spatial_sizes(input, dims),
         base_paddings=base_paddings,
@@ -130,8 +131,6 @@ def _subsampled(
 
 
 def _spatial_sizes(input: Tensor, dims: list[int]) -> Any:
-    from penstock.ops.array import shape, stack
-
     static = input.get_shape()
     if static.ndims is not None:
         sizes = [static.dims[axis].value for axis in dims]
@@ -143,8 +142,6 @@ def _spatial_sizes(input: Tensor, dims: list[int]) -> Any:
 
 def _for_all_dims(value: Any, blank: Any, dims: list[int]) -> Any:
     """A per-dimension value widened by `blank` to all dimensions from 1 to the last spatial one."""
-    from penstock.ops.array import concat
-
     known = constant_value(value) if isinstance(value, Tensor) else value
     source: Any = value if known is None else known
     parts: list[Any] = []
@@ -180,20 +177,14 @@ def convolution(
       strides: One per spatial dimension; all ones if a dilation rate is above one.
       dilation_rate: How far apart the filter's taps are, one number per spatial dimension.
     """
-    filter = one_of("filter", filter, "filters", filters)
-    rate = one_of("dilation_rate", dilation_rate, "dilations", dilations)
+    filter = renamed_argument("filters", filters, "filter", filter)
+    rate = renamed_argument("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, "convolution", [input, filter]) as scope:
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
         count = _spatial_count(input, filter)
         channels = window.channel_axis(data_format)
-        steps = _per_spatial(strides, count, "strides")
-        rates = _per_spatial(rate, count, "dilation_rate")
-        if np.any(steps > 1) and np.any(rates > 1):
-            raise ValueError(
-                "`strides > 1` not supported in conjunction with `dilation_rate > 1`. "
-                f"Received: strides={steps} and dilation_rate={rates}"
-            )
+        steps, rates = strides_and_rates(strides, rate, count)
 
         def convolve(images: Tensor, _: int, padding: Any) -> Tensor:
             return _convolve(images, filter, count, steps, padding, channels, scope)
@@ -223,6 +214,18 @@ def _spatial_count(input: Tensor, filter: Tensor) -> int:
     return count  # type: ignore[no-any-return]
 
 
+def strides_and_rates(strides: Any, rate: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Strides and dilation rates of `count` spatial dimensions; only one of them may exceed 1."""
+    steps = _per_spatial(strides, count, "strides")
+    rates = _per_spatial(rate, count, "dilation_rate")
+    if np.any(steps > 1) and np.any(rates > 1):
+        raise ValueError(
+            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. "
+            f"Received: strides={steps} and dilation_rate={rates}"
+        )
+    return steps, rates
+
+
 def _per_spatial(value: Any, count: int, name: str) -> np.ndarray:
     entries = np.ones(count, np.int32) if value is None else np.asarray(value, np.int32)
     if entries.ndim == 0:
@@ -244,8 +247,6 @@ def _convolve(
     name: str,
 ) -> Tensor:
     """A plain convolution over `count` spatial dimensions."""
-    from penstock.ops.array import expand_dims, squeeze
-
     strides = list(window.assemble(1, steps.tolist(), 1, channels))
     if count == 3:
         data_format = "NCDHW" if channels == 1 else "NDHWC"
@@ -295,8 +296,6 @@ def atrous_conv2d_transpose(
       filters: [height, width, output channels, input channels].
       output_shape: The shape of the result.
     """
-    from penstock.ops.array import batch_to_space, shape, space_to_batch
-
     with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]):
         value = convert_to_tensor(value, name="value")
         filters = convert_to_tensor(filters, name="filters")

@@ -70,9 +70,7 @@ def embedding_lookup(
 def _parts(params: Any) -> list[Any]:
     if params is None:
         raise ValueError("params must be specified")
-    if isinstance(params, PartitionedVariable):
-        parts = list(params)
-    elif isinstance(params, (list, tuple)):
+    if isinstance(params, PartitionedVariable) or isinstance(params, (list, tuple)):
         parts = list(params)
     else:
         parts = [params]

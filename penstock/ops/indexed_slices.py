@@ -27,8 +27,9 @@ def _conversion(
             f"Tensor conversion requested for IndexedSlices without dense_shape: {slices}"
         )
     _warn_if_large(slices.dense_shape)
-    rows = slices.dense_shape[0]  # type: ignore[index]
-    return UnsortedSegmentSum(slices.values, slices.indices, rows, name=name)  # type: ignore[no-any-return]
+    dense_shape: Any = slices.dense_shape
+    rows = dense_shape[0]
+    return UnsortedSegmentSum(slices.values, slices.indices, rows, name=name)
 
 
 def _warn_if_large(dense_shape: Tensor) -> None:

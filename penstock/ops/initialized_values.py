@@ -74,9 +74,7 @@ def _read_by(op: Operation) -> Iterator[Tensor]:
     return iter(() if op.type in _LEFT_ALONE else op.inputs)
 
 
-def _rebuilt(
-    op: Operation, rebuilt: dict[Operation, Operation], variable_name: str
-) -> Operation:
+def _rebuilt(op: Operation, rebuilt: dict[Operation, Operation], variable_name: str) -> Operation:
     if op.type in _LEFT_ALONE:
         return op
     if op.type in _VARIABLES:

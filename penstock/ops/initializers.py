@@ -12,8 +12,10 @@ from penstock import dtypes, shapes
 from penstock.dtypes import DType
 from penstock.ir.tensor import Tensor
 from penstock.ops.constants import constant
+from penstock.ops.diagonals import eye
 from penstock.ops.filling import ones, zeros
 from penstock.ops.random import random_normal, random_uniform, truncated_normal
+from penstock.ops.slicing import slice as slice_of
 
 __all__ = [
     "constant_initializer",
@@ -335,6 +337,32 @@ class UniformUnitScaling(Initializer):
 
     def get_config(self) -> dict[str, Any]:
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
+
+
+# Matrices -------------------------------------------------------------------------------------
+
+
+class Identity(Initializer):
+    """The identity matrix times `gain`."""
+
+    def __init__(self, gain: float = 1.0, dtype: Any = dtypes.float32):
+        self.gain = gain
+        self.dtype = floating(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        whole = sizes_of(shape if partition_info is None else partition_info.full_shape)
+        if len(whole) != 2:
+            raise ValueError(
+                "The tensor to initialize, specified by argument `shape` must be at least "
+                f"two-dimensional. Received shape={shape}"
+            )
+        matrix: Any = eye(whole[0], whole[1], dtype=dtype or self.dtype)
+        if partition_info is not None:
+            matrix = slice_of(matrix, partition_info.var_offset, shape)
+        return self.gain * matrix
+
+    def get_config(self) -> dict[str, Any]:
+        return {"gain": self.gain, "dtype": self.dtype.name}
 
 
 zeros_initializer = Zeros

@@ -34,8 +34,8 @@ class PartitionedVariable:
         name: str,
         shape: Any,
         dtype: DType,
-        variable_list: list[Variable],
-        partitions: list[int],
+        variable_list: Any,
+        partitions: Any,
     ):
         if not isinstance(variable_list, (list, tuple)):
             raise TypeError(f"variable_list is not a list or tuple: {variable_list}")
@@ -117,15 +117,21 @@ class PartitionedVariable:
             return identity(joined, name=self._name)
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> list[Any]:
         """Replaces the value of each part by its part of `value` (a tensor, or a list of parts)."""
-        return self._apply(
-            lambda part, new: part.assign(new, use_locking, name, read_value), value
-        )
+        return self._apply(lambda part, new: part.assign(new, use_locking, name, read_value), value)
 
     def assign_add(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> list[Any]:
         """Adds to each part its part of `value`."""
         return self._apply(
@@ -133,7 +139,11 @@ class PartitionedVariable:
         )
 
     def assign_sub(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> list[Any]:
         """Subtracts from each part its part of `value`."""
         return self._apply(

@@ -1,4 +1,4 @@
-"""How to cut a variable into parts: functions from a shape and type to numbers of parts per axis."""
+"""How to cut a variable into parts: from its shape and type, the number of parts per axis."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def min_max_variable_partitioner(
     def partitioner(shape: Any, dtype: Any) -> list[int]:
         whole = TensorShape(shape)
         if axis >= len(whole):
-            raise ValueError(f"Cannot partition variable along axis {axis} when shape is only {whole}")
+            raise ValueError(
+                f"Cannot partition variable along axis {axis} when shape is only {whole}"
+            )
         element = _bytes_per_element(dtypes.as_dtype(dtype), bytes_per_string_element)
         total = (whole.num_elements() or 0) * element
         wanted = min(math.ceil(total / min_slice_size), max_partitions)

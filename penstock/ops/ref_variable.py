@@ -8,7 +8,6 @@ from penstock import shapes
 from penstock.dtypes import DType
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
-from penstock.ir.graph import Graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.naming import within_scope, without_scope, without_slash
 from penstock.ir.operation import Operation
@@ -48,6 +47,9 @@ _SCATTER_ND = {
 
 class RefVariable(Variable):
     """A variable whose buffer is the output of a VariableV2 node; see `tf.Variable`."""
+
+    _variable: Tensor
+    _snapshot: Tensor
 
     def __init__(
         self,
@@ -112,9 +114,7 @@ class RefVariable(Variable):
         if validate_shape and not shapes.is_full(initial._shape):
             refuse_unshaped(initial)
         safe = without_uninitialized_reads(initial, own_name)
-        self._initializer_op = state.Assign(
-            self._variable, safe, validate_shape=validate_shape
-        ).op
+        self._initializer_op = state.Assign(self._variable, safe, validate_shape=validate_shape).op
 
     def _add_snapshot(self) -> None:
         """Adds the read that every use of the variable shares, on the caching device if any."""
@@ -218,7 +218,7 @@ class RefVariable(Variable):
         return updated if read_value else updated.op
 
     def count_up_to(self, limit: int) -> Tensor:
-        return state.CountUpTo(self._variable, limit=limit)  # type: ignore[no-any-return]
+        return state.CountUpTo(self._variable, limit=limit)
 
     def _scatter(self, kind: str, indices: Any, updates: Any, use_locking: Any, name: Any) -> Any:
         spec = _SCATTER[kind]
@@ -252,4 +252,4 @@ def _buffer(scope: str, initial: Tensor, shape: Any, validate_shape: bool) -> Te
     else:
         size = shapes.raw(shape)
     dtype = initial.dtype.base_dtype
-    return state.VariableV2(shape=size, dtype=dtype, name=scope)  # type: ignore[no-any-return]
+    return state.VariableV2(shape=size, dtype=dtype, name=scope)

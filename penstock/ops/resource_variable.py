@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any
 
-from penstock import dtypes, shapes
+from penstock import shapes
 from penstock.dtypes import DType
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
@@ -49,6 +49,10 @@ _SCATTER_ND = {
 
 class ResourceVariable(Variable):
     """A variable behind the handle that a VarHandleOp node gives; see `tf.Variable`."""
+
+    _handle: Tensor
+    _graph_element: Tensor
+    _cached_value: Tensor | None
 
     def __init__(
         self,
@@ -159,13 +163,13 @@ class ResourceVariable(Variable):
         # Before TensorFlow 1.4 the message did not name the snapshot.
         snapshot = message.snapshot_name
         if snapshot:
-            self._graph_element: Tensor = element(snapshot)
+            self._graph_element = element(snapshot)
         else:
             self._graph_element = graph.get_tensor_by_name(
                 f"{self._handle.op.name}/Read/ReadVariableOp:0"
             )
         is_cached = self._graph_element.op.type != "ReadVariableOp"
-        self._cached_value: Tensor | None = self._graph_element if is_cached else None
+        self._cached_value = self._graph_element if is_cached else None
         self._trainable = message.trainable
         self._synchronization = VariableSynchronization(message.synchronization)
         self._aggregation = VariableAggregation(message.aggregation)
@@ -207,7 +211,7 @@ class ResourceVariable(Variable):
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether the variable has a value, as a boolean tensor."""
-        return ops.VarIsInitializedOp(self._handle, name=name)  # type: ignore[no-any-return]
+        return ops.VarIsInitializedOp(self._handle, name=name)
 
     # Reading ----------------------------------------------------------------------------------
 
@@ -311,9 +315,7 @@ class ResourceVariable(Variable):
     ) -> Any:
         part = convert_to_tensor(value, self._dtype)
         return self._after(
-            ResourceStridedSliceAssign(
-                self._handle, begin, end, strides, part, name=name, **masks
-            )
+            ResourceStridedSliceAssign(self._handle, begin, end, strides, part, name=name, **masks)
         )
 
     def _after(self, update: Operation) -> _UpdatedVariable:
@@ -335,9 +337,6 @@ class ResourceVariable(Variable):
         return message
 
 
-R = TypeVar("R")
-
-
 class _UpdatedVariable(ResourceVariable):
     """A variable as it is after one update: its reads, and further updates, wait for that one.
 
@@ -348,11 +347,7 @@ class _UpdatedVariable(ResourceVariable):
         self.__dict__.update(variable.__dict__)
         self._cached_value = None
         self._update = update
-        self._graph_element = self._waiting(self._read)
-
-    def _waiting(self, make: Callable[[], R]) -> R:
-        with get_default_graph().control_dependencies([self._update]):
-            return make()
+        self._graph_element = self.value()
 
     @property
     def name(self) -> str:
@@ -363,55 +358,34 @@ class _UpdatedVariable(ResourceVariable):
         return self._update
 
     def value(self) -> Tensor:
-        return self._waiting(super().value)
+        with get_default_graph().control_dependencies([self._update]):
+            return self._read()
 
     def read_value(self) -> Tensor:
-        return self._waiting(super().read_value)
+        return self.value()
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
-        return self._waiting(lambda: super(_UpdatedVariable, self).sparse_read(indices, name))
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        return self._waiting(lambda: super(_UpdatedVariable, self).gather_nd(indices, name))
+def _wait_for_update(method_name: str) -> None:
+    """Makes a method of an updated variable add its nodes after the update."""
+    method = getattr(ResourceVariable, method_name)
 
-    def assign(
-        self,
-        value: Any,
-        use_locking: Any = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        again = super().assign
-        return self._waiting(lambda: again(value, use_locking, name, read_value))
+    @wraps(method)
+    def waiting(variable: _UpdatedVariable, *args: Any, **kwargs: Any) -> Any:
+        with get_default_graph().control_dependencies([variable._update]):
+            return method(variable, *args, **kwargs)
 
-    def assign_add(
-        self,
-        delta: Any,
-        use_locking: Any = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        again = super().assign_add
-        return self._waiting(lambda: again(delta, use_locking, name, read_value))
+    setattr(_UpdatedVariable, method_name, waiting)
 
-    def assign_sub(
-        self,
-        delta: Any,
-        use_locking: Any = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        again = super().assign_sub
-        return self._waiting(lambda: again(delta, use_locking, name, read_value))
 
-    def count_up_to(self, limit: int) -> Tensor:
-        again = super().count_up_to
-        return self._waiting(lambda: again(limit))
-
-    def _scatter(self, kind: str, indices: Any, updates: Any, use_locking: Any, name: Any) -> Any:
-        again = super()._scatter
-        return self._waiting(lambda: again(kind, indices, updates, use_locking, name))
-
-    def _scatter_nd(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
-        again = super()._scatter_nd
-        return self._waiting(lambda: again(kind, indices, updates, name))
+for _method_name in (
+    "assign",
+    "assign_add",
+    "assign_sub",
+    "count_up_to",
+    "gather_nd",
+    "sparse_read",
+    "_scatter",
+    "_scatter_nd",
+    "_strided_slice_assign",
+):
+    _wait_for_update(_method_name)

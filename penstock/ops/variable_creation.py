@@ -89,7 +89,7 @@ def create_variable(
     create: Creator = _create_default
     for creator in _creators.of_graph.get(get_default_graph(), ()):
         create = _asking(creator, create)
-    return create(  # type: ignore[no-any-return]
+    return create(
         initial_value=initial_value,
         trainable=trainable,
         collections=collections,

@@ -12,9 +12,7 @@ from penstock.ops.variables import Variable
 def save_slice_info_of(message: Any, import_scope: str | None) -> SaveSliceInfo | None:
     if not message.HasField("save_slice_info_def"):
         return None
-    return SaveSliceInfo(
-        save_slice_info_def=message.save_slice_info_def, import_scope=import_scope
-    )
+    return SaveSliceInfo(save_slice_info_def=message.save_slice_info_def, import_scope=import_scope)
 
 
 def describe_settings(variable: Variable, message: Any, export_scope: str | None) -> None:

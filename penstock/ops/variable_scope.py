@@ -255,12 +255,12 @@ def _only_entry(key: tuple[str], make: Callable[[], Any]) -> Any:
 
 
 def _open_scopes() -> _OpenScopes:
-    return _only_entry(_SCOPES_KEY, _OpenScopes)  # type: ignore[no-any-return]
+    return _only_entry(_SCOPES_KEY, _OpenScopes)
 
 
 def default_store() -> VariableStore:
     """The variables that `get_variable` made in the default graph."""
-    return _only_entry(_STORE_KEY, VariableStore)  # type: ignore[no-any-return]
+    return _only_entry(_STORE_KEY, VariableStore)
 
 
 def get_variable_scope() -> VariableScope:
@@ -271,7 +271,7 @@ def get_variable_scope() -> VariableScope:
 # Opening scopes -------------------------------------------------------------------------------
 
 
-class variable_scope:  # noqa: N801 - TensorFlow's spelling; a class, as programs subclass it
+class variable_scope:
     """Opens a scope for `tf.get_variable`, and a name scope with it.
 
     >>> with tf.variable_scope("layer", reuse=tf.AUTO_REUSE):
@@ -388,9 +388,7 @@ class variable_scope:  # noqa: N801 - TensorFlow's spelling; a class, as program
         scopes.current = scope
         return scope
 
-    def _derived(
-        self, parent: VariableScope, name: str, reuse: Any, opened: str
-    ) -> VariableScope:
+    def _derived(self, parent: VariableScope, name: str, reuse: Any, opened: str) -> VariableScope:
         settings = {
             key: _first(given, getattr(parent, key)) for key, given in self._settings.items()
         }

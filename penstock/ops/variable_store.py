@@ -20,6 +20,7 @@ from penstock.ops.initializers import glorot_uniform_initializer, zeros_initiali
 from penstock.ops.partitioned_variables import PartitionedVariable
 from penstock.ops.save_slices import PartitionInfo, SaveSliceInfo
 from penstock.ops.slicing import slice as slice_of
+from penstock.ops.variable_creation import create_variable
 from penstock.ops.variables import (
     Variable,
     VariableAggregation,
@@ -158,9 +159,10 @@ class VariableStore:
         assert partitions is not None
         self._check_parts(name, partitions)
         parts = []
-        for index, (offset, part_shape) in enumerate(part_bounds(shape.as_list(), partitions)):
+        whole: list[Any] = shape.as_list()
+        for index, (offset, part_shape) in enumerate(part_bounds(whole, partitions)):
             part = self._get_part(f"{name}/part_{index}", request, shape, offset, part_shape)
-            part._set_save_slice_info(SaveSliceInfo(name, shape.as_list(), offset, part_shape))
+            part._set_save_slice_info(SaveSliceInfo(name, whole, offset, part_shape))
             parts.append(part)
         made = PartitionedVariable(
             name, shape, parts[0].dtype.base_dtype, variable_list=parts, partitions=partitions
@@ -186,8 +188,7 @@ class VariableStore:
             )
         if partitions is not None and partitions != found._get_partitions():
             raise ValueError(
-                f"{trying} partitions {partitions} and found partitions "
-                f"{found._get_partitions()}."
+                f"{trying} partitions {partitions} and found partitions {found._get_partitions()}."
             )
         return found
 
@@ -274,7 +275,7 @@ def _made(name: str, request: Request, partition_info: PartitionInfo | None) -> 
     else:
         initial_value = _initial_value(name, request, partition_info)
         dtype = request.dtype
-    return Variable(
+    return create_variable(
         initial_value=initial_value,
         name=name,
         trainable=request.trainable,
@@ -307,9 +308,11 @@ def _initial_value(
     parameters = inspect.signature(initializer).parameters
     if shape is not None and None not in shape:
         make = partial(initializer, list(shape), dtype=request.dtype)
-        return partial(make, partition_info=partition_info) if "partition_info" in parameters else make
-    if request.shape is None and not parameters:
-        return initializer  # type: ignore[no-any-return]
+        return (
+            partial(make, partition_info=partition_info) if "partition_info" in parameters else make
+        )
+    if not parameters:
+        return initializer
     raise ValueError(
         f"Variable {name}: The initializer passed is not valid. It should be a callable with no "
         "arguments and the shape should not be provided, or an initializer such as "
@@ -347,8 +350,7 @@ def _partitions(partitioner: Any, shape: TensorShape, dtype: DType) -> list[int]
         return None
     if not shape.is_fully_defined():
         raise ValueError(
-            "Shape of a new partitioned variable must be fully defined, but instead was "
-            f"{shape}."
+            f"Shape of a new partitioned variable must be fully defined, but instead was {shape}."
         )
     if not shape.as_list():
         raise ValueError("A partitioned Variable must have rank at least 1")
@@ -375,9 +377,7 @@ def check_partitions(shape: TensorShape, partitions: list[int]) -> None:
         )
 
 
-def part_bounds(
-    shape: list[Any], partitions: list[int]
-) -> list[tuple[list[int], list[int]]]:
+def part_bounds(shape: list[Any], partitions: list[int]) -> list[tuple[list[int], list[int]]]:
     """Offset and shape of each part; the first parts get what does not divide evenly."""
     count = max(partitions)
     axis = partitions.index(count)

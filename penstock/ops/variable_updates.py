@@ -66,7 +66,7 @@ def assign_add(
     """Adds `value` to variable `ref`."""
     if _is_reference(ref):
         return state.AssignAdd(ref, value, use_locking=use_locking, name=name)
-    return ref.assign_add(value, name=name)
+    return ref.assign_add(value)  # TensorFlow, too, leaves the name out
 
 
 def assign_sub(
@@ -75,23 +75,23 @@ def assign_sub(
     """Subtracts `value` from variable `ref`."""
     if _is_reference(ref):
         return state.AssignSub(ref, value, use_locking=use_locking, name=name)
-    return ref.assign_sub(value, name=name)
+    return ref.assign_sub(value)
 
 
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
     """Adds one to `ref` and returns the value before; OutOfRangeError once it reached `limit`."""
     if _is_reference(ref):
-        return state.CountUpTo(ref, limit=limit, name=name)  # type: ignore[no-any-return]
+        return state.CountUpTo(ref, limit=limit, name=name)
     from penstock.ops.resource_variables import ResourceCountUpTo
 
-    return ResourceCountUpTo(ref.handle, limit=limit, T=ref.dtype, name=name)  # type: ignore[no-any-return]
+    return ResourceCountUpTo(ref.handle, limit=limit, T=ref.dtype, name=name)
 
 
 def is_variable_initialized(variable: Any) -> Tensor:
     """Whether `variable` has a value, as a boolean tensor."""
     if _is_reference(variable):
-        return state.IsVariableInitialized(variable)  # type: ignore[no-any-return]
-    return variable.is_initialized()  # type: ignore[no-any-return]
+        return state.IsVariableInitialized(variable)
+    return variable.is_initialized()
 
 
 # Rows -----------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def batch_scatter_update(
     All dimensions of `indices` but the last are batch dimensions, the first ones of `ref`.
     """
     positions = convert_to_tensor(indices, name="indices")
-    sizes = shape_of(positions)
+    sizes: Any = shape_of(positions)
     rank = positions.shape.ndims
     if rank is None:
         raise ValueError("batch_scatter_update needs indices of known rank")
@@ -203,6 +203,6 @@ def batch_scatter_update(
     for axis in range(rank - 1):
         length = sizes[axis]
         spread = reshape(Range(0, length, 1), [1] * axis + [length] + [1] * (rank - axis))
-        parts.append(spread * ones_like(coordinates))  # type: ignore[operator]
+        parts.append(spread * ones_like(coordinates))
     full = concat([*parts, coordinates], axis=-1)
     return scatter_nd_update(ref, full, updates, use_locking, name)

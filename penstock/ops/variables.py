@@ -18,8 +18,8 @@ from penstock.ir.defaults import get_default_session
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import OPERATORS, Tensor
+from penstock.ops import save_slices
 from penstock.ops.initialized_values import initialized_value
-from penstock.ops.save_slices import SaveSliceInfo
 from penstock.ops.slicing import slice_helper
 from penstock.shapes import TensorShape
 
@@ -42,7 +42,7 @@ class VariableAggregation(enum.Enum):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
-    ONLY_FIRST_TOWER = 3
+    ONLY_FIRST_TOWER = 3  # noqa: PIE796 - an alias, as in TensorFlow
 
 
 class _VariableMeta(type):
@@ -85,7 +85,7 @@ class Variable(metaclass=_VariableMeta):
       shape: the variable's shape where it is not `initial_value`'s.
     """
 
-    SaveSliceInfo = SaveSliceInfo
+    SaveSliceInfo = save_slices.SaveSliceInfo
     __array_priority__ = 100  # NumPy's binary operators defer to ours.
 
     _initial_value: Tensor | None
@@ -94,7 +94,7 @@ class Variable(metaclass=_VariableMeta):
     _constraint: Callable[[Any], Any] | None
     _synchronization: VariableSynchronization
     _aggregation: VariableAggregation
-    _save_slice_info: SaveSliceInfo | None
+    _save_slice_info: save_slices.SaveSliceInfo | None
 
     # What it is -------------------------------------------------------------------------------
 
@@ -161,10 +161,10 @@ class Variable(metaclass=_VariableMeta):
     def _shared_name(self) -> str:
         return self.name.partition(":")[0]
 
-    def _set_save_slice_info(self, save_slice_info: SaveSliceInfo | None) -> None:
+    def _set_save_slice_info(self, save_slice_info: save_slices.SaveSliceInfo | None) -> None:
         self._save_slice_info = save_slice_info
 
-    def _get_save_slice_info(self) -> SaveSliceInfo | None:
+    def _get_save_slice_info(self) -> save_slices.SaveSliceInfo | None:
         return self._save_slice_info
 
     def _add_to_collections(self, collections: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Optimizers whose update of a variable is one op, in four forms: dense or sparse, ref or resource."""
+"""Optimizers whose update is one op per variable: dense or sparse, by reference or by handle."""
 
 from __future__ import annotations
 
@@ -64,6 +64,8 @@ def cast_for(var: Any, *values: Any) -> list[Any]:
     """Hyper-parameters in the type of `var`; a variable of that type stays one, to be read late."""
     dtype = var.dtype.base_dtype
     return [
-        value if isinstance(value, ResourceVariable) and value.dtype is dtype else cast(value, dtype)
+        value
+        if isinstance(value, ResourceVariable) and value.dtype is dtype
+        else cast(value, dtype)
         for value in values
     ]

@@ -12,7 +12,7 @@ from penstock.dtypes import DType
 from penstock.ir.convert import convert_n_to_tensor, convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
-from penstock.ops.binary import add, divide, minimum, multiply, pow, subtract
+from penstock.ops.binary import add, divide, minimum, multiply, pow
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal
 from penstock.ops.conditionals import case, cond
@@ -114,7 +114,7 @@ def polynomial_decay(
         else:
             step = minimum(step, steps)
         progress = divide(step, steps)
-        remaining = multiply(subtract(rate, end), pow(1 - progress, exponent))
+        remaining = multiply(rate - end, pow(1 - progress, exponent))
         return add(remaining, end, name=scope)
 
 
@@ -160,9 +160,7 @@ def _boundary_like(limit: Tensor, x: Tensor) -> Tensor:
         return limit
     if given is dtypes.int32 and wanted is dtypes.int64:
         return cast(limit, wanted)
-    raise ValueError(
-        f"Boundaries ({given.name}) must have the same dtype as x ({wanted.name})."
-    )
+    raise ValueError(f"Boundaries ({given.name}) must have the same dtype as x ({wanted.name}).")
 
 
 piecewise_constant_decay = piecewise_constant

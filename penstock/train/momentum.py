@@ -1,4 +1,4 @@
-"""Momentum: accumulation = momentum * accumulation + gradient; var -= learning_rate * accumulation."""
+"""Momentum: velocity = momentum * velocity + gradient; var -= learning_rate * velocity."""
 
 from __future__ import annotations
 

@@ -67,6 +67,7 @@ class ExponentialMovingAverage:
         shadows start at zero; by default all trainable variables.
         """
         averaged = trainable_variables() if var_list is None else list(var_list)
+        debiased = set()
         for var in averaged:
             if var.dtype.base_dtype not in _AVERAGED_TYPES:
                 raise TypeError(f"The variables must be half, float, or double: {var.name}")
@@ -74,15 +75,12 @@ class ExponentialMovingAverage:
                 # Shadows outlive the step being built: they must not wait for its control inputs.
                 with get_default_graph().control_dependencies(None):
                     self._averages[var] = self._make_shadow(var)
+                if self._zero_debias and not isinstance(var, Variable):
+                    debiased.add(var)
         with name_scope(self._name) as scope:
             decay = self._effective_decay()
             updates = [
-                assign_moving_average(
-                    self._averages[var],
-                    var,
-                    decay,
-                    zero_debias=self._zero_debias and not isinstance(var, Variable),
-                )
+                assign_moving_average(self._averages[var], var, decay, zero_debias=var in debiased)
                 for var in averaged
             ]
             return group(*updates, name=scope)
@@ -151,7 +149,10 @@ def assign_moving_average(
 def _debiased(variable: Any, value: Any, weight: Tensor) -> Tensor:
     """Updates a biased average and a step count; returns the average without the bias."""
     dtype = variable.dtype.base_dtype
-    with variable_scope(variable.op.name, values=[variable, value, weight]), colocate_with(variable):
+    with (
+        variable_scope(variable.op.name, values=[variable, value, weight]),
+        colocate_with(variable),
+    ):
         biased = get_variable(
             _unused("biased"),
             shape=variable.get_shape(),

@@ -37,6 +37,7 @@ from penstock.ops.segments import unsorted_segment_sum
 from penstock.ops.shaping import shape
 from penstock.ops.unique import unique
 from penstock.ops.variable_collections import trainable_variables
+from penstock.ops.variable_creation import create_variable
 from penstock.ops.variable_scope import get_variable, variable_scope
 from penstock.ops.variable_updates import assign_add
 from penstock.ops.variables import Variable
@@ -259,7 +260,9 @@ class Optimizer:
 
     def _make_non_slot_variable(self, initial_value: Any, name: str, use_resource: bool) -> Any:
         if not self._use_own_namescope_for_non_slot_vars:
-            return Variable(initial_value, trainable=False, name=name, use_resource=use_resource)
+            return create_variable(
+                initial_value, trainable=False, name=name, use_resource=use_resource
+            )
         with name_scope(""), variable_scope(self._non_slot_variable_scope):
             return get_variable(
                 name, initializer=initial_value, trainable=False, use_resource=use_resource

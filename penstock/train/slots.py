@@ -39,7 +39,8 @@ def create_slot_with_initializer(
 ) -> Variable:
     """A slot of `primary` with the value that `initializer` gives for a shape and type."""
     validate_shape = shape.is_fully_defined()
-    return _create(primary, name, colocate_with_primary, initializer, shape, dtype, validate_shape)
+    known = shape if callable(initializer) else None  # a tensor has its own
+    return _create(primary, name, colocate_with_primary, initializer, known, dtype, validate_shape)
 
 
 def create_zeros_slot(

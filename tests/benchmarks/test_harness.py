@@ -82,10 +82,12 @@ def test_targets_are_met_or_missed():
         "null_step", "null", [measured("penstock", 0.03), measured("tensorflow", 0.2)]
     )
     importing = ModelResult("import_time", "import", [measured("penstock", 480)])
-    lines = target_table(rows([null_step, importing, MLP])).splitlines()[2:]
+    failed = ModelResult("word2vec", "word2vec", [measured("tensorflow", 0.4)])
+    lines = target_table(rows([null_step, importing, MLP, failed])).splitlines()[2:]
     assert lines == [
         "| null | ≤ 0.1 × TensorFlow | 0.15 | missed |",
         "| MLP | ≤ 0.6 × TensorFlow | 0.50 | met |",
+        "| word2vec | ≤ 0.6 × TensorFlow | – | not measured |",
         "| import | ≤ 500 ms | 480 ms | met |",
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,16 @@ class Built:
     averages: Any = None
 
 
+def _module(tf: Any) -> Any:
+    """The module of moving averages: what `tf.train` does not export is used from there."""
+    penstock = tf.__name__ == "penstock"
+    return import_module(
+        "penstock.train.moving_averages"
+        if penstock
+        else "tensorflow.python.training.moving_averages"
+    )
+
+
 def _averaged(
     tf: Any, *, variable: bool, tensor: bool, resource: bool, counted: bool = False, **settings: Any
 ) -> Built:
@@ -45,25 +56,17 @@ def _averaged(
 
 
 def _assigned(tf: Any, *, resource: bool, **settings: Any) -> Built:
-    from_module = getattr(tf.train, "assign_moving_average", None)
-    if from_module is None:  # TensorFlow keeps it private
-        from tensorflow.python.training.moving_averages import assign_moving_average as from_module
     source = tf.Variable(2.0, name="source")
     average = tf.Variable(np.float32(1.0), name="average", use_resource=resource)
-    update = from_module(average, source, 0.75, **settings)
+    update = _module(tf).assign_moving_average(average, source, 0.75, **settings)
     change = source.assign_add(1.5)
     return Built(tf.get_default_graph(), change, update, _all_variables(tf))
 
 
 def _weighted(tf: Any, **settings: Any) -> Built:
-    from_module = getattr(tf.train, "weighted_moving_average", None)
-    if from_module is None:
-        from tensorflow.python.training.moving_averages import (
-            weighted_moving_average as from_module,
-        )
     source = tf.Variable([2.0, -1.0], name="source")
     weight = tf.constant([0.5, 2.0], name="weight")
-    average = from_module(source, 0.75, weight, **settings)
+    average = _module(tf).weighted_moving_average(source, 0.75, weight, **settings)
     result = tf.Variable([0.0, 0.0], name="result")
     update = result.assign(average)
     change = source.assign_add([1.5, 0.5])

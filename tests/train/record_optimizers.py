@@ -31,10 +31,12 @@ def record_optimizer(optimizer: str) -> dict[str, Any]:
         built = optimizer_programs.build(tf, program)
         operations = built.graph.get_operations()[built.forward_nodes :]
         values = optimizer_programs.run(tf, program, built)
+        with built.graph.as_default():
+            made = built.optimizer.variables()
         found[program.name] = {
             "nodes": records.nodes(op for op in operations if not op.name.startswith("gradients/")),
             "slots": built.optimizer.get_slot_names(),
-            "variables": [variable.op.name for variable in built.optimizer.variables()],
+            "variables": [variable.op.name for variable in made],
             "values": {
                 step: {name: records.numbers(value) for name, value in values[step].items()}
                 for step in values

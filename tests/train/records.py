@@ -55,7 +55,8 @@ def nodes(operations: Iterable[Any]) -> list[str]:
     lines = []
     for op in operations:
         definition = op.node_def
-        data = [name for name in definition.input if not name.startswith("^")]
+        # TensorFlow writes out the number of a first output here and there.
+        data = [name.removesuffix(":0") for name in definition.input if not name.startswith("^")]
         control = sorted(name for name in definition.input if name.startswith("^"))
         line = f"{op.name} = {op.type}({', '.join(data + control)})"
         groups = sorted(group.decode() for group in definition.attr["_class"].list.s)

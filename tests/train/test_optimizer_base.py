@@ -59,7 +59,7 @@ ERRORS: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     ),
     "unconnected loss": (
         ValueError,
-        "check your graph for ops that do not support gradients, between variables .*w:0.* and loss",
+        "ops that do not support gradients, between variables .*w:0.* and loss",
         _unconnected,
     ),
     "nothing to train": (
@@ -127,7 +127,9 @@ def test_refuses(error: type[Exception], message: str, make: Callable[[], Any]) 
 
 
 @pytest.mark.parametrize("use_resource", [False, True])
-@pytest.mark.parametrize("gradient", [lambda: tf.constant([1.0, 2.0]), _rows], ids=["dense", "rows"])
+@pytest.mark.parametrize(
+    "gradient", [lambda: tf.constant([1.0, 2.0]), _rows], ids=["dense", "rows"]
+)
 def test_hooks_are_needed(use_resource: bool, gradient: Callable[[], Any]) -> None:
     optimizer = tf.train.Optimizer(use_locking=False, name="Bare")
     with pytest.raises(NotImplementedError):
@@ -215,9 +217,9 @@ def test_constraints_hold_after_the_update(use_resource: bool) -> None:
 
 
 def test_slots_do_not_wait_for_the_step() -> None:
-    w = _variable()
+    w, gradient = _variable(), tf.constant([1.0, 2.0])
     with tf.control_dependencies([tf.no_op(name="before")]):
-        tf.train.AdamOptimizer().apply_gradients([(tf.constant([1.0, 2.0]), w)])
+        tf.train.AdamOptimizer().apply_gradients([(gradient, w)])
     graph = tf.get_default_graph()
     waiting = [
         op.name
@@ -262,7 +264,7 @@ def test_two_optimizers_keep_apart() -> None:
 def test_slots_of_parts() -> None:
     parts = tf.fixed_size_partitioner(2)
     w = tf.get_variable("w", [4, 2], partitioner=parts, initializer=tf.ones_initializer())
-    train = tf.train.AdamOptimizer(0.5).minimize(tf.reduce_sum(w * 2.0))
+    train = tf.train.AdamOptimizer(0.5).minimize(tf.reduce_sum(tf.convert_to_tensor(w) * 2.0))
     slots = [v.op.name for v in tf.global_variables() if "/Adam" in v.op.name]
     assert slots == ["w/part_0/Adam", "w/part_0/Adam_1", "w/part_1/Adam", "w/part_1/Adam_1"]
     (after,) = _after(train, tf.convert_to_tensor(w))

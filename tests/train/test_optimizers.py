@@ -11,7 +11,9 @@ import penstock as tf
 from tests.train import optimizer_programs, records
 from tests.train.optimizer_programs import OPTIMIZERS, Program
 
-PROGRAMS = [program for optimizer in OPTIMIZERS for program in optimizer_programs.programs(optimizer)]
+PROGRAMS = [
+    program for optimizer in OPTIMIZERS for program in optimizer_programs.programs(optimizer)
+]
 TOLERANCE = {"float32": 2e-6, "float64": 1e-12}
 
 

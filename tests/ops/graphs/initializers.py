@@ -100,15 +100,6 @@ def identity_matrices(tf: Any) -> Any:
     ]
 
 
-def orthogonal_matrices(tf: Any) -> Any:
-    return [
-        tf.orthogonal_initializer()([3, 3]),
-        tf.orthogonal_initializer(gain=2.0, seed=3)([2, 5]),
-        tf.orthogonal_initializer(dtype=tf.float64)([3, 3, 4, 5]),
-        error_of(lambda: tf.orthogonal_initializer()([3])),
-    ]
-
-
 def configurations(tf: Any) -> Any:
     made = [
         tf.zeros_initializer(),
@@ -119,7 +110,6 @@ def configurations(tf: Any) -> Any:
         tf.truncated_normal_initializer(stddev=0.5),
         tf.uniform_unit_scaling_initializer(),
         tf.variance_scaling_initializer(2.0),
-        tf.orthogonal_initializer(),
         tf.initializers.identity(),
         tf.glorot_uniform_initializer(seed=1),
         tf.glorot_normal_initializer(),
@@ -127,7 +117,11 @@ def configurations(tf: Any) -> Any:
         tf.initializers.lecun_uniform(seed=2),
     ]
     return [
-        (type(each).__name__, each.get_config(), type(each).from_config(each.get_config()).get_config())
+        (
+            type(each).__name__,
+            each.get_config(),
+            type(each).from_config(each.get_config()).get_config(),
+        )
         for each in made
     ]
 
@@ -138,9 +132,18 @@ def of_partitions(tf: Any) -> Any:
 
     return [
         list(tf.get_variable("glorot", [4, 6], partitioner=by(0))),
-        list(tf.get_variable("scaled", [4, 6], partitioner=by(1),
-                             initializer=tf.uniform_unit_scaling_initializer())),
-        list(tf.get_variable("identity", [4, 4], partitioner=by(0),
-                             initializer=tf.initializers.identity())),
+        list(
+            tf.get_variable(
+                "scaled",
+                [4, 6],
+                partitioner=by(1),
+                initializer=tf.uniform_unit_scaling_initializer(),
+            )
+        ),
+        list(
+            tf.get_variable(
+                "identity", [4, 4], partitioner=by(0), initializer=tf.initializers.identity()
+            )
+        ),
         list(tf.get_variable("ones", [4], partitioner=by(0), initializer=tf.ones_initializer())),
     ]

@@ -157,7 +157,10 @@ def colocation(tf: Any) -> Any:
     with graph.colocate_with(c):
         made += [tf.constant(1.0, name="chain")]
     made += [error_of(lambda: graph.colocate_with(None).__enter__())]
-    return [*made, [group.decode() for op in graph.get_operations() for group in op.colocation_groups()]]
+    return [
+        *made,
+        [group.decode() for op in graph.get_operations() for group in op.colocation_groups()],
+    ]
 
 
 def graph_elements(tf: Any) -> Any:

@@ -34,7 +34,7 @@ def _slots(tf: Any, use_resource: bool) -> Any:
         made += [slots.create_zeros_slot(v, name="named")]
     with tf.variable_scope("scope", partitioner=tf.fixed_size_partitioner(2)):
         made += [slots.create_zeros_slot(list(w)[1], name="part")]
-    made += [slots.create_zeros_slot(list(w)[0], name="part")]
+    made += [slots.create_zeros_slot(next(iter(w)), name="part")]
     infos = [slot._get_save_slice_info() for slot in made[-2:]]
     return [
         [(slot, slot.trainable) for slot in made],

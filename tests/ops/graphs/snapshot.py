@@ -6,10 +6,18 @@ its snapshot is recorded) and by Penstock (when a test compares), so it uses not
 
 from __future__ import annotations
 
+import gzip
 import inspect
+import json
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import numpy as np
+
+FOLDER = Path(__file__).parents[1] / "recorded" / "graphs"
 
 # TensorFlow marks the targets of tf.control_dependencies for its own function transformations,
 # and decides by a kernel's registration on which devices a handle is allowed.
@@ -28,6 +36,17 @@ def scenarios_of(module: ModuleType) -> dict[str, Scenario]:
         and not name.startswith("_")
         and list(inspect.signature(function).parameters) == ["tf"]
     }
+
+
+def file_of(module: ModuleType) -> Path:
+    """Where TensorFlow's snapshots of a module's scenarios are recorded."""
+    return FOLDER / f"{module.__name__.rpartition('.')[2]}.json.gz"
+
+
+@cache
+def recorded(module: ModuleType) -> dict[str, Any]:
+    """TensorFlow's snapshots of a module's scenarios, by name."""
+    return json.loads(gzip.decompress(file_of(module).read_bytes()))  # type: ignore[no-any-return]
 
 
 def take(tf: Any, scenario: Scenario) -> dict[str, Any]:
@@ -56,7 +75,8 @@ def _node(op: Any) -> dict[str, Any]:
     return {
         "name": op.name,
         "op": op.type,
-        "inputs": list(message.input),
+        # The first output of a node may be spelled with its number or without.
+        "inputs": [name.removesuffix(":0") for name in message.input],
         "device": message.device,
         "attrs": attrs,
         "shapes": [str(output.shape) for output in op.outputs],
@@ -85,8 +105,6 @@ def _constant(op: Any) -> Any:
     message = op.node_def.attr["value"].tensor
     entries: list[Any] = []
     if message.tensor_content:
-        import numpy as np
-
         dtype = np.dtype(op.outputs[0].dtype.as_numpy_dtype)
         entries = np.frombuffer(message.tensor_content, dtype).tolist()
     else:

@@ -447,3 +447,58 @@ def scope_objects(tf: Any) -> Any:
     with tf.variable_scope(first, initializer=tf.ones_initializer(), use_resource=False) as second:
         made += [tf.get_variable("v", [1]), second.use_resource, first.initializer is None]
     return made
+
+
+# Surroundings ---------------------------------------------------------------------------------
+
+
+def typed_initial_values(tf: Any) -> Any:
+    with tf.variable_scope("s", initializer=tf.ones_initializer(tf.int32)):
+        return [
+            tf.get_variable("value", initializer=[1.0, 2.0], dtype=tf.float32),
+            tf.get_variable("tensor", initializer=tf.constant([1, 2]), dtype=tf.int32),
+            tf.get_variable("array", initializer=tf.constant_initializer([1, 2]), shape=[2]),
+            tf.get_variable("inherited", [2]),
+            tf.get_variable("text", initializer="text"),
+            tf.get_variable("any", initializer=tf.placeholder(tf.float32), validate_shape=False),
+            tf.get_variable("by_name", [2], "float64"),
+        ]
+
+
+def devices_and_dependencies(tf: Any) -> Any:
+    first = tf.get_variable("first", [2], initializer=_zeros(tf))
+    with tf.device("/gpu:1"), tf.control_dependencies([first.initializer]):
+        tf.get_variable("second", [2], initializer=_zeros(tf))
+        tf.get_variable("third", [2], initializer=_zeros(tf), use_resource=True)
+    with tf.colocate_with(first):
+        tf.get_variable("fourth", [2], initializer=_zeros(tf))
+        tf.add(first, 1.0)
+    with tf.device(lambda op: "/job:ps" if op.type.startswith("Var") else "/job:worker"):
+        tf.get_variable("fifth", [2], initializer=_zeros(tf))
+        tf.get_variable("sixth", [2], initializer=_zeros(tf), use_resource=True)
+    with tf.variable_scope("cached", caching_device=lambda op: "/device:CPU:0"):
+        tf.get_variable("seventh", [2], initializer=_zeros(tf))
+
+
+def inside_conditionals(tf: Any) -> Any:
+    pred = tf.placeholder(tf.bool, [])
+
+    def branch(use_resource):
+        v = tf.get_variable("v", [2], initializer=_zeros(tf), use_resource=use_resource)
+        return v + 1.0
+
+    with tf.variable_scope("ref", reuse=tf.AUTO_REUSE):
+        ref = tf.cond(pred, lambda: branch(False), lambda: branch(False) * 2.0)
+    with tf.variable_scope("resource", reuse=tf.AUTO_REUSE):
+        resource = tf.cond(pred, lambda: branch(True), lambda: branch(True) * 2.0)
+    return [ref, resource]
+
+
+def updates_inside_conditionals(tf: Any) -> Any:
+    pred = tf.placeholder(tf.bool, [])
+    v = tf.get_variable("v", [2], initializer=_zeros(tf))
+    r = tf.get_variable("r", [2], initializer=_zeros(tf), use_resource=True)
+    return [
+        tf.cond(pred, lambda: tf.assign_add(v, [1.0, 1.0]), lambda: tf.identity(v)),
+        tf.cond(pred, lambda: r.assign_add([1.0, 1.0]).read_value(), lambda: tf.identity(r)),
+    ]

@@ -272,6 +272,40 @@ def updating_resources(tf: Any) -> Any:
     ]
 
 
+def updating_open_shapes(tf: Any) -> Any:
+    rows = tf.placeholder(tf.float32, [None, 2])
+    open_rows = tf.Variable(rows, shape=[None, 2], validate_shape=False, use_resource=True)
+    unchecked = tf.Variable([1.0, 2.0], validate_shape=False, use_resource=True)
+    ref = tf.Variable(rows, validate_shape=False)
+    return [
+        open_rows.assign([[1.0, 2.0]], read_value=False),
+        open_rows.assign_add(rows, read_value=False),
+        unchecked.assign([1.0, 2.0], read_value=False),
+        ref.assign([1.0]),
+        tf.assign(ref, rows, validate_shape=False),
+        ref.assign_add(rows),
+        ref + rows,
+        open_rows + rows,
+        error_of(lambda: open_rows.assign([1.0])),
+        error_of(lambda: unchecked.assign([1.0])),
+    ]
+
+
+def chained_updates(tf: Any) -> Any:
+    with tf.device("/gpu:1"):
+        v = tf.Variable([1.0, 2.0], name="v", use_resource=True)
+    x = [1.0, 1.0]
+    with tf.device("/gpu:0"):
+        updated = v.assign_add(x)
+        made = [updated.value(), updated.read_value(), tf.identity(updated), updated[0]]
+        with tf.colocate_with(v):
+            made += [updated.value()]
+    again = updated.assign(x).assign_sub(x)
+    delta = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+    made += [again.op, again.scatter_add(delta).op, again.assign(x, read_value=False)]
+    return [*made, again.handle, again.shape, again.dtype.name, again + updated]
+
+
 def counting(tf: Any) -> Any:
     v = tf.Variable(1, name="v")
     r = tf.Variable(1, name="r", use_resource=True)

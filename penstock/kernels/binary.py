@@ -1,0 +1,213 @@
+"""Kernels of arithmetic on two tensors that broadcast."""
+
+import numpy as np
+import torch
+
+from penstock import dtypes, errors
+from penstock.kernels.registry import inplace_factory, kernel
+from penstock.kernels.unsigned import WIDE_UNSIGNED, through_numpy
+
+_COMPLEX = (dtypes.complex64, dtypes.complex128)
+
+
+def _register(op_type, function, numpy_function):
+    """An op that is one ATen function; in place it overwrites either operand."""
+
+    @kernel(op_type, fresh=True)
+    def _(node):
+        if node.attrs["T"] in WIDE_UNSIGNED:
+            return through_numpy(numpy_function)
+        return function
+
+    @inplace_factory(op_type)
+    def _(node):
+        if node.attrs["T"] in WIDE_UNSIGNED:
+            return {}
+        return {
+            0: lambda x, y: function(x, y, out=x),
+            1: lambda x, y: function(x, y, out=y),
+        }
+
+
+_register("AddV2", torch.add, np.add)
+_register("Sub", torch.sub, np.subtract)
+_register("Mul", torch.mul, np.multiply)
+_register("Maximum", torch.maximum, np.maximum)
+_register("Minimum", torch.minimum, np.minimum)
+
+
+@kernel("Add", fresh=True)
+def _(node):
+    if node.attrs["T"] is dtypes.string:
+        return lambda x, y: np.asarray(np.add(x, y), dtype=object)
+    return torch.add
+
+
+@kernel("AddN", "AccumulateNV2", fresh=True)
+def _(node):
+    if node.attrs["T"] in WIDE_UNSIGNED:
+        return through_numpy(lambda *arrays: np.sum(arrays, axis=0, dtype=arrays[0].dtype))
+    if len(node.inputs) == 1:
+        return torch.clone
+    if not _same_static_shapes(node):
+        return _checked_sum
+    return torch.add if len(node.inputs) == 2 else _sum
+
+
+def _same_static_shapes(node):
+    first = node.inputs[0].shape
+    known = first is not None and None not in first
+    return known and all(edge.shape == first for edge in node.inputs)
+
+
+def _sum(first, second, *rest):
+    total = torch.add(first, second)
+    for tensor in rest:
+        total.add_(tensor)
+    return total
+
+
+def _checked_sum(*tensors):
+    first = tensors[0].shape
+    for tensor in tensors:
+        if tensor.shape != first:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "Inputs to operation of type AddN must have the same size and shape. Got "
+                f"{list(first)} and {list(tensor.shape)}",
+            )
+    return _sum(*tensors)
+
+
+@inplace_factory("AddN")
+def _(node):
+    if node.attrs["T"] in WIDE_UNSIGNED or not _same_static_shapes(node):
+        return {}
+
+    def into(position):
+        def run(*tensors):
+            total = tensors[position]
+            for i, tensor in enumerate(tensors):
+                if i != position:
+                    total.add_(tensor)
+            return total
+
+        return run
+
+    return {i: into(i) for i in range(len(node.inputs))}
+
+
+# Quotients ------------------------------------------------------------------------------------
+
+
+def _guarded(function):
+    """Integer division, with TensorFlow's error for a zero divisor (on the host)."""
+
+    def run(x, y):
+        try:
+            return function(x, y)
+        except RuntimeError as error:
+            if "ZeroDivisionError" not in str(error):
+                raise
+            raise _zero_division() from None
+
+    return run
+
+
+def _zero_division():
+    return errors.InvalidArgumentError(None, None, "Integer division by zero")
+
+
+def _unsigned_guarded(numpy_function):
+    def divide(x, y):
+        if not y.all():
+            raise _zero_division()
+        return numpy_function(x, y)
+
+    return through_numpy(divide)
+
+
+def _truncate_divide(x, y):
+    # ATen's own crashes the process for the lowest number divided by -1.
+    return torch.floor_divide(torch.sub(x, torch.fmod(x, y)), y)
+
+
+def _quotient(function_on_integers, numpy_function, function_on_floats):
+    def factory(node):
+        dtype = node.attrs["T"]
+        if dtype in WIDE_UNSIGNED:
+            return _unsigned_guarded(numpy_function)
+        return _guarded(function_on_integers) if dtype.is_integer else function_on_floats
+
+    return factory
+
+
+kernel("RealDiv", fresh=True)(lambda node: torch.div)
+kernel("Div", fresh=True)(_quotient(_truncate_divide, np.floor_divide, torch.div))
+kernel("TruncateDiv", fresh=True)(
+    _quotient(_truncate_divide, np.floor_divide, lambda x, y: torch.div(x, y).trunc_())
+)
+kernel("FloorDiv", fresh=True)(
+    # Of floats it is the quotient, rounded down: ATen's corrects for the rounding of the quotient.
+    _quotient(torch.floor_divide, np.floor_divide, lambda x, y: torch.div(x, y).floor_())
+)
+kernel("FloorMod", fresh=True)(_quotient(torch.remainder, np.remainder, torch.remainder))
+kernel("Mod", "TruncateMod", fresh=True)(_quotient(torch.fmod, np.fmod, torch.fmod))
+
+
+@inplace_factory("RealDiv")
+def _(node):
+    return {
+        0: lambda x, y: torch.div(x, y, out=x),
+        1: lambda x, y: torch.div(x, y, out=y),
+    }
+
+
+@kernel("DivNoNan", fresh=True)
+def _(node):
+    return lambda x, y: torch.div(x, y).masked_fill_(y == 0, 0)
+
+
+@kernel("MulNoNan", fresh=True)
+def _(node):
+    return lambda x, y: torch.mul(x, y).masked_fill_(y == 0, 0)
+
+
+# Powers and distances --------------------------------------------------------------------------
+
+
+@kernel("Pow", fresh=True)
+def _(node, env):
+    if node.attrs["T"].is_integer:
+        return _integer_power
+    exponent = env.constant(node, 1)
+    if exponent is not None and exponent.dim() == 0:
+        number = exponent.item()  # small whole numbers and halves have kernels of their own
+        return lambda x, y: torch.pow(x, number)
+    return torch.pow
+
+
+def _integer_power(x, y):
+    if bool((y < 0).any()):
+        raise errors.InvalidArgumentError(
+            None, None, "Integers to negative integer powers are not allowed"
+        )
+    return torch.pow(x, y)
+
+
+@kernel("SquaredDifference", fresh=True)
+def _(node):
+    if node.attrs["T"] in _COMPLEX:
+
+        def distance(x, y):
+            difference = torch.sub(x, y)
+            return torch.mul(difference, difference.conj())
+
+        return distance
+
+    def run(x, y):
+        difference = torch.sub(x, y)
+        return difference.mul_(difference)
+
+    return run

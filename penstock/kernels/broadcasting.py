@@ -1,0 +1,77 @@
+"""Kernels of tensors repeated along dimensions, and of the shape arithmetic of broadcasting."""
+
+import numpy as np
+import torch
+
+from penstock import errors
+from penstock.kernels.known_inputs import is_text, known_list
+from penstock.kernels.registry import kernel
+from penstock.ops.broadcasting import broadcast_axes
+
+
+def _incompatible(x, y):
+    message = f"Incompatible shapes: {_text(x)} vs. {_text(y)}"
+    return errors.InvalidArgumentError(None, None, message)
+
+
+def _text(sizes):
+    return f"[{','.join(map(str, sizes))}]"
+
+
+@kernel("BroadcastTo")
+def _(node, env):
+    known = known_list(node, env, 1)
+    if is_text(node):
+        return lambda x, sizes: np.broadcast_to(x, sizes.tolist()).copy()
+
+    def run(x, sizes):
+        sizes = known if known is not None else sizes.tolist()
+        try:
+            # In memory of its own: a view that repeats elements could not be written to in place.
+            return x.expand(sizes).contiguous()
+        except RuntimeError:
+            raise _incompatible(x.shape, sizes) from None
+
+    return run
+
+
+@kernel("BroadcastArgs", fresh=True)
+def _(node):
+    def run(s0, s1):
+        try:
+            sizes = np.broadcast_shapes(s0.tolist(), s1.tolist())
+        except ValueError:
+            raise _incompatible(s0.tolist(), s1.tolist()) from None
+        return torch.tensor(sizes, dtype=s0.dtype)
+
+    return run
+
+
+@kernel("BroadcastGradientArgs", fresh=True)
+def _(node):
+    def run(s0, s1):
+        x, y = s0.tolist(), s1.tolist()
+        axes = broadcast_axes(x, y)
+        if axes is None:
+            raise _incompatible(x, y)
+        dtype = s0.dtype
+        return torch.tensor(axes[0], dtype=dtype), torch.tensor(axes[1], dtype=dtype)
+
+    return run
+
+
+@kernel("Tile")
+def _(node, env):
+    known = known_list(node, env, 1)
+    text = is_text(node)
+
+    def run(x, multiples):
+        times = known if known is not None else multiples.tolist()
+        for axis, count in enumerate(times):
+            if count < 0:
+                raise errors.InvalidArgumentError(
+                    None, None, f"Expected multiples[{axis}] >= 0, but got {count}"
+                )
+        return np.tile(x, times) if text else x.repeat(times)
+
+    return run

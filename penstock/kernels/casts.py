@@ -1,0 +1,33 @@
+"""Kernels of conversions between types, and of the parts of complex numbers."""
+
+import torch
+
+from penstock.kernels.registry import direct, kernel
+from penstock.kernels.values import torch_type
+
+direct({"Complex": torch.complex, "ComplexAbs": torch.abs, "Angle": torch.angle})
+direct({"Conj": torch.conj_physical})
+direct({"Real": torch.real, "Imag": torch.imag}, fresh=False)
+
+# Bits after the point of the numbers of a floating type, and the integers of the same width.
+_MANTISSA = {torch.float64: 52, torch.float32: 23, torch.float16: 10, torch.bfloat16: 7}
+_BITS = {torch.float64: torch.int64, torch.float32: torch.int32, torch.float16: torch.int16}
+
+
+@kernel("Cast", fresh=True)
+def _(node):
+    source, target = torch_type(node.attrs["SrcT"]), torch_type(node.attrs["DstT"])
+    if source is target:
+        return torch.clone
+    if source.is_complex and not target.is_complex:
+        return lambda x: x.real.to(target, copy=True)
+    if node.attrs["Truncate"] and _MANTISSA.get(source, 0) > _MANTISSA.get(target, 52):
+        return _truncating(source, target)
+    return lambda x: x.to(target)
+
+
+def _truncating(source, target):
+    """Cuts off the bits that the narrower type has no room for, in place of rounding."""
+    bits = _BITS[source]
+    mask = -1 << (_MANTISSA[source] - _MANTISSA[target])
+    return lambda x: (x.view(bits) & mask).view(source).to(target)

@@ -1,0 +1,180 @@
+"""Kernels of slices taken from a tensor by their indices."""
+
+import math
+
+import numpy as np
+import torch
+
+from penstock import errors
+from penstock.kernels.known_inputs import is_text, known_number
+from penstock.kernels.registry import kernel
+
+# Types that ATen can only store travel as signed ones of the same width where elements are moved
+# or added: the bits are the same.
+_SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+
+
+def as_signed(x):
+    """`x`, or its bits as signed numbers where ATen has few kernels for its type."""
+    signed = _SIGNED.get(x.dtype)
+    return x if signed is None else x.view(signed)
+
+
+# Along one dimension --------------------------------------------------------------------------
+
+
+def _refuse(indices, limit):
+    """Raises TensorFlow's error where an index is outside of [0, limit); else does nothing."""
+    indices = indices.cpu()
+    outside = torch.nonzero((indices < 0) | (indices >= limit))
+    if len(outside):
+        place = outside[0].tolist()
+        value = indices[tuple(place)].item()
+        position = f"[{','.join(map(str, place))}]" if place else ""
+        raise errors.InvalidArgumentError(
+            None, None, f"indices{position} = {value} is not in [0, {limit})"
+        )
+
+
+def _select(params, indices, axis):
+    """The slices of `params` along an axis; ATen itself checks the indices."""
+    try:
+        if indices.dim() == 1:
+            return params.index_select(axis, indices)
+        axis %= params.dim()
+        picked = params.index_select(axis, indices.reshape(-1))
+        return picked.reshape(params.shape[:axis] + indices.shape + params.shape[axis + 1 :])
+    except (IndexError, RuntimeError):
+        _refuse(indices, params.shape[axis])
+        raise
+
+
+def _select_rows(params, indices):
+    """`_select` along the first dimension of a matrix, in one call."""
+    try:
+        return torch.embedding(params, indices)
+    except (IndexError, RuntimeError):
+        _refuse(indices, params.shape[0])
+        raise
+
+
+def _select_text(params, indices, axis):
+    _refuse(indices, params.shape[axis])
+    return np.asarray(np.take(params, indices.numpy(), axis=axis), dtype=object)
+
+
+def _select_batched(params, indices, axis, batch):
+    """`_select` for each entry of the leading `batch` dimensions that both have."""
+    if params.shape[:batch] != indices.shape[:batch]:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"params.shape[:{batch}] = {list(params.shape[:batch])} should be equal to "
+            f"indices.shape[:{batch}] = {list(indices.shape[:batch])}",
+        )
+    shape = params.shape
+    inner = math.prod(shape[axis + 1 :])
+    cells = params.reshape(
+        math.prod(shape[:batch]), math.prod(shape[batch:axis]), shape[axis], inner
+    )
+    spread = indices.reshape(cells.shape[0], 1, -1, 1).long()
+    if cells.numel():
+        spread = spread.expand(-1, cells.shape[1], -1, inner)
+    _refuse(indices, shape[axis])
+    picked = as_signed(cells).gather(2, spread).view(params.dtype)
+    return picked.reshape(shape[:axis] + indices.shape[batch:] + shape[axis + 1 :])
+
+
+@kernel("Gather", fresh=True)
+def _(node):
+    if is_text(node):
+        return lambda params, indices: _select_text(params, indices, 0)
+    return _row_selector(node)
+
+
+def _row_selector(node):
+    shape = node.inputs[0].shape
+    if shape is not None and len(shape) == 2:
+        return lambda params, indices, *_: _select_rows(params, indices)
+    return lambda params, indices, *_: _select(params, indices, 0)
+
+
+@kernel("GatherV2", fresh=True)
+def _(node, env):
+    batch = node.attrs["batch_dims"]
+    known = known_number(node, env, 2)
+    if is_text(node):
+        if batch:
+            raise errors.UnimplementedError(None, None, "gather of strings takes no batch_dims")
+        return lambda params, indices, axis: _select_text(params, indices, int(axis))
+    narrow = node.inputs[1].dtype.name == "int16"
+    if known == 0 and not batch and not narrow:
+        return _row_selector(node)
+
+    def run(params, indices, axis):
+        axis = known if known is not None else axis.item()
+        if not -params.dim() <= axis < params.dim():
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Expected axis in the range [{-params.dim()}, {params.dim()}), but got {axis}",
+            )
+        if narrow:
+            indices = indices.int()
+        if not batch:
+            return _select(params, indices, axis)
+        leading = batch + indices.dim() if batch < 0 else batch
+        return _select_batched(params, indices, axis % params.dim(), leading)
+
+    return run
+
+
+# Along several dimensions ---------------------------------------------------------------------
+
+
+def row_numbers(indices, sizes, what):
+    """Positions [..., k] in dimensions of `sizes` as numbers of rows in one dimension.
+
+    `what` is how an error names the tensor that is indexed.
+    """
+    limits = torch.tensor(sizes, dtype=torch.int64, device=indices.device)
+    indices = indices.to(torch.int64)
+    if ((indices < 0) | (indices >= limits)).any():
+        _refuse_position(indices, limits, what)
+    if len(sizes) == 1:
+        return indices.reshape(-1)
+    steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    weights = torch.tensor(steps, dtype=torch.int64, device=indices.device)
+    return (indices * weights).sum(-1).reshape(-1)
+
+
+def _refuse_position(indices, limits, what):
+    outside = ((indices < 0) | (indices >= limits)).any(-1)
+    place = torch.nonzero(outside)[0].tolist()
+    position = f"[{','.join(map(str, place))}]" if place else ""
+    value = indices[tuple(place)].tolist()
+    raise errors.InvalidArgumentError(
+        None, None, f"indices{position} = {value} does not index into {what}"
+    )
+
+
+@kernel("GatherNd", fresh=True)
+def _(node):
+    text = is_text(node)
+
+    def run(params, indices):
+        depth = indices.shape[-1]
+        indexed, inner = params.shape[:depth], params.shape[depth:]
+        wanted = tuple(indices.shape[:-1]) + tuple(inner)
+        what = f"param shape [{','.join(map(str, params.shape))}]"
+        rows = row_numbers(indices, list(indexed), what) if depth else None
+        if text:
+            flat = params.reshape((math.prod(indexed), *inner))
+            picked = flat[np.zeros(math.prod(indices.shape[:-1]), int) if rows is None else rows]
+            return picked.reshape(wanted)
+        if rows is None:
+            return params.expand(wanted).clone()
+        flat = params.reshape((math.prod(indexed), *inner))
+        return flat.index_select(0, rows).reshape(wanted)
+
+    return run

@@ -1,0 +1,58 @@
+"""Kernels of tensors passed on: as they are, checked, or as other bits."""
+
+import torch
+
+from penstock import errors
+from penstock.kernels.registry import direct, kernel
+from penstock.kernels.values import torch_type
+
+
+def _same(value):
+    return value
+
+
+direct(
+    {
+        "Identity": _same,
+        "Snapshot": _same,
+        "GuaranteeConst": _same,
+        "StopGradient": _same,
+        "PreventGradient": _same,
+    },
+    fresh=False,
+)
+
+
+@kernel("IdentityN")
+def _(node):
+    return lambda *values: values
+
+
+@kernel("CheckNumerics", "CheckNumericsV2")
+def _(node):
+    message = node.attrs["message"]
+    message = message.decode() if isinstance(message, bytes) else message
+
+    def run(x):
+        if not torch.isfinite(x).all():
+            found = [word for word, test in _TESTS if test(x).any()]
+            raise errors.InvalidArgumentError(
+                None, None, f"{message} : Tensor had {' and '.join(found)} values"
+            )
+        return x
+
+    return run
+
+
+_TESTS = (("Inf", torch.isinf), ("NaN", torch.isnan))
+
+
+@kernel("Bitcast")
+def _(node):
+    given, wanted = node.attrs["T"].size, node.attrs["type"].size
+    dtype = torch_type(node.attrs["type"])
+    if given == wanted:
+        return lambda x: x.view(dtype)
+    if given > wanted:
+        return lambda x: x.unsqueeze(-1).view(dtype)
+    return lambda x: x.contiguous().view(dtype).squeeze(-1)

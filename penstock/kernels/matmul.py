@@ -1,0 +1,65 @@
+"""Kernels of products of matrices, of batches of matrices, and of vectors in space."""
+
+import torch
+
+from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
+from penstock.kernels.values import torch_type
+
+_mm = torch.mm
+
+# By which factor enters transposed; `t()` is a view, which the product reads in place.
+_PRODUCTS = {
+    (False, False): _mm,
+    (True, False): lambda a, b: _mm(a.t(), b),
+    (False, True): lambda a, b: _mm(a, b.t()),
+    (True, True): lambda a, b: _mm(a.t(), b.t()),
+}
+
+
+@kernel("MatMul", fresh=True)
+def _(node):
+    return _PRODUCTS[node.attrs["transpose_a"], node.attrs["transpose_b"]]
+
+
+@kernel("SparseMatMul", fresh=True)
+def _(node):
+    product = _PRODUCTS[node.attrs["transpose_a"], node.attrs["transpose_b"]]
+    return lambda a, b: product(a.float(), b.float())
+
+
+@kernel("BatchMatMul", "BatchMatMulV2", fresh=True)
+def _(node):
+    return _batch_product(node)
+
+
+@kernel("BatchMatMulV3", fresh=True)
+def _(node):
+    product, target = _batch_product(node), torch_type(node.attrs["Tout"])
+    return lambda x, y: product(x.to(target), y.to(target))
+
+
+def _batch_product(node):
+    x, y = (edge.shape for edge in node.inputs)
+    plain = x is not None and y is not None and len(x) == len(y) == 3
+    plain = plain and x[0] is not None and x[0] == y[0]
+    product = torch.bmm if plain else torch.matmul
+    turn_x, turn_y = node.attrs["adj_x"], node.attrs["adj_y"]
+    if turn_x and turn_y:
+        return lambda x, y: product(x.mH, y.mH)
+    if turn_x:
+        return lambda x, y: product(x.mH, y)
+    if turn_y:
+        return lambda x, y: product(x, y.mH)
+    return product
+
+
+@kernel("Cross", fresh=True)
+def _(node):
+    if node.attrs["T"] in WIDE_UNSIGNED:
+        return lambda a, b: in_int64(lambda wide: _cross(wide, b.to(torch.int64)))(a)
+    return _cross
+
+
+def _cross(a, b):
+    return torch.linalg.cross(a, b, dim=-1)

@@ -1,0 +1,77 @@
+"""Kernels of rows dealt out to several tensors, and put together again."""
+
+import math
+
+import numpy as np
+import torch
+
+from penstock import errors
+from penstock.kernels.gather import as_signed
+from penstock.kernels.known_inputs import is_text
+from penstock.kernels.registry import kernel
+
+
+@kernel("DynamicPartition", fresh=True)
+def _(node):
+    count = node.attrs["num_partitions"]
+    text = is_text(node)
+
+    def run(data, partitions):
+        chosen = partitions.reshape(-1)
+        sizes = _part_sizes(chosen, partitions, count)
+        order = chosen.argsort(stable=True)
+        rows = data.reshape((chosen.shape[0], *data.shape[partitions.dim() :]))
+        if text:
+            return np.split(rows[order.numpy()], np.cumsum(sizes)[:-1])
+        return rows.index_select(0, order).split_with_sizes(sizes)
+
+    return run
+
+
+def _part_sizes(chosen, partitions, count):
+    outside = (chosen < 0) | (chosen >= count)
+    if outside.any():
+        place = torch.nonzero(outside.reshape(partitions.shape))[0].tolist()
+        value = partitions[tuple(place)].item()
+        position = ",".join(map(str, place))
+        raise errors.InvalidArgumentError(
+            None, None, f"partitions[{position}] = {value} is not in [0, {count})"
+        )
+    return torch.bincount(chosen, minlength=count).tolist()
+
+
+@kernel("DynamicStitch", "ParallelDynamicStitch", fresh=True)
+def _(node):
+    count = node.attrs["N"]
+    text = is_text(node, count)
+
+    def run(*inputs):
+        indices = [entry.reshape(-1).long() for entry in inputs[:count]]
+        length = max((int(entry.max()) + 1 for entry in indices if entry.numel()), default=0)
+        for entry in indices:
+            if entry.numel() and entry.min() < 0:
+                place = torch.nonzero(entry < 0)[0].item()
+                raise errors.InvalidArgumentError(None, None, f"indices[{place}] is out of range")
+        rest = tuple(inputs[count].shape[inputs[0].dim() :])
+        rows = [
+            data.reshape((entry.shape[0], *rest))
+            for data, entry in zip(inputs[count:], indices, strict=True)
+        ]
+        return (_merge_text if text else _merge)(length, rest, indices, rows)
+
+    return run
+
+
+def _merge(length, rest, indices, rows):
+    merged = rows[0].new_zeros((length, *rest))
+    if math.prod(merged.shape):
+        for positions, values in zip(indices, rows, strict=True):
+            as_signed(merged).index_copy_(0, positions, as_signed(values))
+    return merged
+
+
+def _merge_text(length, rest, indices, rows):
+    merged = np.full((length, *rest), b"", dtype=object)
+    for positions, values in zip(indices, rows, strict=True):
+        merged[positions.numpy()] = values
+    return merged

@@ -1,0 +1,176 @@
+"""Kernels of reductions: sums, means, products, extremes and truths over axes."""
+
+import torch
+
+from penstock import errors
+from penstock.kernels.known_inputs import known_list, known_number
+from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
+from penstock.kernels.values import torch_type
+
+
+def _reduction(op_type, choose):
+    """Registers a reduction; `choose(dtype)` gives its function of (x, axes, keep).
+
+    That function gets at least one axis: over none, a reduction copies (for torch it would be
+    one over all).
+    """
+
+    @kernel(op_type, fresh=True)
+    def _(node, env):
+        reduce = choose(node.inputs[0].dtype)
+        keep = node.attrs["keep_dims"]
+        axes = known_list(node, env, 1)
+        if axes is None:
+            return lambda x, axes: _reduce(reduce, x, axes.tolist(), keep)
+        axes = _as_tuple(axes)
+        if not axes:
+            return lambda x, _: x.clone()
+        if len(set(axes)) == len(axes):
+            return lambda x, _: reduce(x, axes, keep)
+        return lambda x, _: _reduce(reduce, x, axes, keep)
+
+
+def _as_tuple(axes):
+    return tuple(axes) if isinstance(axes, (list, tuple)) else (axes,)
+
+
+def _reduce(reduce, x, axes, keep):
+    rank = x.dim()
+    axes = _as_tuple(axes)
+    for axis in axes:
+        if not -rank <= axis < rank:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)",
+            )
+    axes = tuple({axis % rank for axis in axes})
+    return reduce(x, axes, keep) if axes else x.clone()
+
+
+def _unsigned(function, *, ordered=False):
+    return in_int64(function, ordered=ordered)
+
+
+# Sums and means -------------------------------------------------------------------------------
+
+
+def _sum(dtype):
+    if dtype.is_integer or dtype.is_quantized:
+        own = torch_type(dtype)
+        return lambda x, axes, keep: torch.sum(x, axes, keep, dtype=own)
+    return torch.sum
+
+
+def _mean(dtype):
+    if not (dtype.is_integer or dtype.is_quantized):
+        return torch.mean
+    own = torch_type(dtype)
+
+    def mean(x, axes, keep):
+        total = torch.sum(x, axes, keep, dtype=torch.int64)
+        count = x.numel() // max(total.numel(), 1)
+        return torch.div(total, max(count, 1), rounding_mode="trunc").to(own)
+
+    return mean
+
+
+def _prod(dtype):
+    own = torch_type(dtype)
+
+    def prod(x, axes, keep):
+        if len(axes) == x.dim() and not keep:
+            return torch.prod(x, dtype=own)
+        if len(axes) == 1:
+            return torch.prod(x, axes[0], keep, dtype=own)
+        for axis in axes:
+            x = torch.prod(x, axis, True, dtype=own)
+        return x if keep else x.squeeze(axes)
+
+    return prod
+
+
+_reduction("Sum", _sum)
+_reduction("Mean", _mean)
+_reduction("Prod", _prod)
+
+
+# Extremes -------------------------------------------------------------------------------------
+
+
+def _extreme(function, of_nothing):
+    """The largest or smallest; over no elements TensorFlow has the lowest or highest number."""
+
+    def choose(dtype):
+        def reduce(x, axes, keep):
+            if x.numel():
+                return function(x, axes, keep)
+            return torch.sum(x, axes, keep).to(x.dtype).fill_(of_nothing(x.dtype))
+
+        return _unsigned(function, ordered=True) if dtype in WIDE_UNSIGNED else reduce
+
+    return choose
+
+
+def _lowest(dtype):
+    return -torch.inf if dtype.is_floating_point else torch.iinfo(dtype).min
+
+
+def _highest(dtype):
+    return torch.inf if dtype.is_floating_point else torch.iinfo(dtype).max
+
+
+_reduction("Max", _extreme(torch.amax, _lowest))
+_reduction("Min", _extreme(torch.amin, _highest))
+_reduction("All", lambda dtype: torch.all)
+_reduction("Any", lambda dtype: torch.any)
+
+
+def _euclidean(dtype):
+    own = torch_type(dtype)
+
+    def norm(x, axes, keep):
+        if not x.is_floating_point() and not x.is_complex():
+            x = x.double()
+        return torch.linalg.vector_norm(x, dim=axes, keepdim=keep).to(own)
+
+    return norm
+
+
+_reduction("EuclideanNorm", _euclidean)
+
+
+def _arg_extreme(op_type, function):
+    @kernel(op_type, fresh=True)
+    def _(node, env):
+        find = function
+        if node.attrs["T"] in WIDE_UNSIGNED:
+            find = in_int64(function, ordered=True, index=True)
+        elif node.attrs["T"].is_bool:
+            find = lambda x, axis: function(x.view(torch.uint8), axis)  # noqa: E731
+        target = torch_type(node.attrs["output_type"])
+        axis = known_number(node, env, 1)
+        if axis is None:
+            return lambda x, axis: _checked(find, x, int(axis)).to(target)
+        if target is torch.int64:
+            return lambda x, _: _checked(find, x, axis)
+        return lambda x, _: _checked(find, x, axis).to(target)
+
+
+def _checked(find, x, axis):
+    if not -x.dim() <= axis < x.dim():
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Expected dimension in the range [{-x.dim()}, {x.dim()}), but got {axis}",
+        )
+    if x.shape[axis] == 0:
+        raise errors.InvalidArgumentError(
+            None, None, f"Reduction axis {axis} is empty in shape {list(x.shape)}"
+        )
+    return find(x, axis)
+
+
+_arg_extreme("ArgMax", torch.argmax)
+_arg_extreme("ArgMin", torch.argmin)

@@ -1,0 +1,171 @@
+"""Kernels of reductions of rows by segment."""
+
+import torch
+
+from penstock import errors
+from penstock.kernels.known_inputs import known_number
+from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
+from penstock.kernels.values import torch_type
+
+
+def _invalid(message):
+    return errors.InvalidArgumentError(None, None, message)
+
+
+def _sum_rows(result, ids, rows):
+    result.index_add_(0, ids, rows)
+
+
+def _reduce_rows(how):
+    def into(result, ids, rows):
+        index = ids.to(torch.int64).view(-1, *[1] * (rows.dim() - 1)).expand_as(rows)
+        result.scatter_reduce_(0, index, rows, how)
+
+    return into
+
+
+_multiply_rows = _reduce_rows("prod")
+_largest_rows = _reduce_rows("amax")
+_smallest_rows = _reduce_rows("amin")
+
+
+# Sorted ids: the last one says how many segments there are -------------------------------------
+
+
+def check_sorted(ids):
+    """The number of segments of sorted ids; InvalidArgumentError where they are not sorted."""
+    if ids.numel() == 0:
+        return 0
+    if ids.numel() > 1 and bool((ids[1:] < ids[:-1]).any()):
+        raise _invalid("segment ids are not increasing")
+    if int(ids[0]) < 0:
+        raise _invalid("segment ids must be >= 0")
+    return int(ids[-1]) + 1
+
+
+def count_rows(ids, segments):
+    """How many rows each segment has, at least 1 so that it divides."""
+    return torch.bincount(ids, minlength=segments).clamp_(min=1)
+
+
+def _sorted(op_type, into, of_nothing, *, ordered=False, finish=None):
+    """Registers an op; a segment without rows holds `of_nothing`."""
+
+    @kernel(op_type, fresh=True)
+    def _(node):
+        def run(data, ids):
+            if ids.dim() != 1 or data.dim() == 0 or data.shape[0] != ids.shape[0]:
+                raise _invalid(
+                    "segment_ids should be the same size as dimension 0 of input, got "
+                    f"{list(ids.shape)} and {list(data.shape)}"
+                )
+            segments = check_sorted(ids)
+            result = data.new_full((segments, *data.shape[1:]), start)
+            into(result, ids, data)
+            if finish is not None:
+                result = finish(result, ids)
+            return result
+
+        if node.attrs["T"] in WIDE_UNSIGNED:
+            start = of_nothing(torch.int64)
+            return in_int64(run, ordered=ordered)
+        start = of_nothing(torch_type(node.attrs["T"]))
+        return run
+
+
+def _by_count(total, ids):
+    counts = count_rows(ids, total.shape[0]).view(-1, *[1] * (total.dim() - 1))
+    if total.is_floating_point() or total.is_complex():
+        return total.div_(counts)
+    return torch.div(total, counts, rounding_mode="trunc").to(total.dtype)
+
+
+def _filled_with_zeros(result, ids):
+    present = torch.zeros(result.shape[0], dtype=torch.bool, device=result.device)
+    present[ids.to(torch.int64)] = True
+    return result.masked_fill_(~present.view(-1, *[1] * (result.dim() - 1)), 0)
+
+
+def _zero(dtype):
+    return 0
+
+
+def _one(dtype):
+    return 1
+
+
+def _lowest(dtype):
+    return torch.finfo(dtype).min if dtype.is_floating_point else torch.iinfo(dtype).min
+
+
+def _highest(dtype):
+    return torch.finfo(dtype).max if dtype.is_floating_point else torch.iinfo(dtype).max
+
+
+def _minus_infinity(dtype):
+    return -torch.inf if dtype.is_floating_point else torch.iinfo(dtype).min
+
+
+def _infinity(dtype):
+    return torch.inf if dtype.is_floating_point else torch.iinfo(dtype).max
+
+
+_sorted("SegmentSum", _sum_rows, _zero)
+_sorted("SegmentMean", _sum_rows, _zero, finish=_by_count)
+_sorted("SegmentProd", _multiply_rows, _one)
+_sorted("SegmentMax", _largest_rows, _minus_infinity, ordered=True, finish=_filled_with_zeros)
+_sorted("SegmentMin", _smallest_rows, _infinity, ordered=True, finish=_filled_with_zeros)
+
+
+# Unsorted ids: rows with a negative one are left out --------------------------------------------
+
+
+def _unsorted(op_type, into, of_nothing, *, ordered=False):
+    @kernel(op_type, fresh=True)
+    def _(node, env):
+        known = known_number(node, env, 2)
+
+        def run(data, ids, segments):
+            segments = int(segments) if known is None else known
+            if segments < 0:
+                raise _invalid(f"Input num_segments == {segments} must not be negative.")
+            inner = data.shape[ids.dim() :]
+            if data.shape[: ids.dim()] != ids.shape:
+                raise _invalid(
+                    f"data.shape = {list(data.shape)} does not start with segment_ids.shape = "
+                    f"{list(ids.shape)}"
+                )
+            result = data.new_full((segments, *inner), start)
+            flat, rows = ids.reshape(-1), data.reshape(ids.numel(), *inner)
+            if flat.numel():
+                into(result, *_counted(flat, rows, segments))
+            return result
+
+        if node.attrs["T"] in WIDE_UNSIGNED:
+            start = of_nothing(torch.int64)
+            return in_int64(run, ordered=ordered)
+        start = of_nothing(torch_type(node.attrs["T"]))
+        return run
+
+
+def _counted(ids, rows, segments):
+    """Ids and rows without those of negative ids; InvalidArgumentError for one too large."""
+    if ids.dtype is torch.int16:
+        ids = ids.to(torch.int32)
+    low, high = torch.aminmax(ids)
+    if int(high) >= segments:
+        position = int((ids >= segments).nonzero()[0])
+        raise _invalid(
+            f"segment_ids[{position}] = {int(ids[position])} is out of range [0, {segments})"
+        )
+    if int(low) >= 0:
+        return ids, rows
+    counts = ids >= 0
+    return ids[counts], rows[counts]
+
+
+_unsorted("UnsortedSegmentSum", _sum_rows, _zero)
+_unsorted("UnsortedSegmentProd", _multiply_rows, _one)
+_unsorted("UnsortedSegmentMax", _largest_rows, _lowest, ordered=True)
+_unsorted("UnsortedSegmentMin", _smallest_rows, _highest, ordered=True)

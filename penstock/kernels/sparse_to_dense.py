@@ -1,0 +1,78 @@
+"""The kernel of dense tensors with values at given positions."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from penstock import errors
+from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.values import is_host_type
+
+
+def _invalid(message):
+    return errors.InvalidArgumentError(None, None, message)
+
+
+@kernel("SparseToDense", devices=HOST, fresh=True)
+def _(node):
+    validate = node.attrs["validate_indices"]
+    scatter = _scatter_objects if is_host_type(node.dtypes[0]) else _scatter
+
+    def run(indices, output_shape, values, default):
+        shape = output_shape.tolist()
+        rows = indices.reshape(-1, 1) if indices.dim() < 2 else indices
+        count, rank = rows.shape
+        if rank != len(shape):
+            raise _invalid(
+                f"output_shape has incorrect number of elements: {len(shape)} should be: {rank}"
+            )
+        if tuple(values.shape) not in ((), (count,)):
+            raise _invalid(
+                f"sparse_values has incorrect shape {list(values.shape)}, should be [] or [{count}]"
+            )
+        if default.shape != ():
+            raise _invalid(f"default_value should be a scalar, got shape {list(default.shape)}")
+        flat = _flat_positions(rows.long(), shape, validate)
+        return scatter(flat, shape, values, default)
+
+    return run
+
+
+def _flat_positions(rows, shape, validate):
+    """Positions in the flattened result, checked."""
+    sizes = rows.new_tensor(shape)
+    outside = ((rows < 0) | (rows >= sizes)).any(1)
+    if outside.any():
+        first = int(outside.nonzero()[0])
+        if not validate:
+            raise _invalid(f"Indices are not valid (out of bounds).  Shape: {shape}")
+        raise _invalid(
+            f"indices[{first}] = {rows[first].tolist()} is out of bounds: need 0 <= index < {shape}"
+        )
+    strides = [1] * len(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    flat = (rows * rows.new_tensor(strides)).sum(1)
+    if validate and flat.numel() > 1:
+        steps = flat.diff()
+        if (steps <= 0).any():
+            first = int((steps <= 0).nonzero()[0]) + 1
+            wrong = "repeated" if steps[first - 1] == 0 else "out of order"
+            raise _invalid(f"indices[{first}] = {rows[first].tolist()} is {wrong}")
+    return flat
+
+
+def _scatter(flat, shape, values, default):
+    result = torch.full(shape, default.item(), dtype=default.dtype)
+    if values.dim() == 0:
+        values = values.expand(flat.shape)
+    # One after the other, so that of repeated positions the last counts.
+    result.view(-1)[flat] = values
+    return result
+
+
+def _scatter_objects(flat, shape, values, default):
+    result = np.full(shape, default[()], dtype=object)
+    result.reshape(-1)[flat.numpy()] = values if values.ndim else values[()]
+    return result

@@ -1,0 +1,49 @@
+"""Seeds: what makes the numbers of random operations the same in every session.
+
+A random node has two seeds, the graph's and its own. Both zero: its numbers differ in each session.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.graph import Graph
+
+__all__ = ["get_seed", "set_random_seed"]
+
+_DEFAULT_GRAPH_SEED = 87654321
+_LARGEST = 2**31 - 1  # seeds are kept in 31 bits, whatever the type of the attr
+
+# For each graph, how many nodes took their own seed from the graph's.
+_drawn: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
+
+
+def set_random_seed(seed: Any) -> None:
+    """Sets the seed of the default graph, from which operations without one derive theirs."""
+    get_default_graph().seed = seed
+
+
+def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
+    """The two seeds of the next operation, given its own seed; (None, None) where there are none.
+
+    Without a seed of its own an operation of a seeded graph gets a running number.
+    """
+    graph = get_default_graph()
+    if graph.seed is None:
+        if op_seed is None:
+            return None, None
+        seeds = _DEFAULT_GRAPH_SEED, _truncated(op_seed)
+    elif op_seed is None:
+        number = _drawn.get(graph, 0)
+        _drawn[graph] = number + 1
+        seeds = _truncated(graph.seed), _truncated(number)
+    else:
+        seeds = _truncated(graph.seed), _truncated(op_seed)
+    # Two zeros would ask for other numbers in each session.
+    return (0, _LARGEST) if seeds == (0, 0) else seeds
+
+
+def _truncated(seed: Any) -> int:
+    return int(seed % _LARGEST)

@@ -1,0 +1,48 @@
+"""Shapes as tensors, and tensors in other shapes."""
+
+from tests.ops.case import Case, array, bools, c64, f16, f32, f64, i32, i64, strings
+
+_I32, _I64 = "int32", "int64"
+
+CASES = [
+    Case("Shape", (f32(2, 3),)),
+    Case("Shape", (f32(2, 3),), {"out_type": _I64}),
+    Case("Shape", (f32(),), label="of a scalar"),
+    Case("Shape", (strings("a", "b"),), label="of strings"),
+    Case("ShapeN", ([f32(2, 3), f32(0), f32()],)),
+    Case("ShapeN", ([f32(2, 3)],), {"out_type": _I64}),
+    Case("Size", (f32(2, 3),)),
+    Case("Size", (f32(0, 3),), {"out_type": _I64}),
+    Case("Size", (strings("a", "b"),), label="of strings"),
+    Case("Rank", (f32(2, 3, 1),)),
+    Case("Rank", (strings("a", "b"),), label="of strings"),
+    Case("Reshape", (f64(2, 3), array([3, 2], _I32))),
+    Case("Reshape", (f32(2, 6), array([-1, 4], _I64))),
+    Case("Reshape", (c64(2, 6), array([3, -1, 2], _I32))),
+    Case("Reshape", (f32(6), array([], _I32)), label="too many elements", fails=True),
+    Case("Reshape", (f32(1, 1), array([], _I32)), label="to a scalar"),
+    Case("Reshape", (f32(0, 3), array([-1, 3], _I32)), label="empty"),
+    Case("Reshape", (f32(0, 3), array([0, -1], _I32)), label="empty with a free size"),
+    Case("Reshape", (strings("a", "b", "c", "d"), array([2, -1], _I32)), label="strings"),
+    Case("Reshape", (f32(6), array([4, -1], _I32)), label="not divisible", fails=True),
+    Case("Reshape", (f32(6), array([-1, -1], _I32)), label="two free sizes", fails=True),
+    Case("Reshape", (f32(6), array([-2, 3], _I32)), label="negative size", fails=True),
+    Case("Reshape", (f32(6), array([[2, 3]], _I32)), label="matrix as shape", fails=True),
+    Case("ExpandDims", (f64(2, 3), array(0, _I32))),
+    Case("ExpandDims", (f16(2, 3), array(-1, _I64))),
+    Case("ExpandDims", (bools(2, 3), array(-3, _I32))),
+    Case("ExpandDims", (strings("a", "b"), array(1, _I32)), label="strings"),
+    Case("ExpandDims", (f32(2, 3), array(3, _I32)), label="axis too large", fails=True),
+    Case("Squeeze", (f64(2, 1, 3, 1),)),
+    Case("Squeeze", (f32(1, 2, 1),), {"squeeze_dims": [0]}),
+    Case("Squeeze", (i64(0, 9, 1, 2, 1),), {"squeeze_dims": [-1, 0]}),
+    Case("Squeeze", (strings(["a", "b"]),), label="strings"),
+    Case("Squeeze", (f32(1, 1),), label="to a scalar"),
+    Case("Squeeze", (f32(2, 1),), {"squeeze_dims": [0]}, label="size is not 1", fails=True),
+    Case("Squeeze", (f32(2, 1),), {"squeeze_dims": [2]}, label="no such axis", fails=True),
+    Case("EnsureShape", (f64(2, 3),), {"shape": [None, 3]}),
+    Case("EnsureShape", (i32(0, 9, 2),), {"shape": None}),
+    Case("EnsureShape", (strings("a", "b"),), {"shape": [2]}, label="strings"),
+    Case("EnsureShape", (f32(2, 3),), {"shape": [None, 4]}, label="other size", fails=True),
+    Case("EnsureShape", (f32(2, 3),), {"shape": [6]}, label="other rank", fails=True),
+]
