@@ -64,7 +64,7 @@ def gradients(
     `grad_ys` weighs the ys (ones if None); `stop_gradients` are taken as constants. An x that no y
     depends on has the gradient None.
     """
-    ys, xs, stops = _as_list(ys), _as_list(xs), _as_list(stop_gradients or [])
+    ys, xs, stops = _as_list(ys), _as_list(xs), _as_list([] if stop_gradients is None else stop_gradients)
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
     unconnected = UnconnectedGradients(unconnected_gradients)
     with name_scope(name, "gradients", [*ys, *xs, *stops, *grad_ys]):

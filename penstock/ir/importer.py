@@ -6,6 +6,7 @@ node's name before anything is added.
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -158,14 +159,17 @@ def _topological(work: _Import) -> list[str]:
                 continue
             waiting[key] += 1
             consumers.setdefault(source, []).append(key)
-    ready = [key for key, count in waiting.items() if count == 0]
+    keys = list(work.nodes)
+    rank = {key: i for i, key in enumerate(keys)}
+    ready = [rank[key] for key in keys if waiting[key] == 0]  # in the order of the GraphDef
     ordered: list[str] = []
-    for key in ready:
+    while ready:
+        key = keys[heapq.heappop(ready)]
         ordered.append(key)
         for consumer in consumers.get(key, ()):
             waiting[consumer] -= 1
             if waiting[consumer] == 0:
-                ready.append(consumer)
+                heapq.heappush(ready, rank[consumer])
     if len(ordered) != len(work.nodes):
         stuck = [key for key, count in waiting.items() if count > 0]
         raise ValueError(f"the graph couldn't be sorted: a cycle runs through {stuck[:5]}")

@@ -22,22 +22,27 @@ def _reduction(op_type, choose):
         keep = node.attrs["keep_dims"]
         axes = known_list(node, env, 1)
         if axes is None:
-            return lambda x, axes: _reduce(reduce, x, axes.tolist(), keep)
+            return lambda x, axes: _reduce(reduce, x, _as_tuple(axes.tolist()), keep)
         axes = _as_tuple(axes)
         if not axes:
             return lambda x, _: x.clone()
-        if len(set(axes)) == len(axes):
-            return lambda x, _: reduce(x, axes, keep)
-        return lambda x, _: _reduce(reduce, x, axes, keep)
+        if node.inputs[0].shape is None:
+            return lambda x, _: _reduce(reduce, x, axes, keep)
+        _check_axes(axes, len(node.inputs[0].shape))
+        return lambda x, _: reduce(x, axes, keep)
 
 
 def _as_tuple(axes):
-    return tuple(axes) if isinstance(axes, (list, tuple)) else (axes,)
+    return tuple(axes) if isinstance(axes, list) else (axes,)
 
 
 def _reduce(reduce, x, axes, keep):
-    rank = x.dim()
-    axes = _as_tuple(axes)
+    _check_axes(axes, x.dim())
+    return reduce(x, axes, keep) if axes else x.clone()
+
+
+def _check_axes(axes, rank):
+    seen = set()
     for axis in axes:
         if not -rank <= axis < rank:
             raise errors.InvalidArgumentError(
@@ -45,12 +50,13 @@ def _reduce(reduce, x, axes, keep):
                 None,
                 f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)",
             )
-    axes = tuple({axis % rank for axis in axes})
-    return reduce(x, axes, keep) if axes else x.clone()
-
-
-def _unsigned(function, *, ordered=False):
-    return in_int64(function, ordered=ordered)
+        if axis % rank in seen:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Invalid reduction arguments: Axes contains duplicate dimension: {axis % rank}",
+            )
+        seen.add(axis % rank)
 
 
 # Sums and means -------------------------------------------------------------------------------
@@ -108,7 +114,7 @@ def _extreme(function, of_nothing):
                 return function(x, axes, keep)
             return torch.sum(x, axes, keep).to(x.dtype).fill_(of_nothing(x.dtype))
 
-        return _unsigned(function, ordered=True) if dtype in WIDE_UNSIGNED else reduce
+        return in_int64(function, ordered=True) if dtype in WIDE_UNSIGNED else reduce
 
     return choose
 

@@ -57,10 +57,13 @@ def _reshape(x, sizes):
     try:
         return x.reshape(sizes)
     except (RuntimeError, ValueError):
-        # -1 beside a size of 0 could be any number for ATen and NumPy; for TensorFlow it is 0.
-        if 0 not in x.shape or list(sizes).count(-1) != 1:
+        # For ATen and NumPy -1 beside a size of 0 could be any number. TensorFlow leaves sizes of 0
+        # out of account on both sides.
+        if 0 not in x.shape or 0 not in sizes or list(sizes).count(-1) != 1:
             raise
-        return x.reshape([0 if size == -1 else size for size in sizes])
+        count = math.prod(size for size in x.shape if size)
+        rest = count // math.prod(size for size in sizes if size > 0)
+        return x.reshape([rest if size == -1 else size for size in sizes])
 
 
 @kernel("ExpandDims")

@@ -92,9 +92,9 @@ def _spatial_dims(given: Any, count: int, data_format: str | None) -> list[int]:
 def _base_paddings(
     padding: str, filter_shape: Any, count: int, rate: Tensor, known_rate: np.ndarray | None
 ) -> Any:
-    """The padding that the dilated window itself needs: None for VALID."""
+    """The padding that the dilated window itself needs."""
     if padding == "VALID":
-        return None
+        return np.zeros([count, 2], np.int32)
     if padding != "SAME":
         raise ValueError(f"`padding` must be one of 'VALID' or 'SAME'. Received: {padding}")
     if filter_shape is None:

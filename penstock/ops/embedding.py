@@ -207,8 +207,8 @@ def embedding_lookup_sparse(
             return _combined(parts, ids, rows, partition_strategy, combiner, max_norm, scope)
         ids, places = unique(ids)
         embeddings = embedding_lookup(parts, ids, partition_strategy, max_norm=max_norm)
-        embeddings = gather(embeddings, places)
         rows = cast(rows, dtypes.int32)
+        embeddings = gather(embeddings, places)
         return _weighted(embeddings, sp_weights.values, rows, combiner, scope)
 
 

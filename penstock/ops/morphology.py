@@ -97,13 +97,12 @@ def erosion2d(
     """The minimum of image minus kernel over each window, channel by channel."""
     with name_scope(name, "erosion2d", [value, kernel]) as scope:
         # Erosion is dilation of the negative image by the reflected kernel.
-        return negative(  # type: ignore[no-any-return]
-            Dilation2D(
-                negative(value),
-                reverse(kernel, [0, 1]),
-                strides=strides,
-                rates=rates,
-                padding=padding,
-            ),
+        dilated = Dilation2D(
+            negative(value),
+            reverse(kernel, [0, 1]),
+            strides=strides,
+            rates=rates,
+            padding=padding,
             name=scope,
         )
+        return negative(dilated)  # type: ignore[no-any-return]

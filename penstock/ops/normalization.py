@@ -11,10 +11,14 @@ from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops.binary import add, div_no_nan, maximum, multiply, squared_difference, subtract
-from penstock.ops.casts import cast
+from penstock.ops.casts import cast, imag, real
+from penstock.ops.casts import complex as complex_of
+from penstock.ops.comparison import not_equal
+from penstock.ops.conditionals import cond
 from penstock.ops.constants import constant
 from penstock.ops.elementwise import reciprocal, rsqrt, square
-from penstock.ops.filling import zeros_like
+from penstock.ops.filling import zeros, zeros_like
+from penstock.ops.gather import gather
 from penstock.ops.identity import identity, stop_gradient
 from penstock.ops.reductions import reduce_mean, reduce_prod, reduce_sum
 from penstock.ops.shaping import rank, renamed_argument, shape, size, squeeze
@@ -48,17 +52,10 @@ def l2_normalize(
     with name_scope(name, "l2_normalize", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         if x.dtype.is_complex:
-            from penstock.ops.casts import complex as complex_of
-            from penstock.ops.casts import imag, real
-            from penstock.ops.elementwise import sqrt
-
-            square_real, square_imag = square(real(x)), square(imag(x))
-            total = real(reduce_sum(square_real + square_imag, axis, keepdims=True))
+            squares: Any = square(real(x)) + square(imag(x))
+            total = reduce_sum(squares, axis, keepdims=True)
             inverse = rsqrt(maximum(total, epsilon))
-            del sqrt
-            return complex_of(
-                multiply(real(x), inverse), multiply(imag(x), inverse), name=scope
-            )
+            return complex_of(multiply(real(x), inverse), multiply(imag(x), inverse), name=scope)
         total = reduce_sum(square(x), axis, keepdims=True)
         return multiply(x, rsqrt(maximum(total, epsilon)), name=scope)
 
@@ -159,8 +156,6 @@ def sufficient_statistics(
 
 def _count(x: Tensor, axes: list[int]) -> Tensor:
     """How many entries are reduced to one; a constant where the shape tells."""
-    from penstock.ops.gathering import gather
-
     static = x.get_shape()
     if static.ndims is not None and all(static.dims[axis].value is not None for axis in axes):
         count = int(np.prod([static.dims[axis].value for axis in axes]))
@@ -232,19 +227,22 @@ def batch_norm_with_global_normalization(
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """The fraction of entries that are zero."""
-    from penstock.ops.aggregates import count_nonzero
-    from penstock.ops.cond import cond
-
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         total = size(value, out_type=dtypes.int64)
         # Counting in 32 bits is faster; a larger tensor needs 64.
         nonzero = cond(
             total <= dtypes.int32.max,
-            true_fn=lambda: cast(count_nonzero(value, dtype=dtypes.int32), dtypes.int64),
-            false_fn=lambda: count_nonzero(value, dtype=dtypes.int64),
+            true_fn=lambda: cast(_count_nonzero(value, dtypes.int32), dtypes.int64),
+            false_fn=lambda: _count_nonzero(value, dtypes.int64),
         )
         with name_scope("counts_to_fraction"):
             zeros = total - nonzero
             fraction = cast(zeros, dtypes.float32) / cast(total, dtypes.float32)
         return identity(fraction, "fraction")
+
+
+def _count_nonzero(value: Tensor, dtype: dtypes.DType) -> Tensor:
+    with name_scope("count_nonzero"):
+        zero = zeros([], dtype=value.dtype.base_dtype)
+        return reduce_sum(cast(not_equal(value, zero), dtype), name="nonzero_count")

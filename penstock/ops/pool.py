@@ -241,22 +241,22 @@ def _(op: Any, grad: Any) -> Any:
 @MaxPoolGrad.gradient
 def _(op: Any, grad: Any) -> Any:
     input, output, _ = op.inputs
-    grad_grad = MaxPoolGradGrad(input, output, grad, **_attrs(op, "ksize", "strides"))
-    return _zeros(input), _zeros(output), grad_grad
+    nothing = _zeros(input), _zeros(output)
+    return *nothing, MaxPoolGradGrad(input, output, grad, **_attrs(op, "ksize", "strides"))
 
 
 @MaxPoolGradV2.gradient
 def _(op: Any, grad: Any) -> Any:
     input, output, _, ksize, strides = op.inputs
-    grad_grad = MaxPoolGradGradV2(input, output, grad, ksize, strides, **_attrs(op))
-    return _zeros(input), _zeros(output), grad_grad, None, None
+    nothing = _zeros(input), _zeros(output)
+    return *nothing, MaxPoolGradGradV2(input, output, grad, ksize, strides, **_attrs(op)), None, None
 
 
 @MaxPoolGradGrad.gradient
 def _(op: Any, grad: Any) -> Any:
     input, output, _ = op.inputs
-    back = MaxPoolGrad(input, output, grad, **_attrs(op, "ksize", "strides"))
-    return _zeros(input), _zeros(output), back
+    nothing = _zeros(input), _zeros(output)
+    return *nothing, MaxPoolGrad(input, output, grad, **_attrs(op, "ksize", "strides"))
 
 
 @MaxPoolWithArgmax.gradient
@@ -269,8 +269,8 @@ def _(op: Any, grad: Any, _: Any) -> Any:
 def _(op: Any, grad: Any) -> Any:
     input, _output_grad, argmax = op.inputs
     keys = ("ksize", "strides", "include_batch_in_index")
-    grad_grad = MaxPoolGradGradWithArgmax(input, grad, argmax, **_attrs(op, *keys))
-    return _zeros(input), grad_grad, None
+    nothing = _zeros(input)
+    return nothing, MaxPoolGradGradWithArgmax(input, grad, argmax, **_attrs(op, *keys)), None
 
 
 @MaxPool3D.gradient
@@ -281,15 +281,15 @@ def _(op: Any, grad: Any) -> Any:
 @MaxPool3DGrad.gradient
 def _(op: Any, grad: Any) -> Any:
     input, output, _ = op.inputs
-    grad_grad = MaxPool3DGradGrad(input, output, grad, **_attrs(op, "ksize", "strides"))
-    return _zeros(input), _zeros(output), grad_grad
+    nothing = _zeros(input), _zeros(output)
+    return *nothing, MaxPool3DGradGrad(input, output, grad, **_attrs(op, "ksize", "strides"))
 
 
 @MaxPool3DGradGrad.gradient
 def _(op: Any, grad: Any) -> Any:
     input, output, _ = op.inputs
-    back = MaxPool3DGrad(input, output, grad, **_attrs(op, "ksize", "strides"))
-    return _zeros(input), _zeros(output), back
+    nothing = _zeros(input), _zeros(output)
+    return *nothing, MaxPool3DGrad(input, output, grad, **_attrs(op, "ksize", "strides"))
 
 
 @AvgPool.gradient

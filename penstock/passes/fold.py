@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock import shapes
 from penstock.ir import registry
+from penstock.ir.registry import CONTROL_FLOW
 from penstock.ir.step_graph import Edge, Node, StepGraph
 
 LARGEST_BYTES = 10 * 2**20  # a folded value stays in memory for as long as the plan
@@ -50,7 +51,9 @@ def _values(
     node: Node, constants: dict[Node, None], evaluate: Evaluate, trusts_shapes: bool
 ) -> list[Any] | None:
     spec = node.spec
-    if spec.is_stateful or node.type in ("Const", "_Feed") or not node.dtypes:
+    if spec.is_stateful or CONTROL_FLOW in spec.traits or not node.dtypes:
+        return None
+    if node.type in ("Const", "_Feed"):
         return None
     if trusts_shapes and getattr(spec.fold_rule, "reads_shapes_only", False) and not node.controls:
         result = spec.fold_rule(node.origin) if node.origin is not None else None  # type: ignore[misc]

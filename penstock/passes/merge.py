@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock.ir.registry import CONTROL_FLOW
 from penstock.ir.step_graph import Edge, Node, StepGraph
 
 _LARGEST_KEY = 4096  # bytes of a constant that is worth comparing
@@ -32,7 +33,9 @@ def merge_equal(step: StepGraph) -> None:
 
 
 def _key(node: Node) -> Any:
-    if node.spec.is_stateful or node.type in ("_Feed", "Placeholder", "PlaceholderV2"):
+    if node.spec.is_stateful or CONTROL_FLOW in node.spec.traits:
+        return None
+    if node.type in ("_Feed", "Placeholder", "PlaceholderV2"):
         return None
     if not node.dtypes or any(edge.dtype.is_ref_dtype for edge in node.inputs):
         return None  # a read of state may come before or after a write

@@ -184,7 +184,7 @@ class Execution:
         frame.newest += 1
         frame.iterations[frame.newest] = Iteration(waiting)
         for node in members if not frame.name else ():
-            if not waiting[node] and node.type != "_Feed":
+            if not (node.inputs or node.controls) and node.type != "_Feed":
                 self._schedule(node, frame, 0)
         for node, value in frame.invariants:
             self._deliver(frame, frame.newest, node, [value])

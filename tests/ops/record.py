@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import inspect
 import json
 import os
 import sys
@@ -50,13 +51,23 @@ def _tensorflow() -> Library:
         for key, value in attrs.items():
             is_tensor = isinstance(value, np.ndarray)
             given[key] = tf.make_tensor_proto(value) if is_tensor else value
-        return getattr(tf.raw_ops, op)(**given, name=name)
+        function = getattr(tf.raw_ops, op)
+        return function(**_python_names(function, table[op], given), name=name)
 
     # The graph runs as it is written: no optimizer, one thread.
     config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
     config.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return Library(tf, apply, config)
+
+
+def _python_names(function: Any, signature: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments under the names that Python has for them: a few ops' own names differ."""
+    own = [entry["name"] for entry in (*signature["inputs"], *signature["attrs"])]
+    python = [name for name in inspect.signature(function).parameters if name != "name"]
+    strange = [name for name in own if name in given and name not in python]
+    renamed = dict(zip(strange, (name for name in python if name not in own), strict=False))
+    return {renamed.get(name, name): value for name, value in given.items()}
 
 
 class Mistake(Exception):
@@ -143,8 +154,8 @@ def _record_gradients(library: Library, case: Case, result: Record) -> None:
 
 def _has_gradients_fed(library: Library, case: Case, result: Record) -> bool:
     """Whether TensorFlow can differentiate the op without knowing a shape."""
-    graph: Graph = drive.build(library, case, Mode.FED)
     try:
+        graph: Graph = drive.build(library, case, Mode.FED)
         drive.gradients(library, case, graph, result.outputs)
     except Exception:
         return False

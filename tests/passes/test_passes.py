@@ -159,7 +159,7 @@ class TestOrder:
     def test_reads_before_writes(self):
         variable = tf.Variable(1.0, name="v")
         write = tf.assign(variable, 2.0, name="write")
-        read = tf.identity(variable, name="read")
+        read = tf.identity(variable._ref(), name="read")
         step = self.ordered([read], [write.op])
         assert position(step, "read") < position(step, "write")
         writer = step.nodes[position(step, "write")]

@@ -26,9 +26,13 @@ def while_loop(initial, condition, body, constants=(), frame="loop", parallel=10
     entered = raw.Enter(data=initial, **options)
     fixed = [raw.Enter(data=c, is_constant=True, **options) for c in constants]
     merged = raw.Merge(inputs=[entered, entered])
-    proceed = raw.LoopCond(input=condition(merged.output, *fixed))
+    # Constants made inside belong to this loop, and not to one around it.
+    with tf.control_dependencies(None), tf.control_dependencies([merged.output]):
+        proceed = raw.LoopCond(input=condition(merged.output, *fixed))
     switched = raw.Switch(data=merged.output, pred=proceed)
-    following = raw.NextIteration(data=body(tf.identity(switched.output_true), *fixed))
+    variable = tf.identity(switched.output_true)
+    with tf.control_dependencies(None), tf.control_dependencies([variable]):
+        following = raw.NextIteration(data=body(variable, *fixed))
     merged.output.op._update_input(1, following)
     return raw.Exit(data=switched.output_false)
 

@@ -36,9 +36,7 @@ CASES = [
     Case("GatherV2", (f32(3, 0), array([1, 1], _I32), _ZERO), label="empty rows"),
     Case("GatherV2", (f64(2, 4), i32(0, 4, 2, 3), _ONE), {"batch_dims": 1}, "batch"),
     Case("GatherV2", (f64(2, 3, 4), i32(0, 4, 2, 2), array(2, _I32)), {"batch_dims": 1}, "batch 2"),
-    Case(
-        "GatherV2", (f32(2, 4, 3), i64(0, 4, 2), _ONE), {"batch_dims": -1}, "negative", fails=True
-    ),
+    Case("GatherV2", (f32(2, 4, 3), i64(0, 4, 2), _ONE), {"batch_dims": -1}, "negative batch"),
     Case("GatherV2", (f32(2, 4, 3), i64(0, 4, 2), _ONE), {"batch_dims": 1}, "batch scalars"),
     Case("GatherV2", (strings(["a", "b"], ["c", "d"]), array([1], _I32), _ONE), label="strings"),
     Case("GatherV2", (f32(4, 2), array([0, 4], _I32), _ZERO), label="outside", fails=True),
@@ -55,8 +53,8 @@ CASES = [
     ),
     Case("GatherNd", (f64(3, 4, 2), array([[0, 1], [2, 3], [0, 1]], _I32))),
     Case("GatherNd", (f64(3, 2), array([[2], [0]], _I64)), label="rows"),
-    Case("GatherNd", (f16(3, 2), array([1, 1], _I32)), label="one element"),
-    Case("GatherNd", (f32(3, 2), array([[], []], _I32)), label="whole tensors"),
+    Case("GatherNd", (f16(3, 2), array([1, 1], _I32)), label="one element", grad=False),
+    Case("GatherNd", (f32(3, 2), array([[], []], _I32)), label="whole tensors", grad=False),
     Case("GatherNd", (bools(3, 2), i32(0, 2, 2, 2, 2)), label="bool"),
     Case("GatherNd", (f32(3, 2), array([], _I32).reshape(0, 2)), label="no indices"),
     Case("GatherNd", (strings(["a", "b"], ["c", "d"]), array([[1, 0]], _I32)), label="strings"),

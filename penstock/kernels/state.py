@@ -1,0 +1,268 @@
+"""Kernels of variables: finding the buffer, replacing its value, adding to it.
+
+A kernel gets the variable itself for a ref or resource input and, for a ref output, returns it.
+"""
+
+import functools
+
+import numpy as np
+import torch
+
+from penstock import dtypes, errors, shapes
+from penstock.kernels.registry import HOST, Constant, inplace_factory, kernel
+from penstock.kernels.values import TORCH_TYPE, is_host_type, torch_type
+from penstock.state.variable import VariableState
+
+# Types that torch stores but does not add: sums wrap around alike in the signed type.
+SIGNED = {
+    torch.uint16: torch.int16,
+    torch.uint32: torch.int32,
+    torch.uint64: torch.int64,
+}
+
+
+def locking(run):
+    """The same kernel, holding the lock of its first argument: a variable."""
+
+    @functools.wraps(run)
+    def locked(state, *inputs):
+        with state.lock:
+            return run(state, *inputs)
+
+    return locked
+
+
+def shares_memory(a, b):
+    """Whether two tensors are views of one piece of memory."""
+    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+
+
+# The variable ---------------------------------------------------------------------------------
+
+
+@kernel("Variable", "VariableV2", "VarHandleOp")
+def _(node, env):
+    dtype, shape = node.attrs["dtype"], node.attrs["shape"]
+    if node.type == "Variable":
+        shape = shape or None
+    name = node.attrs["shared_name"] or node.name
+    container = node.attrs["container"]
+    state = env.resources.get_or_create(
+        VariableState, container, name, lambda: VariableState(name, dtype, shape)
+    )
+    if state.dtype is not dtype:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"variable {name!r} has type {state.dtype.name}, and is used as {dtype.name} here",
+        )
+    return Constant(state)
+
+
+@kernel("TemporaryVariable")
+def _(node, env):
+    dtype, shape = node.attrs["dtype"], node.attrs["shape"]
+    name = node.attrs["var_name"] or node.name
+
+    def run():
+        state = VariableState(name, dtype, shape)
+        state.value = torch.empty(shape, dtype=torch_type(dtype), device=env.torch_device)
+        return state
+
+    return run
+
+
+@kernel("DestroyTemporaryVariable")
+def _(node):
+    def run(state):
+        value, state.value = state.read(), None
+        return value
+
+    return run
+
+
+@kernel("IsVariableInitialized", "VarIsInitializedOp", fresh=True)
+def _(node, env):
+    return lambda state: env.to_device(torch.tensor(state.value is not None))
+
+
+# Assigning ------------------------------------------------------------------------------------
+
+
+def _check_shape(state, value, wanted):
+    if not shapes.compatible(tuple(value.shape), wanted):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Assign requires shapes of both tensors to match: variable {state.name} has shape "
+            f"{shapes.text(wanted)}, the value {shapes.text(tuple(value.shape))}",
+        )
+
+
+def _own_copy(value):
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return value.clone(memory_format=torch.contiguous_format)
+
+
+def _assigner(validate):
+    """Writes into the buffer where the shapes agree, else gives the variable a new one."""
+
+    def assign(state, value):
+        buffer = state.value
+        if buffer is None:
+            if validate:
+                _check_shape(state, value, state.shape)
+            state.value = _own_copy(value)
+        elif buffer.shape == value.shape:
+            if not value.is_contiguous() and shares_memory(buffer, value):
+                value = value.clone()
+            buffer.copy_(value)
+        else:
+            if validate:
+                _check_shape(state, value, tuple(buffer.shape))
+            state.value = _own_copy(value)
+        return state
+
+    return assign
+
+
+def _taker(validate):
+    """As `_assigner`, for a value whose memory nobody else needs: it becomes the buffer."""
+
+    def take(state, value):
+        if validate:
+            buffer = state.value
+            _check_shape(state, value, state.shape if buffer is None else tuple(buffer.shape))
+        whole = value.is_contiguous() and value.untyped_storage().nbytes() == value.nbytes
+        state.value = value if whole else _own_copy(value)
+        return state
+
+    return take
+
+
+def _host_assigner(validate):
+    """Assigns arrays of strings."""
+
+    def assign(state, value):
+        if validate:
+            held = state.value
+            _check_shape(state, value, state.shape if held is None else held.shape)
+        state.value = _own_copy(value)
+        return state
+
+    return assign
+
+
+def _value_type(node):
+    return node.inputs[1].dtype.base_dtype
+
+
+@kernel("Assign")
+def _(node):
+    make = _host_assigner if is_host_type(_value_type(node)) else _assigner
+    run = make(node.attrs["validate_shape"])
+    return locking(run) if node.attrs["use_locking"] else run
+
+
+@inplace_factory("Assign")
+def _(node):
+    if is_host_type(_value_type(node)):
+        return {}
+    run = _taker(node.attrs["validate_shape"])
+    return {1: locking(run) if node.attrs["use_locking"] else run}
+
+
+@kernel("AssignVariableOp")
+def _(node):
+    make = _host_assigner if is_host_type(_value_type(node)) else _assigner
+    return make(node.attrs["validate_shape"])
+
+
+@inplace_factory("AssignVariableOp")
+def _(node):
+    if is_host_type(_value_type(node)):
+        return {}
+    return {1: _taker(node.attrs["validate_shape"])}
+
+
+# Adding ---------------------------------------------------------------------------------------
+
+
+def _adder(dtype, factor):
+    signed = SIGNED.get(TORCH_TYPE[dtype])
+
+    def add(state, value):
+        buffer = state.read()
+        if buffer.shape != value.shape:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"shapes of variable {state.name} and value must match, got "
+                f"{list(buffer.shape)} and {list(value.shape)}",
+            )
+        if not value.is_contiguous() and shares_memory(buffer, value):
+            value = value.clone()
+        if signed is not None:
+            buffer, value = buffer.view(signed), value.view(signed)
+        buffer.add_(value, alpha=factor)
+        return state
+
+    return add
+
+
+@kernel("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")
+def _(node):
+    run = _adder(_value_type(node), -1 if "Sub" in node.type else 1)
+    return locking(run) if node.attrs.get("use_locking") else run
+
+
+@kernel("CountUpTo", "ResourceCountUpTo", fresh=True)
+def _(node):
+    limit = node.attrs["limit"]
+
+    @locking
+    def run(state):
+        buffer = state.read()
+        if buffer.dim() != 0:
+            raise errors.InvalidArgumentError(
+                None, None, f"input is not a scalar: {list(buffer.shape)}"
+            )
+        if buffer.item() >= limit:
+            raise errors.OutOfRangeError(None, None, f"Reached limit of {limit}")
+        before = buffer.clone()
+        buffer.add_(1)
+        return before
+
+    return run
+
+
+# Behind a handle ------------------------------------------------------------------------------
+
+
+@kernel("ReadVariableOp")
+def _(node):
+    return VariableState.read
+
+
+@kernel("VariableShape", fresh=True)
+def _(node):
+    dtype = torch_type(node.attrs["out_type"])
+    return lambda state: torch.tensor(state.read().shape, dtype=dtype)
+
+
+@kernel("DestroyResourceOp")
+def _(node):
+    ignore = node.attrs["ignore_lookup_error"]
+
+    def run(state):
+        if not isinstance(state, VariableState):
+            state.close()
+        elif state.value is not None:
+            state.value = None
+        elif not ignore:
+            raise errors.NotFoundError(
+                None, None, f"Resource localhost/{state.name} does not exist: it has no value"
+            )
+
+    return run
