@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 from penstock import dtypes
 from penstock.ir.constants import constant_value
@@ -28,8 +27,8 @@ from penstock.ops.control_contexts import (
     output_context,
     switch,
 )
-from penstock.ops.control_flow import Switch
 from penstock.ops.control_flow import LoopCond as loop_condition
+from penstock.ops.control_flow import Switch
 from penstock.ops.stacks import StackPopV2, StackPushV2, StackV2
 from penstock.ops.while_context import WhileContext, is_loop_constant, leave, next_iteration
 
@@ -242,7 +241,7 @@ class GradLoop:
             loop = loop.outer
         if current.op.type == "Const":
             return constant(constant_value(current), current.dtype)
-        with _outside(self.grad_context):
+        with outside(self.grad_context):
             stack = loop.push(current)
         popped = loop.pop(stack, current)
         return popped if loop is self else self.grad_context.add_value(popped)
@@ -250,14 +249,14 @@ class GradLoop:
     def remembered(self, value: Tensor) -> Tensor:
         """The history of a predicate of the forward loop, kept like any other value."""
         if value.name not in self.history:
-            with _outside(self.grad_context):
+            with outside(self.grad_context):
                 stack = self.push(value)
             self.history[value.name] = self.pop(stack, value)
         return self.history[value.name]
 
 
 @contextmanager
-def _outside(context: ControlFlowContext) -> Iterator[None]:
+def outside(context: ControlFlowContext) -> Iterator[None]:
     """Leaves a context for a while: builds in the one around it."""
     graph = context.graph
     current = graph._get_control_flow_context()

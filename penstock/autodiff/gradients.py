@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
 from typing import Any
 
+import penstock.autodiff.control_flow_gradients  # noqa: F401 - registers them
 from penstock import dtypes
 from penstock.autodiff.aggregation import aggregate
 from penstock.autodiff.loop_gradients import LoopGradients, is_loop_exit, is_loop_switch
@@ -64,7 +65,11 @@ def gradients(
     `grad_ys` weighs the ys (ones if None); `stop_gradients` are taken as constants. An x that no y
     depends on has the gradient None.
     """
-    ys, xs, stops = _as_list(ys), _as_list(xs), _as_list([] if stop_gradients is None else stop_gradients)
+    ys, xs, stops = (
+        _as_list(ys),
+        _as_list(xs),
+        _as_list([] if stop_gradients is None else stop_gradients),
+    )
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
     unconnected = UnconnectedGradients(unconnected_gradients)
     with name_scope(name, "gradients", [*ys, *xs, *stops, *grad_ys]):

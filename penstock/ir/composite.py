@@ -78,7 +78,7 @@ class IndexedSlices(CompositeTensor):
         return [op for part in self._parts() for op in part.consumers()]
 
     def __neg__(self) -> IndexedSlices:
-        return IndexedSlices(-self._values, self._indices, self._dense_shape)  # type: ignore[operator]
+        return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
     def __repr__(self) -> str:
         return (

@@ -48,7 +48,7 @@ class Arg:
         """The type of each of its tensors, a reference type where it is one."""
         if self.type_list_attr is not None:
             return list(attrs[self.type_list_attr])
-        dtype: DType = attrs[self.type_attr] if self.type_attr is not None else self.dtype
+        dtype: Any = attrs[self.type_attr] if self.type_attr is not None else self.dtype
         return [dtype._as_ref if self.is_ref else dtype] * self.count(attrs)
 
 

@@ -87,9 +87,7 @@ class Geometry:
         padding, pad, outputs = self.fit(sizes[2:], filter.shape[2:])
         _check_gradient(grad, outputs, sizes[2:], filter.shape[2:])
         if pad is not None:
-            padded = [
-                size + pad[-2 * i - 2] + pad[-2 * i - 1] for i, size in enumerate(sizes[2:])
-            ]
+            padded = [size + pad[-2 * i - 2] + pad[-2 * i - 1] for i, size in enumerate(sizes[2:])]
         else:
             padded = sizes[2:]
         # ATen asks for an input but only looks at its shape and layout.

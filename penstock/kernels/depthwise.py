@@ -33,9 +33,7 @@ def _(node, env):
     def run(input_sizes, filter, grad):
         sizes = geometry.sizes(read(input_sizes))
         grad, groups = geometry.first(grad), filter.shape[2]
-        return geometry.last(
-            geometry.input_gradient(sizes, _filter_first(filter), grad, groups)
-        )
+        return geometry.last(geometry.input_gradient(sizes, _filter_first(filter), grad, groups))
 
     return run
 

@@ -9,9 +9,9 @@ import math
 import torch
 
 from penstock import errors
-from penstock.kernels.gather import as_signed
 from penstock.kernels.known_inputs import known_list
 from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import as_signed
 from penstock.ops.diagonals import band, longest_diagonal, matrix_size
 
 # Tensors of rank 2k ---------------------------------------------------------------------------
@@ -20,6 +20,9 @@ from penstock.ops.diagonals import band, longest_diagonal, matrix_size
 @kernel("Diag", fresh=True)
 def _(node):
     def run(x):
+        if x.dim() == 0:
+            message = "Input must be at least rank 1, got 0"
+            raise errors.InvalidArgumentError(None, None, message)
         return torch.diag(x.reshape(-1)).reshape(x.shape + x.shape)
 
     return run
@@ -111,7 +114,8 @@ def _places_of_diagonals(rows, cols, lower, upper, length, align, device):
 
 def _pick(x, places):
     """The elements of the last dimension at `places`, a matrix of positions."""
-    return x.index_select(-1, places.reshape(-1)).reshape(x.shape[:-1] + places.shape)
+    picked = as_signed(x).index_select(-1, places.reshape(-1)).view(x.dtype)
+    return picked.reshape(x.shape[:-1] + places.shape)
 
 
 def _from_diagonals(diagonals, lower, upper, rows, cols, align, others):

@@ -8,17 +8,7 @@ import torch
 from penstock import errors
 from penstock.kernels.known_inputs import is_text, known_number
 from penstock.kernels.registry import kernel
-
-# Types that ATen can only store travel as signed ones of the same width where elements are moved
-# or added: the bits are the same.
-_SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
-
-
-def as_signed(x):
-    """`x`, or its bits as signed numbers where ATen has few kernels for its type."""
-    signed = _SIGNED.get(x.dtype)
-    return x if signed is None else x.view(signed)
-
+from penstock.kernels.unsigned import moving
 
 # Along one dimension --------------------------------------------------------------------------
 
@@ -81,7 +71,7 @@ def _select_batched(params, indices, axis, batch):
     if cells.numel():
         spread = spread.expand(-1, cells.shape[1], -1, inner)
     _refuse(indices, shape[axis])
-    picked = as_signed(cells).gather(2, spread).view(params.dtype)
+    picked = cells.gather(2, spread)
     return picked.reshape(shape[:axis] + indices.shape[batch:] + shape[axis + 1 :])
 
 
@@ -89,7 +79,7 @@ def _select_batched(params, indices, axis, batch):
 def _(node):
     if is_text(node):
         return lambda params, indices: _select_text(params, indices, 0)
-    return _row_selector(node)
+    return moving(node, _row_selector(node))
 
 
 def _row_selector(node):
@@ -109,7 +99,7 @@ def _(node, env):
         return lambda params, indices, axis: _select_text(params, indices, int(axis))
     narrow = node.inputs[1].dtype.name == "int16"
     if known == 0 and not batch and not narrow:
-        return _row_selector(node)
+        return moving(node, _row_selector(node))
 
     def run(params, indices, axis):
         axis = known if known is not None else axis.item()
@@ -126,7 +116,7 @@ def _(node, env):
         leading = batch + indices.dim() if batch < 0 else batch
         return _select_batched(params, indices, axis % params.dim(), leading)
 
-    return run
+    return moving(node, run)
 
 
 # Along several dimensions ---------------------------------------------------------------------
@@ -158,23 +148,25 @@ def _refuse_position(indices, limits, what):
     )
 
 
+def _rows_of(params, indices):
+    """The numbers of the rows that indices [..., k] name, where k dimensions make the rows."""
+    depth = indices.shape[-1]
+    if not depth:
+        return torch.zeros(math.prod(indices.shape[:-1]), dtype=torch.int64, device=indices.device)
+    what = f"param shape [{','.join(map(str, params.shape))}]"
+    return row_numbers(indices, list(params.shape[:depth]), what)
+
+
 @kernel("GatherNd", fresh=True)
 def _(node):
     text = is_text(node)
 
     def run(params, indices):
         depth = indices.shape[-1]
-        indexed, inner = params.shape[:depth], params.shape[depth:]
-        wanted = tuple(indices.shape[:-1]) + tuple(inner)
-        what = f"param shape [{','.join(map(str, params.shape))}]"
-        rows = row_numbers(indices, list(indexed), what) if depth else None
-        if text:
-            flat = params.reshape((math.prod(indexed), *inner))
-            picked = flat[np.zeros(math.prod(indices.shape[:-1]), int) if rows is None else rows]
-            return picked.reshape(wanted)
-        if rows is None:
-            return params.expand(wanted).clone()
-        flat = params.reshape((math.prod(indexed), *inner))
-        return flat.index_select(0, rows).reshape(wanted)
+        inner = tuple(params.shape[depth:])
+        rows = params.reshape((math.prod(params.shape[:depth]), *inner))
+        numbers = _rows_of(params, indices)
+        picked = rows[numbers.numpy()] if text else rows.index_select(0, numbers)
+        return picked.reshape(tuple(indices.shape[:-1]) + inner)
 
-    return run
+    return run if text else moving(node, run)

@@ -3,6 +3,7 @@
 import torch
 
 from penstock import errors
+from penstock.kernels.output_lists import as_outputs
 from penstock.kernels.registry import direct, kernel
 from penstock.kernels.values import torch_type
 
@@ -25,7 +26,7 @@ direct(
 
 @kernel("IdentityN")
 def _(node):
-    return lambda *values: values
+    return as_outputs(node, lambda *values: values)
 
 
 @kernel("CheckNumerics", "CheckNumericsV2")

@@ -5,6 +5,7 @@ import torch
 
 from penstock import errors
 from penstock.kernels.known_inputs import is_text, known_list, known_number
+from penstock.kernels.output_lists import as_outputs
 from penstock.kernels.registry import kernel
 from penstock.ops.joining import concat_offsets
 
@@ -95,7 +96,7 @@ def _(node):
             )
         return unbind(x, axis)
 
-    return run
+    return as_outputs(node, run)
 
 
 def _unbind_text(x, axis):
@@ -127,7 +128,7 @@ def _(node, env):
         # ATen can't tell how many empty parts are wanted.
         return x.split(size // count, axis) if size else [x] * count
 
-    return run
+    return as_outputs(node, run)
 
 
 @kernel("SplitV")
@@ -143,7 +144,7 @@ def _(node, env):
             return np.split(x, np.cumsum(sizes)[:-1], axis)
         return x.split_with_sizes(sizes, axis)
 
-    return run
+    return as_outputs(node, run)
 
 
 def _complete_sizes(sizes, total, axis):

@@ -3,8 +3,8 @@
 import torch
 
 from penstock import errors
-from penstock.kernels.gather import as_signed
 from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import as_signed
 
 
 @kernel("Where", fresh=True)

@@ -5,6 +5,7 @@ import torch
 from penstock import errors
 from penstock.kernels.known_inputs import known_list, known_number
 from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import moving
 
 
 def _check_borders(borders, shape):
@@ -26,10 +27,16 @@ def _flat(borders):
     return [size for border in reversed(borders) for size in border]
 
 
+def _known_filler(node, env):
+    if node.type == "Pad":
+        return 0
+    return known_number(node, env, 2) if node.inputs[2].shape == () else None
+
+
 @kernel("Pad", "PadV2", fresh=True)
 def _(node, env):
     borders = known_list(node, env, 1)
-    value = known_number(node, env, 2) if node.type == "PadV2" else 0
+    value = _known_filler(node, env)
     if borders is not None and value is not None and node.inputs[0].shape is not None:
         flat = _flat(borders)
         return lambda x, *_: torch.constant_pad_nd(x, flat, value)
@@ -37,6 +44,9 @@ def _(node, env):
     def run(x, paddings, filler=None):
         borders = paddings.tolist()
         _check_borders(borders, x.shape)
+        if filler is not None and filler.dim():
+            message = f"constant_values must be a scalar, got shape {list(filler.shape)}"
+            raise errors.InvalidArgumentError(None, None, message)
         return torch.constant_pad_nd(x, _flat(borders), 0 if filler is None else filler.item())
 
     return run
@@ -92,7 +102,7 @@ def _(node):
                 x = _mirrored(x, axis, before, after, skip)
         return x
 
-    return run
+    return moving(node, run)
 
 
 @kernel("MirrorPadGrad")
@@ -109,4 +119,4 @@ def _(node):
                 grad = _folded_back(grad, axis, before, after, skip)
         return grad
 
-    return run
+    return moving(node, run)

@@ -6,9 +6,10 @@ import numpy as np
 import torch
 
 from penstock import errors
-from penstock.kernels.gather import as_signed
 from penstock.kernels.known_inputs import is_text
+from penstock.kernels.output_lists import as_outputs
 from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import as_signed
 
 
 @kernel("DynamicPartition", fresh=True)
@@ -23,9 +24,9 @@ def _(node):
         rows = data.reshape((chosen.shape[0], *data.shape[partitions.dim() :]))
         if text:
             return np.split(rows[order.numpy()], np.cumsum(sizes)[:-1])
-        return rows.index_select(0, order).split_with_sizes(sizes)
+        return as_signed(rows).index_select(0, order).view(data.dtype).split_with_sizes(sizes)
 
-    return run
+    return as_outputs(node, run)
 
 
 def _part_sizes(chosen, partitions, count):

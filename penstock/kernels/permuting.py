@@ -6,6 +6,7 @@ import torch
 from penstock import errors
 from penstock.kernels.known_inputs import is_text, known_list
 from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import moving
 from penstock.ops.permuting import check_reversed_axes
 
 
@@ -69,7 +70,19 @@ def _refuse_permutation(entries):
 @kernel("Reverse", fresh=True)
 def _(node):
     flip = _flip(node)
-    return lambda x, dims: flip(x, [axis for axis, chosen in enumerate(dims.tolist()) if chosen])
+
+    def run(x, dims):
+        chosen = dims.tolist()
+        if len(chosen) != len(x.shape):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "'dims' must have the same number of values as 'input' has dimensions. 'input' has "
+                f"{len(x.shape)}'dims' has {len(chosen)} values",
+            )
+        return flip(x, [axis for axis, is_chosen in enumerate(chosen) if is_chosen])
+
+    return run
 
 
 @kernel("ReverseV2", fresh=True)
@@ -90,7 +103,7 @@ def _(node, env):
 def _flip(node):
     if is_text(node):
         return lambda x, axes: np.flip(x, tuple(axes)).copy()
-    return torch.flip
+    return moving(node, torch.flip)
 
 
 @kernel("ReverseSequence", fresh=True)
@@ -102,7 +115,7 @@ def _(node):
         if batch == sequence:
             message = f"batch_dim == seq_dim == {sequence}"
             raise errors.InvalidArgumentError(None, None, message)
-        _check_lengths(lengths, x.shape[sequence])
+        _check_lengths(lengths, x.shape[batch], x.shape[sequence])
         place = torch.arange(x.shape[sequence], device=lengths.device)
         column = lengths.long().unsqueeze(1)
         source = torch.where(place < column, column - 1 - place, place)
@@ -112,10 +125,13 @@ def _(node):
             return np.moveaxis(moved, (0, 1), (batch, sequence))
         return x.movedim((batch, sequence), (0, 1))[rows, source].movedim((0, 1), (batch, sequence))
 
-    return run
+    return run if text else moving(node, run)
 
 
-def _check_lengths(lengths, limit):
+def _check_lengths(lengths, count, limit):
+    if lengths.shape[0] != count:
+        message = f"Length of seq_lens != input.dims({count}), ({lengths.shape[0]} vs. {count})"
+        raise errors.InvalidArgumentError(None, None, message)
     for i, length in enumerate(lengths.tolist()):
         if length < 0:
             raise errors.InvalidArgumentError(None, None, f"seq_lens({i}) < 0")

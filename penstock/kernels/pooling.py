@@ -123,9 +123,7 @@ class Pooling:
     def mean(self, image):
         padding, ceil_mode, pad = self.fit(image.shape[2:])
         if pad is None:
-            return _MEAN[self.rank](
-                image, self.windows, self.strides, padding, ceil_mode, False
-            )
+            return _MEAN[self.rank](image, self.windows, self.strides, padding, ceil_mode, False)
         total = _MEAN[self.rank](torch.constant_pad_nd(image, pad), self.windows, self.strides)
         return total / self._inside(image, pad)
 

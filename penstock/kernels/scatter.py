@@ -6,9 +6,10 @@ import numpy as np
 import torch
 
 from penstock import dtypes, errors
-from penstock.kernels.gather import as_signed, row_numbers
+from penstock.kernels.gather import row_numbers
 from penstock.kernels.known_inputs import is_text, known_list
 from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import as_signed
 from penstock.ops.scatter import check_scatter
 
 

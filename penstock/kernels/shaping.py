@@ -7,6 +7,7 @@ import torch
 
 from penstock import errors, shapes
 from penstock.kernels.known_inputs import is_text, known_list, known_number
+from penstock.kernels.output_lists import as_outputs
 from penstock.kernels.registry import kernel
 
 _NUMPY_INDEX = {"int32": np.int32, "int64": np.int64}
@@ -28,7 +29,7 @@ def _(node):
 @kernel("ShapeN", fresh=True)
 def _(node):
     out_type = _out_type(node)
-    return lambda *xs: [torch.from_numpy(np.array(x.shape, out_type)) for x in xs]
+    return as_outputs(node, lambda *xs: [torch.from_numpy(np.array(x.shape, out_type)) for x in xs])
 
 
 @kernel("Size", fresh=True)

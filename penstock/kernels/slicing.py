@@ -3,6 +3,7 @@
 from penstock import errors
 from penstock.kernels.known_inputs import is_text, known_list
 from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import as_signed
 from penstock.ops import slice_spec
 from penstock.ops.slice_spec import Masks
 
@@ -79,7 +80,7 @@ def _part(x, index):
         if not _has_negative_stride(index):
             return x[index]
         positive, flipped = slice_spec.without_negative_strides(index, x.shape)
-        return x[positive].flip(flipped)
+        return as_signed(x[positive]).flip(flipped).view(x.dtype)
     except IndexError:
         slice_spec.sliced_shape(index, tuple(x.shape))  # says what is wrong
         raise
@@ -120,7 +121,7 @@ def _write(target, index, value):
             f"Cannot broadcast input shape {list(value.shape)} into final shape "
             f"{list(place.shape)}",
         ) from None
-    place.copy_(value.flip(flipped) if flipped else value)
+    place.copy_(as_signed(value).flip(flipped).view(value.dtype) if flipped else value)
 
 
 @kernel("StridedSliceGrad", fresh=True)

@@ -8,8 +8,8 @@ import functools
 import numpy as np
 import torch
 
-from penstock import dtypes, errors, shapes
-from penstock.kernels.registry import HOST, Constant, inplace_factory, kernel
+from penstock import errors, shapes
+from penstock.kernels.registry import Constant, inplace_factory, kernel
 from penstock.kernels.values import TORCH_TYPE, is_host_type, torch_type
 from penstock.state.variable import VariableState
 

@@ -6,6 +6,7 @@ import torch
 from penstock import errors
 from penstock.kernels.known_inputs import is_text
 from penstock.kernels.registry import kernel
+from penstock.kernels.unsigned import as_signed
 from penstock.kernels.values import torch_type
 
 
@@ -21,7 +22,8 @@ def _unique(x, axis):
     # ATen sorts by value; by first appearance is another permutation.
     order = first.argsort()
     rank = torch.empty_like(order).scatter_(0, order, positions[: order.shape[0]])
-    return sorted_slices.index_select(axis, order), rank[inverse], counts[order]
+    in_order = as_signed(sorted_slices).index_select(axis, order).view(x.dtype)
+    return in_order, rank[inverse], counts[order]
 
 
 def _unique_text(x, axis):
@@ -81,14 +83,23 @@ def _(node):
     dtype = torch_type(node.attrs["out_idx"])
 
     def run(x, y):
+        _require_vectors(x, y)
         left = torch.nonzero(~_is_in(x, y)).reshape(-1)
-        return x.index_select(0, left), left.to(dtype)
+        return as_signed(x).index_select(0, left).view(x.dtype), left.to(dtype)
 
     def run_text(x, y):
+        _require_vectors(x, y)
         left = np.flatnonzero(~np.isin(x, y))
         return x[left], torch.from_numpy(left).to(dtype)
 
     return run_text if is_text(node) else run
+
+
+def _require_vectors(*values):
+    for name, value in zip("xy", values, strict=True):
+        if len(value.shape) != 1:
+            message = f"{name} should be a 1D vector, got shape {list(value.shape)}"
+            raise errors.InvalidArgumentError(None, None, message)
 
 
 def _is_in(x, y):

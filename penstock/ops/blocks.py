@@ -82,7 +82,9 @@ def _block_and_edges(
     op: Operation, x: Shape, block_shape: Shape, edges: Shape
 ) -> tuple[int | None, list[int] | None, list[list[int]] | None]:
     """How many dimensions are cut into blocks, the blocks' sizes and the paddings or crops."""
-    (count,) = with_rank(block_shape, 1)
+    if block_shape is None or len(block_shape) != 1:
+        raise ValueError("block_shape must have rank 1.")
+    count = block_shape[0]
     merge_shapes(with_rank(edges, 2), (count, 2))
     if count is not None:
         with_rank_at_least(x, count + 1)

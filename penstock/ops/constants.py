@@ -77,6 +77,8 @@ def _filled(array: np.ndarray, shape: Any, verify_shape: bool) -> np.ndarray:
         return array
     if verify_shape:
         raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
+    if array.ndim == 0:
+        return np.full(shape, array[()], dtype=array.dtype)
     count = int(np.prod(shape, dtype=np.int64))
     if array.size > count:
         raise ValueError(

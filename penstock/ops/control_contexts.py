@@ -33,7 +33,7 @@ class ControlFlowContext:
         self.external_values: dict[str, Tensor] = {}
 
     @property
-    def while_context(self) -> ControlFlowContext | None:
+    def while_context(self) -> Any:
         """The innermost loop around, or this context if it is one."""
         return None if self.outer_context is None else self.outer_context.while_context
 
@@ -57,7 +57,7 @@ class ControlFlowContext:
         finally:
             self.graph._set_control_flow_context(outer)
 
-    def AddOp(self, op: Operation) -> None:  # noqa: N802 - what Graph calls, as in TensorFlow
+    def AddOp(self, op: Operation) -> None:
         """Takes a new node into the context."""
         raise NotImplementedError
 
@@ -85,7 +85,8 @@ class ControlFlowContext:
         loop = self.while_context
         if loop is None:
             return []
-        inside, outside = [], []
+        inside: list[Operation] = []
+        outside: list[Operation] = []
         for control in op.control_inputs:
             context = output_context(control)
             same = context is not None and context.while_context is loop
@@ -174,7 +175,7 @@ class CondContext(ControlFlowContext):
         self.external_values[tensor.name] = result
         return result
 
-    def AddOp(self, op: Operation) -> None:  # noqa: N802
+    def AddOp(self, op: Operation) -> None:
         if op.inputs:
             for index, tensor in enumerate(op.inputs):
                 is_back_edge = op.type == "Merge" and tensor.op.type == "NextIteration"

@@ -55,12 +55,13 @@ def _(op, *inputs):
 
 def _common(shapes: tuple[Shape, ...]) -> Shape:
     """The shape that all inputs have in common: sizes that differ are unknown."""
-    first = shapes[0]
-    if first is None or any(shape is None or len(shape) != len(first) for shape in shapes):
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) < len(shapes) or any(len(shape) != len(known[0]) for shape in known):
         return None
     return tuple(
-        size if all(s[i] == size for s in shapes) else None for i, size in enumerate(first)
-    )  # type: ignore[index]
+        size if all(shape[i] == size for shape in known) else None
+        for i, size in enumerate(known[0])
+    )
 
 
 @Enter.shape

@@ -44,7 +44,7 @@ def _(op, grad):
     return [grad] + [None] * (len(op.inputs) - 1)
 
 
-def Assert(  # noqa: N802 - TensorFlow's spelling
+def Assert(
     condition: Any,
     data: Sequence[Any],
     summarize: int | None = None,
@@ -75,7 +75,7 @@ def Assert(  # noqa: N802 - TensorFlow's spelling
         return guard.op
 
 
-def Print(  # noqa: N802 - TensorFlow's spelling
+def Print(
     input_: Any,
     data: Sequence[Any],
     message: str | None = None,

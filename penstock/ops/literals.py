@@ -144,7 +144,7 @@ def _infer_mixed(leaves: list[Any], kinds: set[type]) -> DType:
     # NumPy's scalars in a list count as Python's numbers do: 64 bits only where they are needed.
     if array.dtype == np.float64:
         return dtypes.float32
-    if array.dtype == np.int64 and -(2**31) <= array.min() and array.max() < 2**31:
+    if array.dtype == np.int64 and array.min() >= -(2**31) and array.max() < 2**31:
         return dtypes.int32
     return dtypes.as_dtype(array.dtype)
 

@@ -8,14 +8,14 @@ from typing import Any
 from penstock import shapes
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
-from penstock.ir.registry import not_differentiable, op, types
+from penstock.ir.registry import op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, FLOATING_COMPLEX, SINGLE_DOUBLE
 from penstock.ops import array, reductions, select
 from penstock.ops.casts import cast
-from penstock.ops.comparison import not_equal
+from penstock.ops.comparison import equal, not_equal
 from penstock.ops.constants import constant
-from penstock.ops.elementwise import after, exp, log, of_values, square
+from penstock.ops.elementwise import abs, after, exp, log, of_values, reciprocal, sign, square
 from penstock.ops.elementwise_rules import broadcast_shape, unchanged_shape
 from penstock.ops.unbroadcast import broadcast_axes, sum_to
 from penstock.shapes import Shape
@@ -64,7 +64,6 @@ Xlog1py = op("Xlog1py(x: T, y: T) -> z: T", T=FLOATING_COMPLEX)
 NextAfter = op(
     "NextAfter(x1: T, x2: T) -> output: T", T=types(SINGLE_DOUBLE, default=SINGLE_DOUBLE[0])
 )
-not_differentiable(NextAfter)
 
 for _spec in (Erf, Erfc, Erfinv, Ndtri, Lgamma, Digamma, BesselI0e, BesselI1e):
     _spec.shape(unchanged_shape)
@@ -133,8 +132,6 @@ def _(op: Any, grad: Any) -> Any:
 
 @BesselI0e.gradient
 def _(op: Any, grad: Any) -> Any:
-    from penstock.ops.elementwise import sign
-
     x, y = op.inputs[0], op.outputs[0]
     with after(grad):
         return grad * (bessel_i1e(x) - sign(x) * y)
@@ -142,15 +139,23 @@ def _(op: Any, grad: Any) -> Any:
 
 @BesselI1e.gradient
 def _(op: Any, grad: Any) -> Any:
-    from penstock.ops.elementwise import reciprocal, sign
-
     x, y = op.inputs[0], op.outputs[0]
     with after(grad):
-        # At 0 the quotient i1e(x) / x is a half, which 0 / 0 would not give.
-        near_zero = not_equal(x, 0.0)
-        safe = select.where_v2(near_zero, x, array.ones_like(x))
-        slope = bessel_i0e(safe) - y * (sign(safe) + reciprocal(safe))
-        return grad * select.where_v2(near_zero, slope, 0.5)
+        at_zero = equal(x, 0.0)
+        half = cast(0.5, x.dtype)  # the slope at 0, which 0 / 0 would not give
+        slope = bessel_i0e(x) - y * (sign(x) + reciprocal(x))
+        return grad * select.where_v2(at_zero, half, slope)
+
+
+@NextAfter.gradient
+def _(op: Any, grad: Any) -> Any:
+    x1, x2 = op.inputs
+    shape_1, shape_2, axes_1, axes_2 = broadcast_axes(x1, x2)
+    with after(grad):
+        one: Any = array.ones(shape_1, dtype=x1.dtype)
+        zero: Any = array.zeros(shape_2, dtype=x2.dtype)
+        grad_1 = sum_to(one * grad, shape_1, axes_1)
+        return grad_1, sum_to(zero * grad, shape_2, axes_2)
 
 
 @Igamma.gradient
@@ -317,8 +322,6 @@ def bessel_i1e(x: Any, name: str | None = None) -> Any:
 
 def bessel_i0(x: Any, name: str | None = None) -> Any:
     """The modified Bessel function of order 0."""
-    from penstock.ops.elementwise import abs
-
     with name_scope(name, "bessel_i0", [x]):
         x = to_tensor(x)
         return exp(abs(x)) * bessel_i0e(x)
@@ -326,8 +329,6 @@ def bessel_i0(x: Any, name: str | None = None) -> Any:
 
 def bessel_i1(x: Any, name: str | None = None) -> Any:
     """The modified Bessel function of order 1."""
-    from penstock.ops.elementwise import abs
-
     with name_scope(name, "bessel_i1", [x]):
         x = to_tensor(x)
         return exp(abs(x)) * bessel_i1e(x)

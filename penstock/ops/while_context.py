@@ -189,7 +189,7 @@ class WhileContext(ControlFlowContext):
 
     # Nodes ------------------------------------------------------------------------------------
 
-    def AddOp(self, op: Operation) -> None:  # noqa: N802
+    def AddOp(self, op: Operation) -> None:
         if op.type in _SHAPE_OPS and self._moves_to_forward_loop(op):
             return
         self.add_op(op)

@@ -111,7 +111,7 @@ class Execution:
             return [entry.constant]
         if node.type in MERGE:
             live = state.live_input[node]
-            inputs = [DEAD] * len(node.inputs)
+            inputs: list[Any] = [DEAD] * len(node.inputs)
             inputs[live] = state.values[node.inputs[live]]
         else:
             inputs = [state.values[edge] for edge in node.inputs]

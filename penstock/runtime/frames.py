@@ -92,7 +92,7 @@ class Structure:
             self.frame_of[node] = frame
             self.members[frame].append(node)
             if node.type in ENTER:
-                self.enters[(*frame, node.attrs["frame_name"])] += 1
+                self.enters[self.frame_after(node)] += 1
             elif node.type in EXIT:
                 self.exits[frame].append(node)
 

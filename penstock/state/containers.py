@@ -29,7 +29,7 @@ class ResourceManager:
             resource = entries.get((kind, name))
             if resource is None:
                 resource = entries[kind, name] = make()
-            return resource  # type: ignore[no-any-return]
+            return resource
 
     def find(self, kind: type[R], container: str, name: str) -> R | None:
         with self._lock:

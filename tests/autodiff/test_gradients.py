@@ -77,7 +77,9 @@ def test_hessians(session):
     matrix = tf.constant(np.ones((2, 2), np.float32))
     assert session.run(tf.hessians(tf.reduce_sum(matrix**2), matrix))[0].shape == (2, 2, 2, 2)
     with pytest.raises(ValueError, match="fully known"):
-        tf.hessians(tf.reduce_sum(tf.placeholder(tf.float32, [None])), tf.placeholder(tf.float32, [None]))
+        tf.hessians(
+            tf.reduce_sum(tf.placeholder(tf.float32, [None])), tf.placeholder(tf.float32, [None])
+        )
 
 
 def test_slices_stay_slices(session):

@@ -98,7 +98,10 @@ class TestFold:
 
     def test_an_error_is_raised_by_the_step_not_by_folding(self):
         bad = tf.check_numerics(tf.log(tf.constant(-1.0)), "bad log")
-        with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="bad log"):
+        with (
+            tf.Session() as session,
+            pytest.raises(tf.errors.InvalidArgumentError, match="bad log"),
+        ):
             session.run(bad)
 
     def test_control_inputs_survive(self):
@@ -137,7 +140,10 @@ class TestMerge:
     def test_random_nodes_and_reads_stay_apart(self):
         variable = tf.Variable(1.0)
         step = self.merged(
-            tf.random_uniform([2]), tf.random_uniform([2]), variable.read_value(), variable.read_value()
+            tf.random_uniform([2]),
+            tf.random_uniform([2]),
+            variable.read_value(),
+            variable.read_value(),
         )
         assert types(step).count("RandomUniform") == 2 and types(step).count("Identity") == 2
 

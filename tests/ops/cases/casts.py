@@ -18,6 +18,7 @@ CASES: list[Case] = [
         {"DstT": target},
         label=f"{source} to {target}",
         grad=None if source != target else False,
+        numeric=False,  # the types have not the digits for finite differences
     )
     for source in TYPES
     for target in TYPES
@@ -42,10 +43,22 @@ CASES += [
     ),
     Case("Cast", (array([300, -1, 2**40], "int64"),), {"DstT": "uint8"}, label="wraps"),
     Case("Cast", (array([300.0, -1.0], "float32"),), {"DstT": "uint8"}, label="outside uint8"),
-    Case("Cast", (array([1e10, 65520, 1e-8], "float64"),), {"DstT": "float16"}, label="to inf"),
+    Case(
+        "Cast",
+        (array([1e10, 65520, 1e-8], "float64"),),
+        {"DstT": "float16"},
+        label="to inf",
+        grad=False,
+    ),
     Case("Cast", (array([1j, 1, 0], "complex64"),), {"DstT": "bool"}, label="imaginary to bool"),
     Case("Cast", (f32(2, 3),), {"DstT": "bfloat16", "Truncate": True}, label="truncated"),
-    Case("Cast", (f64(2, 3),), {"DstT": "float32", "Truncate": True}, label="truncated double"),
+    Case(
+        "Cast",
+        (f64(2, 3),),
+        {"DstT": "float32", "Truncate": True},
+        label="truncated double",
+        numeric=False,
+    ),
     Case("Cast", (f32(0, 3),), {"DstT": "int32"}, label="empty"),
     Case("Complex", (f32(2, 3), f32(2, 3)), {"Tout": "complex64"}),
     Case("Complex", (f64(2, 3), f64(3)), {"Tout": "complex128"}, label="broadcast"),

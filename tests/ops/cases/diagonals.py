@@ -58,7 +58,8 @@ CASES = [
     Case("MatrixDiagV3", (f32(3), _MAIN, *_size(2, 3), f32()), label="too small", fails=True),
     Case("MatrixDiagV3", (f32(3), _MAIN, *_size(5, 4), f32()), label="too large", fails=True),
     Case("MatrixDiagPartV2", (f64(2, 3, 4), _MAIN, f64()), grad=(0,)),
-    Case("MatrixDiagPartV2", (f32(3, 4), _BAND, f32()), grad=(0,)),
+    # TensorFlow aligns the gradient of the second version as if it were of the third.
+    Case("MatrixDiagPartV2", (f32(3, 4), _BAND, f32()), grad=False),
     Case("MatrixDiagPartV3", (f64(2, 3, 3), _MAIN, f64()), grad=(0,)),
     Case("MatrixDiagPartV3", (f32(3, 4), array(-2, _I32), f32()), grad=(0,)),
     Case("MatrixDiagPartV3", (f32(3, 4), array([1, 1], _I32), f32()), label="one", grad=(0,)),

@@ -27,7 +27,7 @@ CASES += [
     Case("Ndtri", (array([-1, 0, 1, 0.5, 2], "float32"),), label="ends", grad=False),
     Case("Lgamma", (array([0, -1, -INF, INF, NAN, -1.5], "float32"),), label="poles", grad=False),
     Case("Digamma", (array([0, -1, INF, NAN, -1.5], "float32"),), label="poles", grad=False),
-    Case("BesselI1e", (array([0.0, 1e-3], "float64"),), label="near zero"),
+    Case("BesselI1e", (array([0.0, 1e-3], "float64"),), label="near zero", numeric=False),
 ]
 for op in ("Igamma", "Igammac"):
     CASES += [
