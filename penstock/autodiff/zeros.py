@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock import dtypes
+from penstock.dtypes import DType
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.tensor import Tensor
 
@@ -18,14 +19,14 @@ def zeros_for(tensor: Tensor) -> Tensor:
     context = op._control_flow_context
     if op.type != "Switch" or not isinstance(context, CondContext):
         if tensor.dtype is dtypes.resource:
-            return zeros(_variable_shape(tensor), op.attrs["dtype"])
+            return zeros(_variable_shape(tensor), _variable_type(tensor))
         return zeros_like(tensor, optimize=False)
     # The zeros are wanted on the branch that is not taken, where the tensor itself is dead.
     taken = Switch(op.inputs[0], context.pred)[1 - context.branch]
     pivot = identity(taken)
     if tensor.dtype is dtypes.resource:
         with get_default_graph().control_dependencies([pivot]):
-            return zeros(_variable_shape(taken), op.inputs[0].op.attrs["dtype"])
+            return zeros(_variable_shape(taken), _variable_type(taken))
     sizes = shape_of(taken, optimize=False)
     with get_default_graph().control_dependencies([pivot]):
         return zeros(sizes, tensor.dtype)
@@ -36,6 +37,13 @@ def zeros_like_x(x: Tensor) -> Tensor:
     from penstock.ops.array import zeros_like
 
     return zeros_for(x) if x.dtype is dtypes.resource else zeros_like(x)
+
+
+def _variable_type(handle: Tensor) -> DType:
+    """The type of the variable behind a handle, which other nodes may have passed on."""
+    while handle.op.type != "VarHandleOp":
+        handle = next(t for t in handle.op.inputs if t.dtype is dtypes.resource)
+    return handle.op.attrs["dtype"]
 
 
 def _variable_shape(handle: Tensor) -> Tensor:

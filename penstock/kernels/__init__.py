@@ -54,6 +54,11 @@ _FAMILIES = (
     "softmax",
     "sparse_to_dense",
     "topk",
+    "random",
+    "random_sampling",
+    "state",
+    "training",
+    "variable_scatter",
 )
 
 for _family in _FAMILIES:

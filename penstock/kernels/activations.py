@@ -76,8 +76,6 @@ def _(node):
 @kernel("LeakyRelu", fresh=True)
 def _(node):
     alpha = node.attrs["alpha"]
-    if alpha > 1:  # TensorFlow takes the larger of x and alpha * x
-        return lambda features: torch.maximum(features, features * alpha)
     return lambda features: _nn.leaky_relu(features, alpha)
 
 
@@ -176,6 +174,8 @@ def _(node):
     dtype, wide = torch_type(node.dtypes[0]), _wider(node)
 
     def run(grad):
+        if grad.dim() < 2:
+            raise ValueError("a bias belongs to at least two dimensions")
         if axis == -1:
             # One long dimension sums twice as fast as several.
             return grad.reshape(-1, grad.shape[-1]).sum(0, dtype=dtype)

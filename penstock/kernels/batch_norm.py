@@ -29,6 +29,7 @@ def _views(node):
 @kernel("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", fresh=True)
 def _(node):
     first, last = _views(node)
+    axis = window.channel_axis(node.attrs["data_format"])
     normalize = _training(node) if node.attrs["is_training"] else _inference(node)
     statistics_type = torch_type(node.dtypes[1])
     has_third_reserve = node.type == "FusedBatchNormV3"
@@ -38,6 +39,8 @@ def _(node):
             scale, offset, mean, variance = (
                 entry.float() for entry in (scale, offset, mean, variance)
             )
+        if not x.shape[axis] == len(scale) == len(offset):
+            raise ValueError("scale and offset must have one entry per channel")
         y, *statistics = normalize(first(x), scale, offset, mean, variance)
         if statistics_type != torch.float32:
             statistics = [entry.to(statistics_type) for entry in statistics]

@@ -101,31 +101,37 @@ def _(node):
 # Quotients ------------------------------------------------------------------------------------
 
 
-def _guarded(function):
+def _guarded(function, error):
     """Integer division, with TensorFlow's error for a zero divisor (on the host)."""
 
     def run(x, y):
         try:
             return function(x, y)
-        except RuntimeError as error:
-            if "ZeroDivisionError" not in str(error):
+        except RuntimeError as failure:
+            if "ZeroDivisionError" not in str(failure):
                 raise
-            raise _zero_division() from None
+            raise error(None, None, "Integer division by zero") from None
 
     return run
 
 
-def _zero_division():
-    return errors.InvalidArgumentError(None, None, "Integer division by zero")
-
-
-def _unsigned_guarded(numpy_function):
+def _unsigned_guarded(numpy_function, error):
     def divide(x, y):
         if not y.all():
-            raise _zero_division()
+            raise error(None, None, "Integer division by zero")
         return numpy_function(x, y)
 
     return through_numpy(divide)
+
+
+def _quotient(on_integers, on_unsigned, on_floats, error=errors.InvalidArgumentError):
+    def factory(node):
+        dtype = node.attrs["T"]
+        if dtype in WIDE_UNSIGNED:
+            return _unsigned_guarded(on_unsigned, error)
+        return _guarded(on_integers, error) if dtype.is_integer else on_floats
+
+    return factory
 
 
 def _truncate_divide(x, y):
@@ -133,27 +139,28 @@ def _truncate_divide(x, y):
     return torch.floor_divide(torch.sub(x, torch.fmod(x, y)), y)
 
 
-def _quotient(function_on_integers, numpy_function, function_on_floats):
-    def factory(node):
-        dtype = node.attrs["T"]
-        if dtype in WIDE_UNSIGNED:
-            return _unsigned_guarded(numpy_function)
-        return _guarded(function_on_integers) if dtype.is_integer else function_on_floats
-
-    return factory
+def _truncated_quotient(x, y):
+    return torch.div(x, y).trunc_()
 
 
-kernel("RealDiv", fresh=True)(lambda node: torch.div)
-kernel("Div", fresh=True)(_quotient(_truncate_divide, np.floor_divide, torch.div))
-kernel("TruncateDiv", fresh=True)(
-    _quotient(_truncate_divide, np.floor_divide, lambda x, y: torch.div(x, y).trunc_())
-)
-kernel("FloorDiv", fresh=True)(
-    # Of floats it is the quotient, rounded down: ATen's corrects for the rounding of the quotient.
-    _quotient(torch.floor_divide, np.floor_divide, lambda x, y: torch.div(x, y).floor_())
-)
-kernel("FloorMod", fresh=True)(_quotient(torch.remainder, np.remainder, torch.remainder))
-kernel("Mod", "TruncateMod", fresh=True)(_quotient(torch.fmod, np.fmod, torch.fmod))
+def _floored_quotient(x, y):
+    # Not ATen's floor_divide, which corrects the rounding of the quotient: 1 // 0.1 is 10.
+    return torch.div(x, y).floor_()
+
+
+for _op_type, _factory in {
+    "RealDiv": lambda node: torch.div,
+    "Div": _quotient(_truncate_divide, np.floor_divide, torch.div),
+    "FloorDiv": _quotient(torch.floor_divide, np.floor_divide, _floored_quotient),
+    "FloorMod": _quotient(torch.remainder, np.remainder, torch.remainder),
+    "Mod": _quotient(torch.fmod, np.fmod, torch.fmod),
+    # For these two TensorFlow has another class of error.
+    "TruncateMod": _quotient(torch.fmod, np.fmod, torch.fmod, errors.InternalError),
+    "TruncateDiv": _quotient(
+        _truncate_divide, np.floor_divide, _truncated_quotient, errors.InternalError
+    ),
+}.items():
+    kernel(_op_type, fresh=True)(_factory)
 
 
 @inplace_factory("RealDiv")

@@ -240,26 +240,30 @@ def _expected(probability, count, tries):
     return torch.from_numpy(expected.astype(np.float32))
 
 
-def _check_true_classes(classes, columns):
+def _check_true_classes(classes, columns, size=None):
+    """Checks the shape of true classes, and that they lie between 0 and `size` - 1."""
     if classes.dim() != 2:
         raise _invalid("true_classes must be a matrix")
     if classes.shape[1] != columns:
         raise _invalid(
             f"true_classes must have num_true columns, expected: {columns} was: {classes.shape[1]}"
         )
+    if size is not None and classes.numel():
+        for extreme in classes.aminmax():
+            if not 0 <= extreme < size:
+                raise _invalid(f"`true_candidate` out of range [0, {size}), received {extreme}")
 
 
 def _sampler(node, env, distribution, learn=None):
     attrs = node.attrs
     count, unique, columns = attrs["num_sampled"], attrs["unique"], attrs["num_true"]
-    if unique and count > attrs["range_max"]:
-        raise _invalid(
-            f"Sampler's range is too small: {count} different classes of {attrs['range_max']}"
-        )
+    size = attrs["range_max"]
+    if unique and count > size:
+        raise _invalid(f"Sampler's range is too small: {count} different classes of {size}")
     next_source = _source(node, env)
 
     def run(true_classes):
-        _check_true_classes(true_classes, columns)
+        _check_true_classes(true_classes, columns, size)
         wanted = true_classes.numpy()
         if unique:
             sampled, tries = _draw_unique(distribution, count, next_source())
@@ -307,7 +311,7 @@ def _(node):
     count, columns = node.attrs["num_sampled"], node.attrs["num_true"]
 
     def run(true_classes):
-        _check_true_classes(true_classes, columns)
+        _check_true_classes(true_classes, columns, count)
         return torch.arange(count), torch.ones(true_classes.shape), torch.ones(count)
 
     return run

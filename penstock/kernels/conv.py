@@ -156,6 +156,15 @@ def _check_filter(filter):
         )
 
 
+def _of_unusual(geometry, input, filter):
+    """The convolution with no filters at all; an error for any other filter that doesn't fit."""
+    if filter.shape[0]:
+        _check_filter(filter)
+        raise ValueError("input depth must be a multiple of the filter's")
+    outputs = geometry.fit(input.shape[2:], filter.shape[2:])[2]
+    return input.new_empty((input.shape[0], 0, *outputs))
+
+
 @kernel("Conv2D", "Conv3D", fresh=True)
 def _(node):
     geometry = Geometry(node, 5 if node.type == "Conv3D" else 4)
@@ -165,8 +174,7 @@ def _(node):
         input = geometry.first(input)
         per_group = filter.shape[1]
         if filter.numel() == 0 or input.shape[1] % per_group:
-            _check_filter(filter)
-            raise ValueError("input depth must be a multiple of the filter's")
+            return geometry.last(_of_unusual(geometry, input, filter))
         return geometry.last(geometry.forward(input, filter, input.shape[1] // per_group))
 
     return run

@@ -11,7 +11,7 @@ import torch
 from penstock import errors
 from penstock.kernels.known_inputs import known_list
 from penstock.kernels.registry import kernel
-from penstock.kernels.unsigned import as_signed
+from penstock.kernels.signed_bits import as_signed
 from penstock.ops.diagonals import band, longest_diagonal, matrix_size
 
 # Tensors of rank 2k ---------------------------------------------------------------------------

@@ -103,7 +103,8 @@ def _normal(words: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     all the same and rounded, which is what a good library for single precision gives.
     """
     precision = torch.float64 if dtype is torch.float64 else torch.float32
-    units = _unit(words.view(-1), precision).view(*words.shape[:-1], -1, 2).unbind(-1)
+    pairs_per_block = 1 if precision is torch.float64 else 2
+    units = _unit(words.view(-1), precision).view(*words.shape[:-1], pairs_per_block, 2).unbind(-1)
     logarithm = units[0].clamp_min_(_SMALLEST).double().log_().to(precision)
     radius = logarithm.double().mul_(-2).sqrt_().to(precision)
     angle = units[1].double().mul_(2 * math.pi).to(precision).double()

@@ -126,39 +126,42 @@ def _(node, env):
 # One-hot --------------------------------------------------------------------------------------
 
 
-def _checked_depth(depth):
+def _counted(depth, device):
     if depth < 0:
         raise errors.InvalidArgumentError(None, None, f"depth must be non-negative, got: {depth}")
-    return depth
+    return torch.arange(depth, dtype=torch.int64, device=device)
 
 
-def _positions(indices, depth, axis):
-    """A mask that is true where the new dimension's position is the index."""
-    rank = indices.dim()
-    if not -1 <= axis <= rank:
-        raise errors.InvalidArgumentError(
-            None, None, f"Expected axis to be -1 or between [0, {rank + 1}).  But received: {axis}"
-        )
-    steps = torch.arange(depth, dtype=torch.int64, device=indices.device)
-    after = 0 if axis == -1 else rank - axis
-    if after:
-        steps = steps.view((depth,) + (1,) * after)
-    return torch.eq(indices.unsqueeze(axis), steps)
+def _mask_reader(node, env):
+    """A function from indices and depth to a mask: true where the new position is the index."""
+    axis, device = node.attrs["axis"], env.torch_device
+    known = known_number(node, env, 1)
+    fixed = None if known is None or known < 0 else _counted(known, device)
+
+    def read(indices, depth):
+        rank = indices.dim()
+        if not -1 <= axis <= rank:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Expected axis to be -1 or between [0, {rank + 1}).  But received: {axis}",
+            )
+        steps = _counted(depth.item(), device) if fixed is None else fixed
+        after = 0 if axis == -1 else rank - axis
+        if after:
+            steps = steps.view((steps.shape[0],) + (1,) * after)
+        return torch.eq(indices.unsqueeze(axis), steps)
+
+    return read
 
 
 @kernel("OneHot", fresh=True)
 def _(node, env):
-    axis = node.attrs["axis"]
+    read = _mask_reader(node, env)
     if is_text(node, 2):
-        return lambda indices, depth, on, off: np.where(
-            _positions(indices, _checked_depth(depth.item()), axis).numpy(), on, off
-        )
+        return lambda indices, depth, on, off: np.where(read(indices, depth).numpy(), on, off)
     dtype = torch_type(node.dtypes[0])
     on, off = known_number(node, env, 2), known_number(node, env, 3)
     if on == 1 and off == 0:
-        return lambda indices, depth, *_: _positions(
-            indices, _checked_depth(depth.item()), axis
-        ).to(dtype)
-    return lambda indices, depth, on, off: torch.where(
-        _positions(indices, _checked_depth(depth.item()), axis), on, off
-    )
+        return lambda indices, depth, *_: read(indices, depth).to(dtype)
+    return lambda indices, depth, on, off: torch.where(read(indices, depth), on, off)

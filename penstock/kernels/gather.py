@@ -8,7 +8,7 @@ import torch
 from penstock import errors
 from penstock.kernels.known_inputs import is_text, known_number
 from penstock.kernels.registry import kernel
-from penstock.kernels.unsigned import moving
+from penstock.kernels.signed_bits import moving
 
 # Along one dimension --------------------------------------------------------------------------
 

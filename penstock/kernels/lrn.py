@@ -91,6 +91,8 @@ def _(node):
     bias, power = attrs["bias"], _to_minus(attrs["beta"])
 
     def run(image):
+        if image.dim() != 4:
+            raise ValueError("an image batch has four dimensions")
         rows = image.reshape(-1, image.shape[-1])
         wide = rows if rows.dtype.is_floating_point and rows.itemsize >= 4 else rows.float()
         result = power(neighbours.sums_plus(wide * wide, bias)).mul_(wide)

@@ -4,7 +4,7 @@ import torch
 
 from penstock import errors
 from penstock.kernels.registry import kernel
-from penstock.kernels.unsigned import as_signed
+from penstock.kernels.signed_bits import as_signed
 
 
 @kernel("Where", fresh=True)

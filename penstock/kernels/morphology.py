@@ -22,7 +22,8 @@ class _Taps:
         sizes, taps = tuple(image.shape[1:3]), filter.shape[:2]
         extents = [(n - 1) * rate + 1 for n, rate in zip(taps, self.rates, strict=True)]
         pairs = window.pads(sizes, extents, self.strides, self.padding, [])
-        return pairs, window.output_sizes(sizes, extents, self.strides, self.padding, [])
+        dims = zip(sizes, extents, self.strides, strict=True)
+        return pairs, [window.output_size_or_nothing(*dim, self.padding) for dim in dims]
 
     def slices(self, filter, outputs):
         """For each tap its position in the filter and the part of the padded image that it sees."""
@@ -37,6 +38,9 @@ class _Taps:
     def maxima(self, image, filter):
         """The dilated image, and for each of its entries the number of the tap that gave it."""
         (top, left), outputs = self.fit(image, filter)
+        if 0 in outputs:
+            nothing = image.new_empty((image.shape[0], *outputs, image.shape[3]))
+            return nothing, nothing.int()
         padded = torch.constant_pad_nd(image, [0, 0, *left, *top], _lowest(image.dtype))
         inside = torch.constant_pad_nd(
             torch.ones(image.shape[1:3], dtype=torch.bool, device=image.device), [*left, *top]

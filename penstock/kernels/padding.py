@@ -5,7 +5,7 @@ import torch
 from penstock import errors
 from penstock.kernels.known_inputs import known_list, known_number
 from penstock.kernels.registry import kernel
-from penstock.kernels.unsigned import moving
+from penstock.kernels.signed_bits import moving
 
 
 def _check_borders(borders, shape):

@@ -9,7 +9,7 @@ from penstock import errors
 from penstock.kernels.known_inputs import is_text
 from penstock.kernels.output_lists import as_outputs
 from penstock.kernels.registry import kernel
-from penstock.kernels.unsigned import as_signed
+from penstock.kernels.signed_bits import as_signed
 
 
 @kernel("DynamicPartition", fresh=True)

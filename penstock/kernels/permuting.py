@@ -6,7 +6,7 @@ import torch
 from penstock import errors
 from penstock.kernels.known_inputs import is_text, known_list
 from penstock.kernels.registry import kernel
-from penstock.kernels.unsigned import moving
+from penstock.kernels.signed_bits import moving
 from penstock.ops.permuting import check_reversed_axes
 
 

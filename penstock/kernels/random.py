@@ -137,6 +137,11 @@ def _(node, env):
 
 
 def _bounds(minval, maxval, sizes):
+    for name, bound in (("minval", minval), ("maxval", maxval)):
+        if bound.dim() != 0:
+            raise errors.InvalidArgumentError(
+                None, None, f"{name} must be 0-D, got shape {list(bound.shape)}"
+            )
     low, high = minval.item(), maxval.item()
     if low >= high:
         if math.prod(sizes) == 0:

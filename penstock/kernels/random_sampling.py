@@ -206,7 +206,7 @@ def _sampled(node, env, draw, dtype):
         with np.errstate(all="ignore"):
             drawn = draw(stream, np.repeat(parameters, each))
         samples = torch.from_numpy(drawn).view(parameters.size, each).t()
-        return env.to_device(_cast(samples, dtype).reshape(*sizes, *parameter.shape))
+        return env.to_device(_cast(samples, dtype).reshape((*sizes, *parameter.shape)))
 
     return run
 

@@ -9,7 +9,7 @@ from penstock import dtypes, errors
 from penstock.kernels.gather import row_numbers
 from penstock.kernels.known_inputs import is_text, known_list
 from penstock.kernels.registry import kernel
-from penstock.kernels.unsigned import as_signed
+from penstock.kernels.signed_bits import as_signed
 from penstock.ops.scatter import check_scatter
 
 

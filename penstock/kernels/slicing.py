@@ -3,7 +3,7 @@
 from penstock import errors
 from penstock.kernels.known_inputs import is_text, known_list
 from penstock.kernels.registry import kernel
-from penstock.kernels.unsigned import as_signed
+from penstock.kernels.signed_bits import as_signed
 from penstock.ops import slice_spec
 from penstock.ops.slice_spec import Masks
 

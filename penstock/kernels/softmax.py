@@ -9,7 +9,13 @@ from penstock.kernels.registry import direct, kernel
 
 
 def _over_last(function):
-    return lambda logits: function(logits, logits.dim() - 1)
+    def run(logits):
+        axis = logits.dim() - 1
+        if axis < 0:
+            raise ValueError("logits must have at least one dimension")
+        return function(logits, axis)
+
+    return run
 
 
 direct({"Softmax": _over_last(torch.softmax), "LogSoftmax": _over_last(torch.log_softmax)})

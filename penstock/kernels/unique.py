@@ -6,7 +6,7 @@ import torch
 from penstock import errors
 from penstock.kernels.known_inputs import is_text
 from penstock.kernels.registry import kernel
-from penstock.kernels.unsigned import as_signed
+from penstock.kernels.signed_bits import as_signed
 from penstock.kernels.values import torch_type
 
 

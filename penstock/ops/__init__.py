@@ -77,6 +77,12 @@ _FAMILIES = (
     "softmax",
     "sparse_to_dense",
     "topk",
+    "random",
+    "resource_variables",
+    "seeds",
+    "state",
+    "stateless_random",
+    "training",
 )
 
 for _family in _FAMILIES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock import dtypes, shapes
+from penstock import dtypes
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import to_tensor
 from penstock.ir.defaults import get_default_graph
@@ -34,12 +34,6 @@ L2Loss = op("L2Loss(t: T) -> output: T", T=FLOATING)
 
 @ClipByValue.shape
 def _(op: Any, t: Shape, low: Shape, high: Shape) -> Shape:
-    for bound in (low, high):
-        if t is not None and bound not in (None, ()) and not shapes.compatible(bound, t):
-            raise ValueError(
-                f"clip_value_min and clip_value_max must be either of the same shape as input "
-                f"{shapes.text(t)}, or a scalar, got {shapes.text(bound)}"
-            )
     return t
 
 

@@ -102,7 +102,7 @@ def _rows_gradient(op: Operation, grad: Tensor) -> IndexedSlices:
     sizes = _params_shape(op)
     indices = op.inputs[1]
     count = expand_dims(size(indices), 0)
-    values = reshape(grad, concat([count, sizes[1:]], 0))  # type: ignore[index]
+    values = reshape(grad, concat([count, sizes[1:]], 0))
     return IndexedSlices(values, reshape(indices, count), sizes)
 
 
@@ -120,7 +120,7 @@ def _dense_gradient(op: Operation, grad: Tensor) -> Tensor:
     ndims, outer_dims = size(values_shape), size(outer)
     batch_axes = range_(0, batch)
     outer_axes: Any = range_(batch, outer_dims)
-    inner_axes = range_(outer_dims + 1, ndims)  # type: ignore[operator]
+    inner_axes = range_(outer_dims + 1, ndims)
     forth = concat([batch_axes, [outer_dims], outer_axes, inner_axes], 0)
     values = transpose(reshape(grad, values_shape), forth)
     count = sizes[axis]
@@ -143,8 +143,8 @@ def _batched_segment_sum(values: Any, indices: Any, batch: int, count: Any) -> T
     batch_shape = indices_shape[:batch]
     entries: Any = reduce_prod(batch_shape)
     first = cast(range_(entries) * count, indices.dtype)
-    flat = reshape(indices, [entries, -1]) + expand_dims(first, 1)  # type: ignore[operator]
-    rest: Any = shape(values)[batch + 1 :]  # type: ignore[index]
+    flat = reshape(indices, [entries, -1]) + expand_dims(first, 1)
+    rest: Any = shape(values)[batch + 1 :]
     rows = reshape(values, concat([[entries * reduce_prod(indices_shape[batch:])], rest], 0))
     summed = unsorted_segment_sum(rows, reshape(flat, [-1]), entries * count)
     return reshape(summed, concat([batch_shape, [count], rest], 0))

@@ -113,7 +113,7 @@ def _concat_gradient(grad: Any, values: list[Tensor], axis: Tensor) -> list[Any]
         return _sparse_concat_gradient(grad, values, axis)
     if len(values) == 1:
         return [grad]
-    position = axis % rank(values[0])  # type: ignore[operator]
+    position = axis % rank(values[0])
     sizes = _shapes_of(values)
     offsets = ConcatOffset(position, sizes)
     return [slice_(grad, begin, size) for begin, size in zip(offsets, sizes, strict=True)]
@@ -140,12 +140,12 @@ def _sparse_concat_gradient(grad: Any, values: list[Tensor], axis: Tensor) -> li
         raise TypeError("sparse gradients through concat need a known axis and a known rank")
     sizes = _shapes_of(values)
     if position % ndims:
-        pieces = split(grad.values, stack([size[position] for size in sizes]), int(position))  # type: ignore[index]
+        pieces = split(grad.values, stack([size[position] for size in sizes]), int(position))
         pairs = zip(pieces, sizes, strict=True)
         return [IndexedSlices(piece, grad.indices, size) for piece, size in pairs]
     found, start = [], constant(0, sizes[0].dtype)
     for size in sizes:
-        end = start + size[0]  # type: ignore[index]
+        end = start + size[0]
         found.append(_rows_between(grad, start, end, size))
         start = end
     return found
@@ -161,7 +161,7 @@ def _rows_between(grad: Any, start: Tensor, end: Tensor, dense_shape: Tensor) ->
 
     start, end = cast(start, grad.indices.dtype), cast(end, grad.indices.dtype)
     inside = squeeze(where(logical_and(grad.indices >= start, grad.indices < end)), axis=[1])
-    rows = gather(grad.indices, inside) - start  # type: ignore[operator]
+    rows = gather(grad.indices, inside) - start
     return IndexedSlices(gather(grad.values, inside), rows, dense_shape)
 
 

@@ -67,8 +67,8 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any =
         first = _known_axis(axis)
         last = first + mask_shape.ndims
         tensor.shape[first:last].assert_is_compatible_with(mask_shape)
-        count = reduce_prod(shape(tensor)[first:last], [0])  # type: ignore[index]
-        before, after = shape(tensor)[:first], shape(tensor)[last:]  # type: ignore[index]
+        count = reduce_prod(shape(tensor)[first:last], [0])
+        before, after = shape(tensor)[:first], shape(tensor)[last:]
         flat = reshape(tensor, concat([before, [count], after], 0))
         _set_masked_shape(flat, tensor.shape, first, last)
         chosen = squeeze(where(reshape(mask, [-1])), axis=[1])

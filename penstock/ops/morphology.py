@@ -40,7 +40,10 @@ def _(op: Any, input: Shape, filter: Shape) -> Shape:
     window.check_length("Dilation2D", "stride", strides, 4)
     window.check_length("Dilation2D", "rates", rates, 4)
     extents = [window.dilated(n, rate) for n, rate in zip(filter[:2], rates[1:3], strict=True)]
-    sizes = window.output_sizes(input[1:3], extents, strides[1:3], op.attrs["padding"], [])
+    sizes = [
+        window.output_size_or_nothing(size, extent, stride, op.attrs["padding"])
+        for size, extent, stride in zip(input[1:3], extents, strides[1:3], strict=True)
+    ]
     return (input[0], *sizes, merge_sizes(input[3], filter[2]))
 
 

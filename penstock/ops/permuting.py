@@ -99,7 +99,7 @@ def transpose(a: Any, perm: Any = None, name: str = "transpose", conjugate: bool
         if perm is None:
             ndims = a._rank()
             if ndims is None:
-                perm = Range(rank(a) - 1, -1, -1)  # type: ignore[operator]
+                perm = Range(rank(a) - 1, -1, -1)
             else:
                 perm = np.arange(ndims, dtype=np.int32)[::-1]
         return kind(a, perm, name=scope)
@@ -112,8 +112,8 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
         ndims = a._rank()
         if ndims is None:
             count = rank(a)
-            batch = Range(0, count - 2, 1)  # type: ignore[operator]
-            perm: Any = concat([batch, [count - 1, count - 2]], 0)  # type: ignore[operator]
+            batch = Range(0, count - 2, 1)
+            perm: Any = concat([batch, [count - 1, count - 2]], 0)
         elif ndims < 2:
             raise ValueError(
                 f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a} "

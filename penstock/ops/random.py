@@ -158,8 +158,9 @@ def samples_shape(op: Operation, logits: Shape, num_samples: Shape) -> Shape:
     """The shape of samples of categories: a row of them per row of logits."""
     with_rank(num_samples, 0)
     count = constant_value(op.inputs[1])
-    rows = with_rank(logits, 2)[0]
-    return rows, None if count is None or count < 0 else int(count)
+    if count is not None and count < 0:
+        raise ValueError(f"num_samples should be non-negative, got {count}")
+    return with_rank(logits, 2)[0], None if count is None else int(count)
 
 
 @RandomGamma.shape
@@ -214,7 +215,7 @@ def random_uniform(
     seed: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Numbers evenly distributed in [minval, maxval); `maxval` is 1 by default, but for integers."""
+    """Numbers evenly distributed in [minval, maxval); for integers `maxval` has no default."""
     wanted = dtypes.as_dtype(dtype)
     if wanted not in (*FLOATING, *INDEX):
         raise ValueError(

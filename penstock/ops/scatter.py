@@ -137,7 +137,7 @@ def _(op: Operation, grad: Tensor) -> Any:
 @TensorScatterSub.gradient
 def _(op: Operation, grad: Tensor) -> Any:
     taken = gather_nd(grad, op.inputs[1])
-    return [identity(grad), None, -taken]  # type: ignore[operator]
+    return [identity(grad), None, -taken]
 
 
 @TensorScatterMin.gradient

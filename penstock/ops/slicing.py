@@ -113,7 +113,7 @@ def _(op: Operation, grad: Tensor) -> Any:
     sizes = shape(op.outputs[0], out_type=begin.dtype)
     column = stack([ndims, 1])
     before = reshape(begin, column)
-    after = reshape(shape(x, out_type=begin.dtype) - sizes - begin, column)  # type: ignore[operator]
+    after = reshape(shape(x, out_type=begin.dtype) - sizes - begin, column)
     return [pad(grad, concat([before, after], 1)), None, None]
 
 

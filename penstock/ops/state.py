@@ -165,5 +165,5 @@ not_differentiable(ScatterNdUpdate, ScatterNdAdd, ScatterNdSub)
 @ScatterNdMin.shape
 @ScatterNdMax.shape
 def _(op: Operation, ref: Shape, indices: Shape, updates: Shape) -> Shape:
-    check_scatter(with_rank_at_least(ref, 1), indices, updates)
+    check_scatter(with_rank_at_least(ref, 1), indices, with_rank_at_least(updates, 1))
     return ref

@@ -55,7 +55,8 @@ def _values(
         return None
     if node.type in ("Const", "_Feed"):
         return None
-    if trusts_shapes and getattr(spec.fold_rule, "reads_shapes_only", False) and not node.controls:
+    reads_shapes_only = getattr(spec.fold_rule, "reads_shapes_only", False)
+    if trusts_shapes and reads_shapes_only and not node.controls and not _reads_variable(node):
         result = spec.fold_rule(node.origin) if node.origin is not None else None  # type: ignore[misc]
         if result is not None:
             values = result if isinstance(result, list) else [result]
@@ -66,6 +67,11 @@ def _values(
     if any(dtype.is_ref_dtype for dtype in node.dtypes) or not _is_small(node):
         return None
     return evaluate(node, [edge.node.attrs["value"] for edge in node.inputs])
+
+
+def _reads_variable(node: Node) -> bool:
+    """Whether an input is a reference variable's value: to read it fails where there is none."""
+    return any(source.dtype.is_ref_dtype for edge in node.inputs for source in edge.node.inputs)
 
 
 def _typed(value: Any, dtype: Any) -> Any:

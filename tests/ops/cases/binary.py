@@ -64,6 +64,7 @@ for op in ("Div", "FloorDiv", "TruncateDiv", "FloorMod"):
     ]
 for op in ("Mod", "TruncateMod"):
     CASES += [
+        Case(op, (array([1, 2], "int32"), array([1, 0], "int32")), label="by zero", fails=True),
         Case(op, (array([7, -7, 7, -7], "int32"), array([2, 2, -2, -2], "int32")), label="signs"),
         Case(op, (array([7, -7], "int64"), array(3, "int64")), label="int64"),
         Case(op, (f32(2, 3), f32(2, 3)), label="float32", grad=False),
@@ -111,5 +112,8 @@ CASES += [
     Case("Pow", (array(2.0, "float64"), f64(2, 3)), label="of two"),
     Case("SquaredDifference", (i32(-9, 9, 3), i32(-9, 9, 3)), label="int32"),
 ]
+CASES.append(
+    Case("Pow", (i32(1, 4, 2), array([1, -1], "int32")), label="negative power", fails=True)
+)
 for dtype in INTEGERS:
     CASES.append(Case("Pow", (ints(dtype, -3, 4, 5), ints(dtype, 0, 4, 5)), label=dtype))

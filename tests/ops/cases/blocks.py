@@ -11,7 +11,8 @@ CASES = [
     Case("SpaceToBatch", (f64(1, 4, 2, 3), _NONE), {"block_size": 2}),
     Case("SpaceToBatch", (f32(2, 3, 3, 1), _SOME), {"block_size": 2}),
     Case("SpaceToBatch", (f32(1, 3, 4, 1), _NONE), {"block_size": 2}, "not divisible", fails=True),
-    Case("SpaceToBatchND", (f64(1, 4, 2, 3), _BLOCK, _NONE)),
+    # No numeric check: it feeds tensors of unknown rank, which TensorFlow refuses for these ops.
+    Case("SpaceToBatchND", (f64(1, 4, 2, 3), _BLOCK, _NONE), numeric=False),
     Case("SpaceToBatchND", (f16(2, 3, 3), _BLOCK, _SOME)),
     Case("SpaceToBatchND", (i32(0, 9, 2, 6, 2), array([3], _I64), array([[2, 1]], _I64))),
     Case("SpaceToBatchND", (f32(1, 3, 4, 1), _BLOCK, _NONE), label="not divisible", fails=True),
@@ -21,7 +22,7 @@ CASES = [
     ),
     Case("BatchToSpace", (f64(4, 2, 1, 3), _NONE), {"block_size": 2}),
     Case("BatchToSpace", (f32(8, 2, 2, 1), _SOME), {"block_size": 2}),
-    Case("BatchToSpaceND", (f64(4, 2, 1, 3), _BLOCK, _NONE)),
+    Case("BatchToSpaceND", (f64(4, 2, 1, 3), _BLOCK, _NONE), numeric=False),
     Case("BatchToSpaceND", (i32(0, 9, 8, 2, 2), _BLOCK, _SOME)),
     Case("BatchToSpaceND", (f32(6, 3, 2), array([3], _I64), array([[2, 1]], _I64))),
     Case("BatchToSpaceND", (f32(3, 2, 2, 1), _BLOCK, _NONE), label="not divisible", fails=True),

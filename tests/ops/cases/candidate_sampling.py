@@ -25,10 +25,12 @@ def _cases(op: str, **more: Any) -> list[Case]:
         Case(op, (TRUE,), _attrs(num_sampled=11, **more), label="range too small", fails=True),
         Case(op, (array([1, 2], "int64"),), _attrs(**more), label="vector", fails=True),
         Case(op, (PAIRS,), _attrs(**more), label="too many columns", fails=True),
+        Case(op, (array([[10]], "int64"),), _attrs(**more), label="beyond the range", fails=True),
+        Case(op, (array([[-1]], "int64"),), _attrs(**more), label="negative class", fails=True),
     ]
 
 
-ALL = {"num_true": 1, "num_sampled": 4, "unique": True}
+ALL = {"num_true": 1, "num_sampled": 8, "unique": True}
 HITS = "ComputeAccidentalHits"
 
 CASES = [
@@ -47,6 +49,7 @@ CASES = [
     ),
     Case("AllCandidateSampler", (TRUE,), ALL),
     Case("AllCandidateSampler", (PAIRS,), ALL, label="too many columns", fails=True),
+    Case("AllCandidateSampler", (TRUE + 1,), ALL, label="beyond the range", fails=True),
     Case(HITS, (TRUE, array([7, 1, 0], "int64")), {"num_true": 1}),
     Case(HITS, (PAIRS, array([9, 3, 5, 0, 1], "int64")), {"num_true": 2}, label="two true classes"),
     Case(HITS, (TRUE, array([7, 1, 7], "int64")), {"num_true": 1}, label="drawn twice"),

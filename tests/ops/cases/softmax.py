@@ -14,7 +14,9 @@ def _cases(op: str) -> list[Case]:
         Case(op, (f16(2, 5),)),
         Case(op, (bf16(2, 5),)),
         Case(op, (f32(0, 3),), label="no rows"),
-        Case(op, (array([[1000, -1000, 0], [-np.inf, 0, 1]], "float32"),), label="edges", grad=False),
+        Case(
+            op, (array([[1000, -1000, 0], [-np.inf, 0, 1]], "float32"),), label="edges", grad=False
+        ),
         Case(op, (f32(),), label="of a scalar", fails=True),
     ]
 

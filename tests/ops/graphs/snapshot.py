@@ -75,12 +75,20 @@ def _node(op: Any) -> dict[str, Any]:
     return {
         "name": op.name,
         "op": op.type,
-        # The first output of a node may be spelled with its number or without.
-        "inputs": [name.removesuffix(":0") for name in message.input],
+        "inputs": _inputs(message.input),
         "device": message.device,
         "attrs": attrs,
         "shapes": [str(output.shape) for output in op.outputs],
     }
+
+
+def _inputs(names: Any) -> list[str]:
+    """Inputs, then control inputs, whose order means nothing.
+
+    A node's first output may be spelled with its number or without.
+    """
+    data = [name.removesuffix(":0") for name in names if not name.startswith("^")]
+    return data + sorted(name for name in names if name.startswith("^"))
 
 
 def _attr(op: Any, key: str, message: Any) -> Any:
