@@ -1,6 +1,6 @@
 """TensorFlow as its papers describe it, on today's kernels: `import penstock as tf`."""
 
-from penstock import errors, initializers, nn, ops, raw_ops, train
+from penstock import errors, initializers, nn, ops, raw_ops, summary, train
 from penstock.autodiff.aggregation import AggregationMethod
 from penstock.autodiff.gradients import UnconnectedGradients, gradients
 from penstock.autodiff.hessians import hessians

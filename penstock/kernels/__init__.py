@@ -35,6 +35,7 @@ _FAMILIES = (
     "scatter",
     "script",
     "stacks",
+    "summaries",
     "segments",
     "select",
     "shaping",

@@ -38,6 +38,7 @@ _FAMILIES = (
     "scatter",
     "script",
     "stacks",
+    "summaries",
     "segments",
     "select",
     "shaping",

@@ -40,9 +40,7 @@ ReluGrad = op("ReluGrad(gradients: T, features: T) -> backprops: T", T=REAL)
 Relu6 = op("Relu6(features: T) -> activations: T", T=REAL)
 Relu6Grad = op("Relu6Grad(gradients: T, features: T) -> backprops: T", T=REAL)
 LeakyRelu = op("LeakyRelu(features: T) -> activations: T", alpha=0.2, T=_LEAK)
-LeakyReluGrad = op(
-    "LeakyReluGrad(gradients: T, features: T) -> backprops: T", alpha=0.2, T=_LEAK
-)
+LeakyReluGrad = op("LeakyReluGrad(gradients: T, features: T) -> backprops: T", alpha=0.2, T=_LEAK)
 Elu = op("Elu(features: T) -> activations: T", T=FLOATING)
 EluGrad = op("EluGrad(gradients: T, outputs: T) -> backprops: T", T=FLOATING)
 Selu = op("Selu(features: T) -> activations: T", T=FLOATING)
@@ -53,9 +51,7 @@ Softsign = op("Softsign(features: T) -> activations: T", T=FLOATING)
 SoftsignGrad = op("SoftsignGrad(gradients: T, features: T) -> backprops: T", T=FLOATING)
 BiasAdd = op("BiasAdd(value: T, bias: T) -> output: T", T=NUMERIC, data_format=_BIAS_FORMAT)
 BiasAddV1 = op("BiasAddV1(value: T, bias: T) -> output: T", T=NUMERIC)
-BiasAddGrad = op(
-    "BiasAddGrad(out_backprop: T) -> output: T", T=NUMERIC, data_format=_BIAS_FORMAT
-)
+BiasAddGrad = op("BiasAddGrad(out_backprop: T) -> output: T", T=NUMERIC, data_format=_BIAS_FORMAT)
 
 
 # Shapes ---------------------------------------------------------------------------------------
@@ -216,14 +212,14 @@ def _(op: Any, grad: Tensor) -> Any:
 
 def relu(features: Any, name: str | None = None) -> Tensor:
     """max(x, 0)."""
-    return Relu(features, name=name)  # type: ignore[no-any-return]
+    return Relu(features, name=name)
 
 
 def relu6(features: Any, name: str | None = None) -> Tensor:
     """min(max(x, 0), 6)."""
     with name_scope(name, "Relu6", [features]) as scope:
         features = convert_to_tensor(features, name="features")
-        return Relu6(features, name=scope)  # type: ignore[no-any-return]
+        return Relu6(features, name=scope)
 
 
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
@@ -234,7 +230,7 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
         features = convert_to_tensor(features, name="features")
         if features.dtype.is_integer:
             features = cast(features, dtypes.float32)
-        return LeakyRelu(features, alpha=alpha, name=scope)  # type: ignore[no-any-return]
+        return LeakyRelu(features, alpha=alpha, name=scope)
 
 
 def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
@@ -244,27 +240,27 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
     with name_scope(name, "CRelu", [features]) as scope:
         features = convert_to_tensor(features, name="features")
         both = concat([features, -features], axis, name=scope)
-        return Relu(both)  # type: ignore[no-any-return]
+        return Relu(both)
 
 
 def elu(features: Any, name: str | None = None) -> Tensor:
     """x where it is positive, else exp(x) - 1."""
-    return Elu(features, name=name)  # type: ignore[no-any-return]
+    return Elu(features, name=name)
 
 
 def selu(features: Any, name: str | None = None) -> Tensor:
     """The scaled exponential unit, whose activations keep mean 0 and variance 1."""
-    return Selu(features, name=name)  # type: ignore[no-any-return]
+    return Selu(features, name=name)
 
 
 def softplus(features: Any, name: str | None = None) -> Tensor:
     """log(exp(x) + 1)."""
-    return Softplus(features, name=name)  # type: ignore[no-any-return]
+    return Softplus(features, name=name)
 
 
 def softsign(features: Any, name: str | None = None) -> Tensor:
     """x / (|x| + 1)."""
-    return Softsign(features, name=name)  # type: ignore[no-any-return]
+    return Softsign(features, name=name)
 
 
 def swish(features: Any, beta: Any = 1.0) -> Tensor:
@@ -273,7 +269,7 @@ def swish(features: Any, beta: Any = 1.0) -> Tensor:
 
     features = convert_to_tensor(features, name="features")
     beta = convert_to_tensor(beta, dtype=features.dtype.base_dtype, name="beta")
-    return custom_gradient(_swish)(features, beta)  # type: ignore[no-any-return]
+    return custom_gradient(_swish)(features, beta)
 
 
 silu = swish
@@ -315,7 +311,7 @@ def bias_add(
             )
         value = convert_to_tensor(value, name="input")
         bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
-        return BiasAdd(value, bias, data_format=data_format, name=scope)  # type: ignore[no-any-return]
+        return BiasAdd(value, bias, data_format=data_format, name=scope)
 
 
 def bias_add_v1(value: Any, bias: Any, name: str | None = None) -> Tensor:
@@ -323,7 +319,7 @@ def bias_add_v1(value: Any, bias: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "BiasAddV1", [value, bias]) as scope:
         value = convert_to_tensor(value, name="input")
         bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
-        return BiasAddV1(value, bias, name=scope)  # type: ignore[no-any-return]
+        return BiasAddV1(value, bias, name=scope)
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:

@@ -181,9 +181,7 @@ def _(op: Any, *grads: Tensor) -> Any:
 
     y_grad, x, scale, mean, variance = op.inputs[:5]
     first = _formula(op, y_grad, x, scale, mean, variance)
-    by_y_grad, by_x, by_scale = gradients(
-        list(first), [y_grad, x, scale], grad_ys=list(grads[:3])
-    )
+    by_y_grad, by_x, by_scale = gradients(list(first), [y_grad, x, scale], grad_ys=list(grads[:3]))
     by_statistics: list[Any] = [None] * (len(op.inputs) - 3)
     if not op.attrs["is_training"]:
         by_statistics[:2] = gradients(list(first), [mean, variance], grad_ys=list(grads[:3]))

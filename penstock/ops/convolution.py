@@ -70,7 +70,7 @@ def conv2d(
     rank = getattr(input, "shape", None)
     rank = None if rank is None else len(rank) if isinstance(rank, tuple) else rank.ndims
     if rank is None or rank <= 4:
-        return Conv2D(input, filter, name=name, **attrs)  # type: ignore[no-any-return]
+        return Conv2D(input, filter, name=name, **attrs)
     return squeeze_batch_dims(
         input, lambda images, name=None: Conv2D(images, filter, name=name, **attrs), 3, name
     )
@@ -87,9 +87,7 @@ def squeeze_batch_dims(input: Any, op: Any, inner_rank: int, name: str | None) -
         else:
             flat = reshape(input, concat(([-1], inner), axis=-1))
         output = op(flat)
-        result_inner = _sizes(
-            output.shape[-inner_rank:], lambda: shape(output)[-inner_rank:]
-        )
+        result_inner = _sizes(output.shape[-inner_rank:], lambda: shape(output)[-inner_rank:])
         result = reshape(output, concat((batch, result_inner), axis=-1))
         result.set_shape(input.shape[:-inner_rank].concatenate(output.shape[-inner_rank:]))
         return result
@@ -114,7 +112,7 @@ def conv2d_backprop_input(
 ) -> Tensor:
     """The gradient of `conv2d` for its input of shape `input_sizes`."""
     padding, explicit = window.padding_attrs(padding)
-    return Conv2DBackpropInput(  # type: ignore[no-any-return]
+    return Conv2DBackpropInput(
         input_sizes,
         renamed_argument("filters", filters, "filter", filter),
         out_backprop,
@@ -141,7 +139,7 @@ def conv2d_backprop_filter(
 ) -> Tensor:
     """The gradient of `conv2d` for its filter of shape `filter_sizes`."""
     padding, explicit = window.padding_attrs(padding)
-    return Conv2DBackpropFilter(  # type: ignore[no-any-return]
+    return Conv2DBackpropFilter(
         input,
         filter_sizes,
         out_backprop,
@@ -179,7 +177,7 @@ def conv2d_transpose(
         data_format = data_format or "NHWC"
         channels = window.channel_axis(data_format)
         padding, explicit = window.padding_attrs(padding)
-        return Conv2DBackpropInput(  # type: ignore[no-any-return]
+        return Conv2DBackpropInput(
             output_shape,
             filter,
             value,
@@ -228,7 +226,7 @@ def conv1d(
             dilations=rates,
             name=scope,
         )
-        return squeeze(result, [axis])  # type: ignore[no-any-return]
+        return squeeze(result, [axis])
 
 
 def _format_1d(data_format: str | None) -> tuple[str, int]:
@@ -281,7 +279,7 @@ def conv1d_transpose(
             dilations=[*rates_1d[:axis], 1, *rates_1d[axis:]],
             name=scope,
         )
-        return squeeze(result, axis)  # type: ignore[no-any-return]
+        return squeeze(result, axis)
 
 
 def conv3d(
@@ -300,7 +298,7 @@ def conv3d(
       input: [batch, depth, height, width, channels].
       filter: [depth, height, width, input channels, output channels].
     """
-    return Conv3D(  # type: ignore[no-any-return]
+    return Conv3D(
         input,
         renamed_argument("filters", filters, "filter", filter),
         strides=strides,
@@ -322,7 +320,7 @@ def conv3d_backprop_filter_v2(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of `conv3d` for its filter of shape `filter_sizes`."""
-    return Conv3DBackpropFilterV2(  # type: ignore[no-any-return]
+    return Conv3DBackpropFilterV2(
         input,
         filter_sizes,
         out_backprop,
@@ -359,7 +357,7 @@ def conv3d_transpose(
     with name_scope(name, "conv3d_transpose", [value, filter, output_shape]) as scope:
         data_format = data_format or "NDHWC"
         channels = window.channel_axis(data_format)
-        return Conv3DBackpropInputV2(  # type: ignore[no-any-return]
+        return Conv3DBackpropInputV2(
             output_shape,
             filter,
             value,
@@ -397,7 +395,7 @@ def conv_transpose(
                 f"`output_shape` must be of size 3, 4 or 5. Received: output_shape={output_shape}"
             )
         default_format = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[rank - 2]
-        return transpose(  # type: ignore[no-any-return]
+        return transpose(
             input,
             filters,
             output_shape,

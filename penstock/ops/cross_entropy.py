@@ -14,8 +14,9 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, INDEX
 from penstock.ops.binary import add, subtract
 from penstock.ops.casts import cast
-from penstock.ops.comparison import logical_and
+from penstock.ops.comparison import equal, logical_and
 from penstock.ops.constants import constant
+from penstock.ops.debugging import Assert
 from penstock.ops.elementwise import abs as absolute
 from penstock.ops.elementwise import exp, log, log1p
 from penstock.ops.filling import ones_like, zeros_like
@@ -24,6 +25,7 @@ from penstock.ops.identity import stop_gradient
 from penstock.ops.joining import concat
 from penstock.ops.matmul import matmul
 from penstock.ops.permuting import transpose
+from penstock.ops.reductions import reduce_all
 from penstock.ops.select import Select
 from penstock.ops.shape_checks import merge_sizes, with_rank
 from penstock.ops.shaping import expand_dims, rank, renamed_argument, reshape, shape, squeeze
@@ -169,14 +171,14 @@ def softmax_cross_entropy_with_logits_v2(
             kept = sizes.as_list()
             del kept[axis]
             cost.set_shape(kept)
-        return cast(cost, given)  # type: ignore[no-any-return]
+        return cast(cost, given)
 
 
 def _at_least_single(logits: Tensor) -> Tensor:
     """Logits in a precision in which sums of exponentials are worth something."""
     narrow = (dtypes.float16, dtypes.bfloat16)
     if logits.dtype.base_dtype in narrow:
-        return cast(logits, dtypes.float32)  # type: ignore[no-any-return]
+        return cast(logits, dtypes.float32)
     return logits
 
 
@@ -215,7 +217,7 @@ def sparse_softmax_cross_entropy_with_logits(
         _check_sparse_labels(labels, logits)
         if logits.get_shape().ndims == 2:
             cost, _ = SparseSoftmaxCrossEntropyWithLogits(rows, labels, name=name)
-            return cast(cost, given)  # type: ignore[no-any-return]
+            return cast(cost, given)
         with get_default_graph().control_dependencies(_dynamic_checks(labels, logits)):
             classes = shape(logits)[rank(logits) - 1]
             rows = reshape(rows, [-1, classes])
@@ -223,7 +225,7 @@ def sparse_softmax_cross_entropy_with_logits(
             cost, _ = SparseSoftmaxCrossEntropyWithLogits(rows, flat, name=name)
             cost = reshape(cost, labels_shape)
             cost.set_shape(labels.get_shape())
-            return cast(cost, given)  # type: ignore[no-any-return]
+            return cast(cost, given)
 
 
 def _check_sparse_labels(labels: Tensor, logits: Tensor) -> None:
@@ -252,11 +254,16 @@ def _both_known(labels: Tensor, logits: Tensor) -> bool:
 
 
 def _dynamic_checks(labels: Tensor, logits: Tensor) -> list[Any]:
-    from penstock.ops.checks import assert_equal
-
+    """Nodes that fail in a step where labels and logits don't fit each other."""
     if _both_known(labels, logits):
         return []
-    return [assert_equal(shape(labels), shape(logits)[:-1])]
+    given, sizes = shape(labels), shape(logits)
+    wanted = sizes[:-1]
+    with name_scope("assert_equal_1"):
+        fits = reduce_all(equal(given, wanted))
+        told = "Condition x == y did not hold element-wise:"
+        parts = [told, f"x ({given.name}) = ", given, f"y ({wanted.name}) = ", wanted]
+        return [Assert(fits, parts)]
 
 
 # Sigmoid and Poisson --------------------------------------------------------------------------
@@ -339,4 +346,4 @@ def _stirling(counts: Tensor) -> Tensor:
     estimate = counts * log(counts) - counts + half * log(two_pi * counts)
     zeros, ones = zeros_like(counts, dtype=dtype), ones_like(counts, dtype=dtype)
     small = logical_and(counts >= zeros, counts <= ones)
-    return Select(small, zeros, estimate)  # type: ignore[no-any-return]
+    return Select(small, zeros, estimate)

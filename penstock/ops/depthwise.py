@@ -245,9 +245,7 @@ def separable_conv2d(
       pointwise_filter: [1, 1, channels * multiplier, output channels].
     """
     rate = renamed_argument("dilations", dilations, "rate", rate)
-    with name_scope(
-        name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]
-    ) as scope:
+    with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
         input = convert_to_tensor(input, name="tensor_in")
         depthwise_filter = convert_to_tensor(depthwise_filter, name="depthwise_filter")
         pointwise_filter = convert_to_tensor(pointwise_filter, name="pointwise_filter")

@@ -27,6 +27,7 @@ from penstock.ops.blocks import (
 from penstock.ops.conv import Conv2D, Conv2DBackpropInput, Conv3D
 from penstock.ops.convolution import conv2d_transpose, squeeze_batch_dims
 from penstock.ops.joining import concat, stack
+from penstock.ops.shape_checks import with_rank
 from penstock.ops.shaping import expand_dims, renamed_argument, shape, squeeze
 
 __all__ = [
@@ -60,8 +61,7 @@ def with_space_to_batch(
     """
     input = convert_to_tensor(input, name="input")
     rate = convert_to_tensor(dilation_rate, dtypes.int32, name="dilation_rate")
-    rate_shape = rate.get_shape().with_rank(1)
-    count = rate_shape.dims[0].value
+    count = with_rank(rate._shape, 1)[0]
     if count is None:
         raise ValueError("rank of dilation_rate must be known")
     dims = _spatial_dims(spatial_dims, count, data_format)
@@ -127,13 +127,13 @@ def _subsampled(
     phases = space_to_batch_nd(input=input, block_shape=block, paddings=paddings)
     result = op(phases, len(dims), "VALID")
     result = batch_to_space_nd(input=result, block_shape=block, crops=crops)
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 def _spatial_sizes(input: Tensor, dims: list[int]) -> Any:
-    static = input.get_shape()
-    if static.ndims is not None:
-        sizes = [static.dims[axis].value for axis in dims]
+    static = input._shape
+    if static is not None:
+        sizes = [static[axis] for axis in dims]
         if None not in sizes:
             return np.array(sizes, dtype=np.int32)
     dynamic = shape(input)
@@ -197,21 +197,19 @@ def convolution(
 
 
 def _spatial_count(input: Tensor, filter: Tensor) -> int:
-    if filter.get_shape().ndims is not None:
-        count = filter.get_shape().ndims - 2
-    elif input.get_shape().ndims is not None:
-        count = input.get_shape().ndims - 2
-    else:
+    rank = filter._rank() if filter._rank() is not None else input._rank()
+    if rank is None:
         raise ValueError(
             "When `num_spatial_dims` is not set, one of `input.shape.rank` or "
             f"`filters.shape.rank` must be known. Received: input.shape={input.shape} of rank "
             f"None and filters.shape={filter.shape} of rank None"
         )
+    count = rank - 2
     if count not in (1, 2, 3):
         raise ValueError(
             f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={count}."
         )
-    return count  # type: ignore[no-any-return]
+    return count
 
 
 def strides_and_rates(strides: Any, rate: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -250,7 +248,7 @@ def _convolve(
     strides = list(window.assemble(1, steps.tolist(), 1, channels))
     if count == 3:
         data_format = "NCDHW" if channels == 1 else "NDHWC"
-        return Conv3D(  # type: ignore[no-any-return]
+        return Conv3D(
             images, filter, strides=strides, padding=padding, data_format=data_format, name=name
         )
     axis = -2 if channels == 1 else -3
@@ -260,7 +258,7 @@ def _convolve(
     padding, explicit = window.padding_attrs(padding)
 
     def convolve(batch: Tensor, name: str | None = None) -> Tensor:
-        return Conv2D(  # type: ignore[no-any-return]
+        return Conv2D(
             batch,
             filter,
             strides=strides,
@@ -324,7 +322,7 @@ def atrous_conv2d_transpose(
             sizes, filters, value, strides=[1, 1, 1, 1], padding="VALID", data_format="NHWC"
         )
         crops = [[top, bottom + more_below], [left, right + more_right]]
-        return batch_to_space(input=value, crops=crops, block_size=rate)  # type: ignore[no-any-return]
+        return batch_to_space(input=value, crops=crops, block_size=rate)
 
 
 def _atrous_pads(filters: Tensor, rate: int, padding: str, shape: Any) -> tuple[Any, ...]:

@@ -55,7 +55,7 @@ def dropout(
                 f"x_dtype={x.dtype}"
             )
         if is_number and rate == 0:
-            return x  # type: ignore[no-any-return]
+            return x
         if is_number:
             scaled = Mul(x, constant(1 / (1 - rate), dtype))
         else:
@@ -97,4 +97,4 @@ def _masked(scaled: Tensor, rate: Any, noise_shape: Any, seed: int | None) -> Te
     kept = GreaterEqual(noise, rate)
     result = SelectV2(kept, scaled, constant(0, dtype))
     result.set_shape(scaled.get_shape())
-    return result  # type: ignore[no-any-return]
+    return result

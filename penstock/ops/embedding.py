@@ -70,10 +70,8 @@ def embedding_lookup(
 def _parts(params: Any) -> list[Any]:
     if params is None:
         raise ValueError("params must be specified")
-    if isinstance(params, PartitionedVariable) or isinstance(params, (list, tuple)):
-        parts = list(params)
-    else:
-        parts = [params]
+    several = isinstance(params, (list, tuple, PartitionedVariable))
+    parts = list(params) if several else [params]
     if not parts:
         raise ValueError("Length of params is currently 0. Need at least one param.")
     return parts
@@ -98,7 +96,7 @@ def _clipped(rows: Tensor, ids: Tensor, max_norm: Any) -> Tensor:
         axes = list(range(ids_rank, rows_rank))
     else:
         axes = count(rank(ids), rank(rows))
-    return clip_by_norm(rows, max_norm, axes=axes)  # type: ignore[no-any-return]
+    return clip_by_norm(rows, max_norm, axes=axes)
 
 
 def _looked_up(params: list[Any], ids: Tensor, strategy: str, name: str) -> Tensor:
@@ -106,8 +104,8 @@ def _looked_up(params: list[Any], ids: Tensor, strategy: str, name: str) -> Tens
     flat = reshape(ids, [-1])
     positions = count(size(flat))
     if strategy == "mod":
-        part_of: Any = flat % len(params)  # type: ignore[operator]
-        row_of: Any = flat // len(params)  # type: ignore[operator]
+        part_of: Any = flat % len(params)
+        row_of: Any = flat // len(params)
     elif strategy == "div":
         part_of, row_of = _divided(params, flat)
     else:
@@ -139,7 +137,7 @@ def _row_shape(params: Sequence[Any]) -> TensorShape:
     merged = params[0].get_shape()[1:]
     for part in params[1:]:
         merged = merged.merge_with(part.get_shape()[1:])
-    return merged  # type: ignore[no-any-return]
+    return merged
 
 
 def _divided(params: list[Any], ids: Any) -> tuple[Any, Any]:
@@ -153,9 +151,7 @@ def _divided(params: list[Any], ids: Any) -> tuple[Any, Any]:
 
 
 def _total_rows(params: list[Any], dtype: Any) -> Tensor:
-    static = [
-        part.get_shape().dims[0].value if part.get_shape().ndims else None for part in params
-    ]
+    static = [part.get_shape().dims[0].value if part.get_shape().ndims else None for part in params]
     if None not in static:
         return constant(sum(static), dtype)
     sizes = []
@@ -214,9 +210,7 @@ def embedding_lookup_sparse(
 
 def _check_weights(sp_ids: SparseTensor, sp_weights: Any) -> None:
     if not isinstance(sp_weights, SparseTensor):
-        raise TypeError(
-            f"sp_weights must be either None or SparseTensor, got {type(sp_weights)}"
-        )
+        raise TypeError(f"sp_weights must be either None or SparseTensor, got {type(sp_weights)}")
     for name in ("values", "indices", "dense_shape"):
         of_ids, of_weights = getattr(sp_ids, name), getattr(sp_weights, name)
         of_ids.get_shape().assert_is_compatible_with(of_weights.get_shape())
@@ -235,10 +229,10 @@ def _combined(
     segments = _SEGMENTS[combiner]
     if len(parts) == 1 and max_norm is None and not _is_resource(parts[0]):
         table = convert_to_tensor(parts[0])
-        return segments(table, ids, rows, sparse_gradient=True, name=name)  # type: ignore[no-any-return]
+        return segments(table, ids, rows, sparse_gradient=True, name=name)
     ids, places = unique(ids)
     table = embedding_lookup(parts, ids, strategy, max_norm=max_norm)
-    return segments(table, places, rows, sparse_gradient=True, name=name)  # type: ignore[no-any-return]
+    return segments(table, places, rows, sparse_gradient=True, name=name)
 
 
 def _weighted(
@@ -247,14 +241,14 @@ def _weighted(
     if weights.dtype.base_dtype is not embeddings.dtype.base_dtype:
         weights = cast(weights, embeddings.dtype.base_dtype)
     # Weights shaped to broadcast over the dimensions of an embedding.
-    extra = expand_dims(rank(embeddings) - 1, 0)  # type: ignore[operator]
+    extra = expand_dims(rank(embeddings) - 1, 0)
     sizes = concat([shape(weights), ones(extra, dtypes.int32)], 0)
     static = weights.get_shape()
     weights = reshape(weights, sizes)
     dimensions = embeddings.get_shape().ndims
     if dimensions is not None:
         weights.set_shape(static.concatenate([1] * (dimensions - 1)))
-    scaled: Any = embeddings * weights  # type: ignore[operator]
+    scaled: Any = embeddings * weights
     if combiner == "sum":
         return segment_sum(scaled, rows, name=name)
     total = segment_sum(scaled, rows)

@@ -58,9 +58,7 @@ def local_response_normalization(
       input: [batch, height, width, channels].
       depth_radius: How many channels on each side count.
     """
-    return LRN(  # type: ignore[no-any-return]
-        input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name
-    )
+    return LRN(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)
 
 
 lrn = local_response_normalization

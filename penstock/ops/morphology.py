@@ -84,7 +84,7 @@ def dilation2d(
       filter: [height, width, channels].
       rates: How far apart the filter's taps are, one number per dimension.
     """
-    return Dilation2D(  # type: ignore[no-any-return]
+    return Dilation2D(
         input,
         renamed_argument("filters", filters, "filter", filter),
         strides=strides,
@@ -108,4 +108,4 @@ def erosion2d(
             padding=padding,
             name=scope,
         )
-        return negative(dilated)  # type: ignore[no-any-return]
+        return negative(dilated)

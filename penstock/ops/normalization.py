@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock import dtypes
+from penstock import dtypes, shapes
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
@@ -156,10 +156,10 @@ def sufficient_statistics(
 
 def _count(x: Tensor, axes: list[int]) -> Tensor:
     """How many entries are reduced to one; a constant where the shape tells."""
-    static = x.get_shape()
-    if static.ndims is not None and all(static.dims[axis].value is not None for axis in axes):
-        count = int(np.prod([static.dims[axis].value for axis in axes]))
-        return constant(count, dtype=x.dtype.base_dtype)
+    static = x._shape
+    known = shapes.num_elements(None if static is None else tuple(static[axis] for axis in axes))
+    if known is not None:
+        return constant(known, dtype=x.dtype.base_dtype)
     dimensions = rank(x)
     positive = [axis + dimensions if axis < 0 else axis for axis in axes]
     sizes = gather(cast(shape(x), x.dtype.base_dtype), positive)
@@ -201,7 +201,7 @@ def batch_normalization(
             factor *= scale
         scaled = x * cast(factor, x.dtype.base_dtype)
         shift = offset - mean * factor if offset is not None else -mean * factor
-        return scaled + cast(shift, x.dtype.base_dtype)  # type: ignore[no-any-return]
+        return scaled + cast(shift, x.dtype.base_dtype)
 
 
 def batch_norm_with_global_normalization(

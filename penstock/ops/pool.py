@@ -20,9 +20,7 @@ from penstock.ops.shape_checks import merge_shapes, with_rank
 from penstock.ops.shaping import shape
 from penstock.shapes import Shape
 
-_POOLED = types(
-    FLOATING, SIGNED, dtypes.uint8, dtypes.uint16, dtypes.qint8, default=dtypes.float32
-)
+_POOLED = types(FLOATING, SIGNED, dtypes.uint8, dtypes.uint16, dtypes.qint8, default=dtypes.float32)
 _WINDOW: dict[str, Any] = {
     "ksize": attr("list(int)", minimum=4),
     "strides": attr("list(int)", minimum=4),
@@ -249,7 +247,12 @@ def _(op: Any, grad: Any) -> Any:
 def _(op: Any, grad: Any) -> Any:
     input, output, _, ksize, strides = op.inputs
     nothing = _zeros(input), _zeros(output)
-    return *nothing, MaxPoolGradGradV2(input, output, grad, ksize, strides, **_attrs(op)), None, None
+    return (
+        *nothing,
+        MaxPoolGradGradV2(input, output, grad, ksize, strides, **_attrs(op)),
+        None,
+        None,
+    )
 
 
 @MaxPoolGradGrad.gradient
@@ -304,5 +307,3 @@ def _(op: Any, grad: Any) -> Any:
 def _(op: Any, grad: Any) -> Any:
     forward = AvgPool if op.type == "AvgPoolGrad" else AvgPool3D
     return stop_gradient(op.inputs[0]), forward(grad, **_attrs(op, "ksize", "strides"))
-
-

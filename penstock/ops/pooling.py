@@ -75,7 +75,7 @@ def _max_pool(
     if 0 in ksize:
         raise ValueError(f"`ksize` cannot be zero. Received: ksize={ksize}")
     padding, explicit = window.padding_attrs(padding)
-    return MaxPool(  # type: ignore[no-any-return]
+    return MaxPool(
         value,
         ksize=ksize,
         strides=strides,
@@ -106,7 +106,7 @@ def avg_pool(
         value = renamed_argument("input", input, "value", value)
         data_format = data_format or "NHWC"
         channels = window.channel_axis(data_format)
-        return AvgPool(  # type: ignore[no-any-return]
+        return AvgPool(
             value,
             ksize=window.per_dimension(ksize, 2, channels, "ksize"),
             strides=window.per_dimension(strides, 2, channels, "strides"),
@@ -143,7 +143,7 @@ def _pool1d(
             data_format="NCHW" if channels == 1 else "NHWC",
             name=scope,
         )
-        return squeeze(result, axis)  # type: ignore[no-any-return]
+        return squeeze(result, axis)
 
 
 def max_pool1d(
@@ -182,7 +182,7 @@ def _pool3d(
     with name_scope(name, spec.name, [input]) as scope:
         data_format = data_format or "NDHWC"
         channels = window.channel_axis(data_format)
-        return spec(  # type: ignore[no-any-return]
+        return spec(
             input,
             ksize=window.per_dimension(ksize, 3, channels, "ksize"),
             strides=window.per_dimension(strides, 3, channels, "strides"),
@@ -241,9 +241,7 @@ def _pool_v2(
             f"{rank}."
         )
     function: Any = _BY_RANK[kind][count]
-    return function(  # type: ignore[no-any-return]
-        input, ksize, strides, padding, data_format or _FORMATS[count][0], name
-    )
+    return function(input, ksize, strides, padding, data_format or _FORMATS[count][0], name)
 
 
 def max_pool_v2(
@@ -340,7 +338,7 @@ def pool(
 
         def apply(converted: Tensor, _: int, padding: str) -> Tensor:
             pooler: Any = poolers[count]
-            return pooler(  # type: ignore[no-any-return]
+            return pooler(
                 converted, list(window_shape), steps.tolist(), padding, full_format, scope
             )
 

@@ -69,9 +69,7 @@ def nce_loss(
         name,
         None,
     )
-    losses = sigmoid_cross_entropy_with_logits(
-        labels=targets, logits=logits, name="sampled_losses"
-    )
+    losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
     return _row_sums(losses)
 
 
@@ -158,7 +156,7 @@ def _sampled_logits(
         true_logits -= log(true_counts)
         sampled_logits -= log(sampled_counts)
         logits = concat([true_logits, sampled_logits], 1)
-        targets = concat([ones_like(true_logits) / num_true, zeros_like(sampled_logits)], 1)  # type: ignore[operator]
+        targets = concat([ones_like(true_logits) / num_true, zeros_like(sampled_logits)], 1)
         return logits, targets
 
 
@@ -191,12 +189,12 @@ def _class_logits(
     flat = reshape(products, concat([[-1], width], 0))
     true_logits: Any = reshape(_row_sums(flat), [-1, num_true])
     true_logits += reshape(true_offsets, [-1, num_true])
-    return true_logits, sampled_logits + sampled_offsets  # type: ignore[operator]
+    return true_logits, sampled_logits + sampled_offsets
 
 
 def _length(vector: Tensor) -> Tensor:
     sizes: Any = shape(vector)
-    return sizes[0]  # type: ignore[no-any-return]
+    return sizes[0]
 
 
 def _hit_penalties(

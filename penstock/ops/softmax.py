@@ -61,7 +61,7 @@ def _along(spec: Any, logits: Any, axis: Any, name: str | None) -> Tensor:
     logits = convert_to_tensor(logits)
     ndims = logits.get_shape().ndims
     if axis == -1 or (ndims is not None and axis == ndims - 1):
-        return spec(logits, name=name)  # type: ignore[no-any-return]
+        return spec(logits, name=name)
     if ndims is not None and not -ndims <= axis < ndims:
         raise errors.InvalidArgumentError(
             None,

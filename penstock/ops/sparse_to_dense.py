@@ -53,7 +53,7 @@ def sparse_to_dense(
       default_value: The value everywhere else.
       validate_indices: Whether positions must be in ascending order without repetition.
     """
-    return SparseToDense(  # type: ignore[no-any-return]
+    return SparseToDense(
         sparse_indices,
         output_shape,
         sparse_values,

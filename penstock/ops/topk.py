@@ -55,7 +55,7 @@ def _(op: Any, input: Shape) -> Any:
 @TopKV2.shape
 def _(op: Any, input: Shape, k: Shape) -> Any:
     if k not in (None, ()):
-        raise ValueError(f"Shape must be rank 0 but is rank {len(k)}")  # type: ignore[arg-type]
+        raise ValueError(f"Shape must be rank 0 but is rank {len(k)}")
     known = constant_value(op.inputs[1])
     if known is not None and known < 0:
         raise ValueError(
@@ -88,13 +88,13 @@ def _(op: Any, predictions: Shape, targets: Shape, k: Shape = ()) -> Any:
 def _(op: Any, grad: Tensor, _: Any) -> Any:
     """Gradients go back to where the values came from; the rest is zero."""
     sizes, chosen = shape(op.inputs[0]), shape(op.outputs[1])
-    last_chosen = gather(cast(chosen, dtypes.int64), size(chosen) - 1)  # type: ignore[operator]
+    last_chosen = gather(cast(chosen, dtypes.int64), size(chosen) - 1)
     columns = reshape(op.outputs[1], stack([-1, last_chosen]))
-    last: Any = gather(cast(sizes, dtypes.int64), size(sizes) - 1)  # type: ignore[operator]
+    last: Any = gather(cast(sizes, dtypes.int64), size(sizes) - 1)
     rows: Any = shape(columns)
     starts = count(0, cast(rows[0], dtypes.int64) * last, last)
     offsets = cast(expand_dims(starts, -1), op.outputs[1].dtype)
-    flat = reshape(columns + offsets, [-1])  # type: ignore[operator]
+    flat = reshape(columns + offsets, [-1])
     spread = scatter_nd(expand_dims(flat, -1), reshape(grad, [-1]), [reduce_prod(sizes)])
     by_input = reshape(spread, sizes)
     return by_input if len(op.inputs) == 1 else (by_input, zeros([], dtype=dtypes.int32))
@@ -117,4 +117,4 @@ def top_k(
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
     """Whether the prediction for each row's target class is among the row's `k` largest."""
     with name_scope(name, "in_top_k"):
-        return InTopKV2(predictions, targets, k, name=name)  # type: ignore[no-any-return]
+        return InTopKV2(predictions, targets, k, name=name)

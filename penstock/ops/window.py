@@ -54,9 +54,9 @@ def output_size_or_nothing(
     size: int | None, window: int | None, stride: int, padding: str
 ) -> int | None:
     """`output_size` for ops that let a window which just doesn't fit give nothing."""
-    just_too_large = None not in (size, window) and size < window <= size + stride  # type: ignore[operator]
-    if padding == "VALID" and just_too_large:
-        return 0
+    if padding == "VALID" and size is not None and window is not None:
+        if size < window <= size + stride:
+            return 0
     return output_size(size, window, stride, padding)
 
 
