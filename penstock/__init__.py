@@ -1,6 +1,6 @@
 """TensorFlow as its papers describe it, on today's kernels: `import penstock as tf`."""
 
-from penstock import errors, initializers, nn, ops, raw_ops, summary, train
+from penstock import bitwise, errors, initializers, math, nn, ops, raw_ops, summary, train
 from penstock.autodiff.aggregation import AggregationMethod
 from penstock.autodiff.gradients import UnconnectedGradients, gradients
 from penstock.autodiff.hessians import hessians
@@ -69,6 +69,7 @@ from penstock.ops.partitioners import *
 from penstock.ops.random import *
 from penstock.ops.script import *
 from penstock.ops.seeds import *
+from penstock.ops.sparse_to_dense import *
 from penstock.ops.variable_collections import *
 from penstock.ops.variable_creation import *
 from penstock.ops.variable_scope import *

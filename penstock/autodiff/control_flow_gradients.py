@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from penstock import dtypes, shapes
-from penstock.autodiff.grad_loop import inside, outside
+from penstock.autodiff.grad_loop import inside
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.operation import Operation
@@ -80,7 +80,7 @@ def _tell_outer(context: WhileContext, tensors: Iterable[Tensor]) -> None:
 
 def _accumulate(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
     """Sums the gradients of a loop constant over the iterations."""
-    with outside(context):
+    with context.left():
         start = _zero_accumulator(context, op, grad)
     context.values.add(start.name)
     entered = context.enter_value(start, name="b_acc")
@@ -95,19 +95,20 @@ def _accumulate(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
 
 
 def _zero_accumulator(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
+    """Zeros for a loop that runs no iteration, in the context around the gradient loop."""
+    value, outer = op.inputs[0], context.outer_context
     if shapes.is_full(grad._shape):
-        return constant(0, grad.dtype, grad.shape, name="b_acc")
-    value = op.inputs[0]
-    outer = context.outer_context
-    if isinstance(outer, WhileContext) and outer.grad_state is not None:
-        forward_outer = context.grad_state.forward_context.outer_context
-        with inside(forward_outer):
-            sizes = shape_of(value, optimize=False)
-        outer_loop = context.grad_state.outer
-        with outside(outer):
-            stack = outer_loop.push(sizes)
-        return zeros(outer_loop.pop(stack, sizes), grad.dtype)
-    return zeros(shape_of(value, optimize=False), grad.dtype)
+        with inside(outer):
+            return constant(0, grad.dtype, grad.shape, name="b_acc")
+    if not isinstance(outer, WhileContext) or outer.grad_state is None:
+        with inside(outer):
+            return zeros(shape_of(value, optimize=False), grad.dtype)
+    with inside(context.grad_state.forward_context.outer_context):
+        sizes = shape_of(value, optimize=False)
+    loop = context.grad_state.outer
+    stack = loop.push(sizes)
+    with outer.entered():
+        return zeros(loop.pop(stack, sizes), grad.dtype)
 
 
 def _accumulate_slices(context: WhileContext, op: Operation, grad: IndexedSlices) -> IndexedSlices:
@@ -135,7 +136,7 @@ def _accumulate_slices(context: WhileContext, op: Operation, grad: IndexedSlices
 def _first_slices(context: WhileContext, op: Operation, grad: IndexedSlices) -> list[Tensor]:
     """One row of zeros at index 0: what the rows of the iterations are appended to."""
     values, indices, sizes = grad.values, grad.indices, grad.dense_shape
-    with outside(context):
+    with context.left(), inside(context.outer_context):
         if shapes.is_full(values._shape):
             rows = constant(0, values.dtype, (1, *values._shape[1:]), name="b_acc")  # type: ignore[index]
         else:

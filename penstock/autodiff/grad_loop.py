@@ -234,14 +234,14 @@ class GradLoop:
     def _find_real_value(self, value: Tensor) -> Tensor:
         loop: GradLoop = self
         current = value
-        while is_loop_constant(current.op) or _is_identity_of_constant(current):
-            current = _entered(current)
+        while (entered := _constant_enter(current)) is not None:
+            current = entered.inputs[0]
             if loop.outer is None:
                 return self.grad_context.add_value(current)  # the same in all iterations
             loop = loop.outer
         if current.op.type == "Const":
             return constant(constant_value(current), current.dtype)
-        with outside(self.grad_context):
+        with self.grad_context.left():
             stack = loop.push(current)
         popped = loop.pop(stack, current)
         return popped if loop is self else self.grad_context.add_value(popped)
@@ -249,33 +249,18 @@ class GradLoop:
     def remembered(self, value: Tensor) -> Tensor:
         """The history of a predicate of the forward loop, kept like any other value."""
         if value.name not in self.history:
-            with outside(self.grad_context):
+            with self.grad_context.left():
                 stack = self.push(value)
             self.history[value.name] = self.pop(stack, value)
         return self.history[value.name]
 
 
-@contextmanager
-def outside(context: ControlFlowContext) -> Iterator[None]:
-    """Leaves a context for a while: builds in the one around it."""
-    graph = context.graph
-    current = graph._get_control_flow_context()
-    graph._set_control_flow_context(context.outer_context)
-    try:
-        yield
-    finally:
-        graph._set_control_flow_context(current)
-
-
-def _is_identity_of_constant(tensor: Tensor) -> bool:
+def _constant_enter(tensor: Tensor) -> Operation | None:
+    """The Enter of the loop constant that a tensor passes on; None if it is no such value."""
     op = tensor.op
-    return op.type in ("Identity", "RefIdentity") and is_loop_constant(op.inputs[0].op)
-
-
-def _entered(tensor: Tensor) -> Tensor:
-    """What a constant of a loop was outside of it."""
-    op = tensor.op
-    return op.inputs[0] if is_loop_constant(op) else op.inputs[0].op.inputs[0]
+    while op.type in ("Switch", "RefSwitch", "Identity", "RefIdentity"):
+        op = op.inputs[0].op
+    return op if is_loop_constant(op) else None
 
 
 def _leave_with(context: WhileContext, tensor: Tensor) -> None:

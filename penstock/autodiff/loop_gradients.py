@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from penstock import dtypes, shapes
-from penstock.autodiff.grad_loop import GradLoop, inside, outside
+from penstock.autodiff.grad_loop import GradLoop, inside
 from penstock.autodiff.zeros import zeros_for
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
@@ -90,7 +90,7 @@ class LoopGradients:
                 return switch(zero, pred)[1 - context.branch]
             return zero
         sizes = self._forward_shape(tensor, context, dead_branch)
-        with outside(loop.grad_context):
+        with loop.grad_context.left():
             stack = loop.push(sizes, dead_branch=dead_branch)
         return zeros(loop.pop(stack, sizes, dead_branch=dead_branch), tensor.dtype)
 

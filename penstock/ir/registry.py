@@ -28,12 +28,13 @@ class Trait(Enum):
     AGGREGATE = "aggregate"
     READS = "reads"  # reads the state behind its ref or resource inputs, and leaves it as it is
     WRITES = "writes"  # changes the state behind its first ref or resource input
+    ALIASES = "aliases"  # passes its first input's memory on: what it reads is read when used
     CONTROL_FLOW = "control_flow"  # decides which nodes run: only the executor can run it
     ALLOWS_UNINITIALIZED = "allows_uninitialized_input"  # its ref input may have no value yet
 
 
 STATEFUL, COMMUTATIVE, AGGREGATE = Trait.STATEFUL, Trait.COMMUTATIVE, Trait.AGGREGATE
-READS, WRITES = Trait.READS, Trait.WRITES
+READS, WRITES, ALIASES = Trait.READS, Trait.WRITES, Trait.ALIASES
 CONTROL_FLOW, ALLOWS_UNINITIALIZED = Trait.CONTROL_FLOW, Trait.ALLOWS_UNINITIALIZED
 
 ShapeRule = Callable[..., Any]

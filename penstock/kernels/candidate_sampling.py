@@ -17,6 +17,7 @@ from penstock import errors
 from penstock.kernels.philox import Generator
 from penstock.kernels.registry import HOST, kernel
 
+_LARGEST_TABLE = 2**20  # classes
 _BLOCKS_PER_DRAW = 512  # of a seeded stream, set aside for each class that a step is to draw
 
 
@@ -44,15 +45,24 @@ class _Seeded:
         taken, self._rest = self._rest[:count], self._rest[count:]
         return taken
 
+    def doubles(self, count):
+        """Numbers from [0, 1) of 52 random bits each."""
+        words = self.words(2 * count).astype(np.uint64)
+        bits = (words[0::2] & 0xFFFFF) << 32 | words[1::2] | 1023 << 52
+        return bits.view(np.float64) - 1
+
 
 class _Unseeded:
-    """Random 32-bit words without a seed."""
+    """Random numbers without a seed."""
 
     def __init__(self):
         self._generator = np.random.default_rng()
 
     def words(self, count):
         return self._generator.integers(0, 2**32, count, dtype=np.uint32)
+
+    def doubles(self, count):
+        return self._generator.random(count)
 
 
 def _source(node, env):
@@ -64,13 +74,6 @@ def _source(node, env):
     generator = env.resources.get_or_create(Generator, "", node.name, lambda: Generator(*seeds))
     blocks = _BLOCKS_PER_DRAW * node.attrs["num_sampled"]
     return lambda: _Seeded(generator.reserve(blocks))
-
-
-def _doubles(source, count):
-    """Numbers from [0, 1) of 52 random bits each."""
-    words = source.words(2 * count).astype(np.uint64)
-    bits = (words[0::2] & 0xFFFFF) << 32 | words[1::2] | 1023 << 52
-    return bits.view(np.float64) - 1
 
 
 def _floats(words):
@@ -117,12 +120,18 @@ class _LogUniform:
     def __init__(self, size):
         self.size = size
         self.log_range = math.log1p(size)
+        # Looking a probability up is four times as fast as computing it.
+        few = size <= _LARGEST_TABLE
+        self._table = self._computed(np.arange(size)) if few else None
 
     def draw(self, count, source):
-        classes = np.exp(_doubles(source, count) * self.log_range).astype(np.int64) - 1
+        classes = np.exp(source.doubles(count) * self.log_range).astype(np.int64) - 1
         return classes % self.size  # rounding may reach just past the end
 
     def probability(self, classes):
+        return self._computed(classes) if self._table is None else self._table[classes]
+
+    def _computed(self, classes):
         return np.log((classes + 2) / (classes + 1)) / self.log_range
 
 
@@ -232,12 +241,10 @@ def _draw_unique(distribution, count, source):
 
 
 def _expected(probability, count, tries):
-    """How often classes are expected among `count` that took `tries` draws, as a tensor."""
+    """How often classes are expected among `count` that took `tries` draws."""
     if tries == count:
-        expected = probability * count
-    else:
-        expected = -np.expm1(tries * np.log1p(-probability))
-    return torch.from_numpy(expected.astype(np.float32))
+        return (probability * count).astype(np.float32)
+    return -np.expm1(tries * np.log1p(-probability)).astype(np.float32)
 
 
 def _check_true_classes(classes, columns, size=None):
@@ -249,9 +256,11 @@ def _check_true_classes(classes, columns, size=None):
             f"true_classes must have num_true columns, expected: {columns} was: {classes.shape[1]}"
         )
     if size is not None and classes.numel():
-        for extreme in classes.aminmax():
-            if not 0 <= extreme < size:
-                raise _invalid(f"`true_candidate` out of range [0, {size}), received {extreme}")
+        flat = classes.numpy().reshape(-1)
+        # Read as unsigned, negative numbers are the largest.
+        if flat.view(np.uint64).max() >= size:
+            wrong = flat[(flat < 0) | (flat >= size)][0]
+            raise _invalid(f"`true_candidate` out of range [0, {size}), received {wrong}")
 
 
 def _sampler(node, env, distribution, learn=None):
@@ -269,11 +278,12 @@ def _sampler(node, env, distribution, learn=None):
             sampled, tries = _draw_unique(distribution, count, next_source())
         else:
             sampled, tries = distribution.draw(count, next_source()), count
-        true_count = _expected(distribution.probability(wanted), count, tries)
-        sampled_count = _expected(distribution.probability(sampled), count, tries)
+        classes = np.concatenate((wanted.reshape(-1), sampled))
+        expected = _expected(distribution.probability(classes), count, tries)
         if learn is not None:
             learn(wanted)
-        return torch.from_numpy(sampled), true_count, sampled_count
+        true_count, sampled_count = expected[:-count].reshape(wanted.shape), expected[-count:]
+        return tuple(map(torch.from_numpy, (sampled, true_count, sampled_count)))
 
     return run
 

@@ -37,7 +37,10 @@ def _element(entry):
     if hasattr(entry, "dtype") and entry.dtype.kind == "b":
         return str(int(entry))
     if hasattr(entry, "dtype") and entry.dtype.kind == "f":
-        return f"{float(entry):.9g}" if entry.dtype.itemsize > 4 else f"{float(entry):g}"
+        # The shorter form where it reads back as the same number.
+        short, full = (15, 17) if entry.dtype.itemsize > 4 else (6, 9)
+        text = f"{float(entry):.{short}g}"
+        return text if type(entry)(text) == entry else f"{float(entry):.{full}g}"
     return str(entry)
 
 

@@ -21,6 +21,7 @@ direct(
         "PreventGradient": _same,
     },
     fresh=False,
+    same=True,
 )
 
 

@@ -2,6 +2,7 @@
 
 import torch
 
+from penstock import errors
 from penstock.kernels.registry import kernel
 from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
 from penstock.kernels.values import torch_type
@@ -41,9 +42,13 @@ def _(node):
 
 def _batch_product(node):
     x, y = (edge.shape for edge in node.inputs)
-    plain = x is not None and y is not None and len(x) == len(y) == 3
-    plain = plain and x[0] is not None and x[0] == y[0]
-    product = torch.bmm if plain else torch.matmul
+    known = x is not None and y is not None
+    if known and len(x) == len(y) == 3 and x[0] is not None and x[0] == y[0]:
+        product = torch.bmm
+    elif known and None not in x + y:
+        product = torch.matmul
+    else:
+        product = _checked_product(broadcasts=node.type != "BatchMatMul")
     turn_x, turn_y = node.attrs["adj_x"], node.attrs["adj_y"]
     if turn_x and turn_y:
         return lambda x, y: product(x.mH, y.mH)
@@ -51,6 +56,26 @@ def _batch_product(node):
         return lambda x, y: product(x.mH, y)
     if turn_y:
         return lambda x, y: product(x, y.mH)
+    return product
+
+
+def _checked_product(broadcasts):
+    """ATen's product, which would also take vectors, and broadcast where the op does not."""
+
+    def product(x, y):
+        if x.dim() < 2 or y.dim() < 2:
+            raise errors.InvalidArgumentError(
+                None, None, f"In[0] and In[1] ndims must be >= 2: {x.dim()} and {y.dim()}"
+            )
+        if not broadcasts and x.shape[:-2] != y.shape[:-2]:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"In[0] and In[1] must have the same batch dimensions: {list(x.shape)} and "
+                f"{list(y.shape)}",
+            )
+        return torch.matmul(x, y)
+
     return product
 
 
@@ -62,4 +87,12 @@ def _(node):
 
 
 def _cross(a, b):
+    if a.shape[-1:] != (3,):
+        raise errors.FailedPreconditionError(
+            None, None, f"Cross-products are only defined for 3-element vectors: {list(a.shape)}"
+        )
+    if a.shape != b.shape:
+        raise errors.InvalidArgumentError(
+            None, None, f"Both inputs must be of same shape: {list(a.shape)} vs. {list(b.shape)}"
+        )
     return torch.linalg.cross(a, b, dim=-1)

@@ -9,36 +9,36 @@ from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
 from penstock.kernels.values import torch_type
 
 
-def _reduction(op_type, choose):
+def _reduction(op_type, choose, over_none=torch.clone):
     """Registers a reduction; `choose(dtype)` gives its function of (x, axes, keep).
 
-    That function gets at least one axis: over none, a reduction copies (for torch it would be
-    one over all).
+    That function gets at least one axis: for torch, none would be all. `over_none` is what the
+    reduction over no axis does.
     """
 
     @kernel(op_type, fresh=True)
     def _(node, env):
         reduce = choose(node.inputs[0].dtype)
         keep = node.attrs["keep_dims"]
+
+        def checked(x, axes):
+            _check_axes(axes, x.dim())
+            return reduce(x, axes, keep) if axes else over_none(x)
+
         axes = known_list(node, env, 1)
         if axes is None:
-            return lambda x, axes: _reduce(reduce, x, _as_tuple(axes.tolist()), keep)
+            return lambda x, axes: checked(x, _as_tuple(axes.tolist()))
         axes = _as_tuple(axes)
         if not axes:
-            return lambda x, _: x.clone()
+            return lambda x, _: over_none(x)
         if node.inputs[0].shape is None:
-            return lambda x, _: _reduce(reduce, x, axes, keep)
+            return lambda x, _: checked(x, axes)
         _check_axes(axes, len(node.inputs[0].shape))
         return lambda x, _: reduce(x, axes, keep)
 
 
 def _as_tuple(axes):
     return tuple(axes) if isinstance(axes, list) else (axes,)
-
-
-def _reduce(reduce, x, axes, keep):
-    _check_axes(axes, x.dim())
-    return reduce(x, axes, keep) if axes else x.clone()
 
 
 def _check_axes(axes, rank):
@@ -63,6 +63,8 @@ def _check_axes(axes, rank):
 
 
 def _sum(dtype):
+    if dtype in WIDE_UNSIGNED:
+        return in_int64(torch.sum)
     if dtype.is_integer or dtype.is_quantized:
         own = torch_type(dtype)
         return lambda x, axes, keep: torch.sum(x, axes, keep, dtype=own)
@@ -83,9 +85,8 @@ def _mean(dtype):
 
 
 def _prod(dtype):
-    own = torch_type(dtype)
-
     def prod(x, axes, keep):
+        own = x.dtype
         if len(axes) == x.dim() and not keep:
             return torch.prod(x, dtype=own)
         if len(axes) == 1:
@@ -94,7 +95,7 @@ def _prod(dtype):
             x = torch.prod(x, axis, True, dtype=own)
         return x if keep else x.squeeze(axes)
 
-    return prod
+    return in_int64(prod) if dtype in WIDE_UNSIGNED else prod
 
 
 _reduction("Sum", _sum)
@@ -144,7 +145,11 @@ def _euclidean(dtype):
     return norm
 
 
-_reduction("EuclideanNorm", _euclidean)
+def _length(x):
+    return torch.abs(x).to(x.dtype) if x.is_floating_point() or x.is_complex() else x.clone()
+
+
+_reduction("EuclideanNorm", _euclidean, over_none=_length)
 
 
 def _arg_extreme(op_type, function):

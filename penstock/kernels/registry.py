@@ -50,6 +50,7 @@ class Kernel:
     takes_env: bool
     fresh: bool = False
     step: bool = False
+    same: bool = False
 
     def specialise(self, node: Node, env: Any) -> KernelFunction | Constant:
         return self.factory(node, env) if self.takes_env else self.factory(node)
@@ -64,15 +65,17 @@ def kernel(
     devices: tuple[str, ...] = TORCH_DEVICES,
     fresh: bool = False,
     step: bool = False,
+    same: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers the decorated factory, `factory(node)` or `factory(node, env)`, for op types.
 
-    `fresh` promises outputs in new memory; `step` asks for the running step as first argument.
+    `fresh` promises outputs in new memory; `step` asks for the running step as first argument;
+    `same` says that the output is the only input itself, so that a plan need not call it.
     """
 
     def register(factory: Callable[..., Any]) -> Callable[..., Any]:
         takes_env = len(inspect.signature(factory).parameters) > 1
-        entry = Kernel(factory, takes_env, fresh, step)
+        entry = Kernel(factory, takes_env, fresh, step, same)
         for op_type in op_types:
             for device in devices:
                 if (op_type, device) in _kernels:
@@ -83,10 +86,10 @@ def kernel(
     return register
 
 
-def direct(functions: dict[str, KernelFunction], *, fresh: bool = True) -> None:
+def direct(functions: dict[str, KernelFunction], *, fresh: bool = True, same: bool = False) -> None:
     """Registers functions that need nothing of the node: `{"Exp": torch.exp, …}`."""
     for op_type, function in functions.items():
-        kernel(op_type, fresh=fresh)(_giving(function))
+        kernel(op_type, fresh=fresh, same=same)(_giving(function))
 
 
 def _giving(function: KernelFunction) -> Callable[[Node], KernelFunction]:

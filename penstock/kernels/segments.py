@@ -2,10 +2,10 @@
 
 import torch
 
-from penstock import errors
+from penstock import dtypes, errors
 from penstock.kernels.known_inputs import known_number
 from penstock.kernels.registry import kernel
-from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
+from penstock.kernels.unsigned import TOP_BIT, WIDE_UNSIGNED, in_int64
 from penstock.kernels.values import torch_type
 
 
@@ -63,28 +63,29 @@ def _sorted(op_type, into, of_nothing, *, ordered=False, finish=None):
             segments = check_sorted(ids)
             result = data.new_full((segments, *data.shape[1:]), start)
             into(result, ids, data)
-            if finish is not None:
-                result = finish(result, ids)
-            return result
+            return result if finish is None else finish(result, ids, zero)
 
+        zero = 0
         if node.attrs["T"] in WIDE_UNSIGNED:
             start = of_nothing(torch.int64)
+            if ordered and node.attrs["T"] is dtypes.uint64:
+                zero = TOP_BIT
             return in_int64(run, ordered=ordered)
         start = of_nothing(torch_type(node.attrs["T"]))
         return run
 
 
-def _by_count(total, ids):
+def _by_count(total, ids, _):
     counts = count_rows(ids, total.shape[0]).view(-1, *[1] * (total.dim() - 1))
     if total.is_floating_point() or total.is_complex():
         return total.div_(counts)
     return torch.div(total, counts, rounding_mode="trunc").to(total.dtype)
 
 
-def _filled_with_zeros(result, ids):
+def _filled_with_zeros(result, ids, zero):
     present = torch.zeros(result.shape[0], dtype=torch.bool, device=result.device)
     present[ids.to(torch.int64)] = True
-    return result.masked_fill_(~present.view(-1, *[1] * (result.dim() - 1)), 0)
+    return result.masked_fill_(~present.view(-1, *[1] * (result.dim() - 1)), zero)
 
 
 def _zero(dtype):

@@ -8,7 +8,7 @@ import functools
 import numpy as np
 import torch
 
-from penstock import errors, shapes
+from penstock import dtypes, errors, shapes
 from penstock.kernels.registry import Constant, inplace_factory, kernel
 from penstock.kernels.values import TORCH_TYPE, is_host_type, torch_type
 from penstock.state.variable import VariableState
@@ -30,6 +30,25 @@ def locking(run):
             return run(state, *inputs)
 
     return locked
+
+
+def buffer_reader(node):
+    """The function that gives the buffer of a variable which a node takes.
+
+    To an operation with a handle a variable without a value does not exist, and the error says so.
+    """
+    behind_handle = node.inputs[0].dtype is dtypes.resource
+    return _existing if behind_handle else VariableState.read
+
+
+def _existing(state):
+    if state.value is None:
+        raise errors.NotFoundError(
+            None,
+            None,
+            f"Resource localhost/{state.name} does not exist: run the variable's initializer first",
+        )
+    return state.value
 
 
 def shares_memory(a, b):
@@ -169,7 +188,15 @@ def _(node):
 def _(node):
     if is_host_type(_value_type(node)):
         return {}
-    run = _taker(node.attrs["validate_shape"])
+    take = _taker(node.attrs["validate_shape"])
+    write = _assigner(node.attrs["validate_shape"])
+
+    def run(state, value):
+        # The buffer of a reference variable stays the same one: reads of it elsewhere are live.
+        buffer = state.value
+        kept = buffer is not None and buffer.shape == value.shape
+        return write(state, value) if kept else take(state, value)
+
     return {1: locking(run) if node.attrs["use_locking"] else run}
 
 
@@ -189,11 +216,12 @@ def _(node):
 # Adding ---------------------------------------------------------------------------------------
 
 
-def _adder(dtype, factor):
-    signed = SIGNED.get(TORCH_TYPE[dtype])
+def _adder(node, factor):
+    signed = SIGNED.get(TORCH_TYPE[_value_type(node)])
+    read = buffer_reader(node)
 
     def add(state, value):
-        buffer = state.read()
+        buffer = read(state)
         if buffer.shape != value.shape:
             raise errors.InvalidArgumentError(
                 None,
@@ -213,17 +241,18 @@ def _adder(dtype, factor):
 
 @kernel("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")
 def _(node):
-    run = _adder(_value_type(node), -1 if "Sub" in node.type else 1)
+    run = _adder(node, -1 if "Sub" in node.type else 1)
     return locking(run) if node.attrs.get("use_locking") else run
 
 
 @kernel("CountUpTo", "ResourceCountUpTo", fresh=True)
 def _(node):
     limit = node.attrs["limit"]
+    read = buffer_reader(node)
 
     @locking
     def run(state):
-        buffer = state.read()
+        buffer = read(state)
         if buffer.dim() != 0:
             raise errors.InvalidArgumentError(
                 None, None, f"input is not a scalar: {list(buffer.shape)}"
@@ -248,7 +277,7 @@ def _(node):
 @kernel("VariableShape", fresh=True)
 def _(node):
     dtype = torch_type(node.attrs["out_type"])
-    return lambda state: torch.tensor(state.read().shape, dtype=dtype)
+    return lambda state: torch.tensor(_existing(state).shape, dtype=dtype)
 
 
 @kernel("DestroyResourceOp")
@@ -258,11 +287,9 @@ def _(node):
     def run(state):
         if not isinstance(state, VariableState):
             state.close()
-        elif state.value is not None:
-            state.value = None
-        elif not ignore:
-            raise errors.NotFoundError(
-                None, None, f"Resource localhost/{state.name} does not exist: it has no value"
-            )
+            return
+        if not ignore:
+            _existing(state)
+        state.value = None
 
     return run

@@ -9,6 +9,7 @@ from penstock.kernels.registry import kernel
 from penstock.kernels.rows import has_repeats, refuse_indices, rounds
 from penstock.kernels.update_rules import RULES
 from penstock.ops import training
+from penstock.state.variable import VariableState
 
 _GRADIENTS = ("grad", "delta")
 _FLAGS = ("use_nesterov", "update_slots", "multiply_linear_by_lr")
@@ -72,8 +73,19 @@ def _update(node, env):
         rule = functools.partial(rule, **flags)
     arguments = _Arguments(node, env)
     make = _dense if arguments.indices is None else _sparse
-    run = make(rule, arguments)
+    behind_handle = node.inputs[0].dtype is dtypes.resource
+    run = make(rule, arguments, _behind_handle if behind_handle else VariableState.read)
     return _locking(run, arguments.variables) if node.attrs["use_locking"] else run
+
+
+def _behind_handle(state):
+    if state.value is None:
+        raise errors.InternalError(
+            None,
+            None,
+            f"Invalid variable reference: {state.name} has no value, run its initializer first",
+        )
+    return state.value
 
 
 def _check_slots(inputs, buffers):
@@ -88,11 +100,11 @@ def _check_slots(inputs, buffers):
             )
 
 
-def _dense(rule, arguments):
+def _dense(rule, arguments, read):
     variables, gradient = arguments.variables, arguments.gradient
 
     def run(*inputs):
-        buffers = [state.read() for state in inputs[:variables]]
+        buffers = [read(state) for state in inputs[:variables]]
         grad = inputs[gradient]
         shape = grad.shape
         for buffer in buffers:
@@ -112,12 +124,12 @@ def _dense(rule, arguments):
     return run
 
 
-def _sparse(rule, arguments):
+def _sparse(rule, arguments, read):
     """Applies the rule to the rows that have a gradient, to one with several in their order."""
     variables, gradient, at = arguments.variables, arguments.gradient, arguments.indices
 
     def run(*inputs):
-        buffers = [state.read() for state in inputs[:variables]]
+        buffers = [read(state) for state in inputs[:variables]]
         _check_slots(inputs, buffers)
         grad, indices = inputs[gradient], inputs[at]
         _check_rows(buffers[0], grad, indices)

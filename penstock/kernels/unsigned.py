@@ -13,7 +13,7 @@ import torch
 from penstock import dtypes
 
 WIDE_UNSIGNED = frozenset({dtypes.uint16, dtypes.uint32, dtypes.uint64})
-_TOP_BIT = -(2**63)
+TOP_BIT = -(2**63)
 
 
 def through_numpy(function):
@@ -37,9 +37,9 @@ def in_int64(function, *, ordered=False, index=False):
     def run(x, *arguments):
         flip = ordered and x.dtype is torch.uint64
         wide = x.to(torch.int64)
-        result = function(wide ^ _TOP_BIT if flip else wide, *arguments)
+        result = function(wide ^ TOP_BIT if flip else wide, *arguments)
         if index:
             return result
-        return (result ^ _TOP_BIT if flip else result).to(x.dtype)
+        return (result ^ TOP_BIT if flip else result).to(x.dtype)
 
     return run

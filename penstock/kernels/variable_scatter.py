@@ -8,7 +8,7 @@ import torch
 from penstock import errors
 from penstock.kernels.registry import kernel
 from penstock.kernels.rows import flat_indices, has_repeats, last_of_each, refuse_indices, rounds
-from penstock.kernels.state import SIGNED, locking, shares_memory
+from penstock.kernels.state import SIGNED, buffer_reader, locking, shares_memory
 from penstock.kernels.values import is_host_type
 
 # Combining: each gets the buffer, a vector of row numbers and as many rows ----------------------
@@ -39,13 +39,23 @@ def _reducing(how):
 
 def _divide(buffer, indices, rows):
     whole = not (buffer.is_floating_point() or buffer.is_complex())
-    if whole and not rows.all():
-        raise errors.InvalidArgumentError(None, None, "Integer division by zero")
+    if whole:
+        _refuse_zeros(rows)
     for part in rounds(indices) if has_repeats(indices, buffer.shape[0]) else (slice(None),):
         target = indices[part]
         quotient = buffer.index_select(0, target)
         quotient.div_(rows[part], rounding_mode="trunc" if whole else None)
         buffer.index_copy_(0, target, quotient)
+
+
+def _divide_behind_handle(buffer, indices, rows):
+    _refuse_zeros(rows)
+    _divide(buffer, indices, rows)
+
+
+def _refuse_zeros(rows):
+    if not rows.all():
+        raise errors.InvalidArgumentError(None, None, "updates must not contain 0")
 
 
 _COMBINE = {
@@ -61,8 +71,16 @@ _COMBINE = {
 _BITWISE = ("Update", "Add", "Sub", "Mul")
 
 
-def _combiner(kind, dtype):
-    combine = _COMBINE[kind]
+def _named(pattern, *kinds):
+    """The op types of both kinds of variables for some ways of combining."""
+    names = [pattern.format(kind) for kind in kinds]
+    return [*names, *(f"Resource{name}" for name in names)]
+
+
+def _combiner(node):
+    kind = node.type[-3:] if node.type[-3:] in _COMBINE else "Update"
+    combine = _divide_behind_handle if node.type == "ResourceScatterDiv" else _COMBINE[kind]
+    dtype = node.inputs[2].dtype.base_dtype
 
     def checked(buffer, indices, rows):
         if shares_memory(buffer, rows):
@@ -108,11 +126,12 @@ def _is_array(value):
     return isinstance(value, np.ndarray)
 
 
-def _scatter_kernel(node, kind):
-    combine = _combiner(kind, node.inputs[2].dtype.base_dtype)
+@kernel(*_named("Scatter{}", *_COMBINE))
+def _(node):
+    combine, read = _combiner(node), buffer_reader(node)
 
     def run(state, indices, updates):
-        buffer = state.read()
+        buffer = read(state)
         if buffer.ndim == 0:
             raise errors.InvalidArgumentError(
                 None, None, f"Shape of variable {state.name} must be at least rank 1 but is rank 0"
@@ -123,12 +142,6 @@ def _scatter_kernel(node, kind):
         return state
 
     return locking(run) if node.attrs.get("use_locking") else run
-
-
-for _kind in _COMBINE:
-    kernel(f"Scatter{_kind}", f"ResourceScatter{_kind}")(
-        lambda node, _kind=_kind: _scatter_kernel(node, _kind)
-    )
 
 
 # Slices ---------------------------------------------------------------------------------------
@@ -147,14 +160,17 @@ def _slices_of(updates, indices, buffer):
     return updates.reshape(math.prod(indices.shape[:-1]), *inner)
 
 
-def _scatter_nd_kernel(node, kind):
-    combine = _combiner(kind, node.inputs[2].dtype.base_dtype)
+@kernel(*_named("ScatterNd{}", "Update", "Add", "Sub", "Min", "Max"))
+def _(node):
+    combine, read = _combiner(node), buffer_reader(node)
     policy = node.attrs["bad_indices_policy"]
 
     def run(state, indices, updates):
-        buffer = state.read()
-        if indices.dim() == 0:
-            raise errors.InvalidArgumentError(None, None, "Indices must be of rank at least 1")
+        buffer = read(state)
+        if indices.dim() == 0 or updates.ndim == 0:
+            raise errors.InvalidArgumentError(
+                None, None, "indices and updates must be of rank at least 1"
+            )
         depth = indices.shape[-1]
         flat, used = flat_indices(indices, tuple(buffer.shape), policy)
         slices = _slices_of(updates, indices, buffer)
@@ -172,12 +188,6 @@ def _scatter_nd_kernel(node, kind):
     return locking(run) if node.attrs["use_locking"] else run
 
 
-for _kind in ("Update", "Add", "Sub", "Min", "Max"):
-    kernel(f"ScatterNd{_kind}", f"ResourceScatterNd{_kind}")(
-        lambda node, _kind=_kind: _scatter_nd_kernel(node, _kind)
-    )
-
-
 # Reading --------------------------------------------------------------------------------------
 
 
@@ -193,7 +203,7 @@ def take_rows(buffer, indices):
     except (IndexError, RuntimeError):
         refuse_indices(indices, buffer.shape[0])
         raise
-    return rows.view(*indices.shape, *buffer.shape[1:])
+    return rows.view((*indices.shape, *buffer.shape[1:]))
 
 
 def _take_in_batches(buffer, indices, batch):
@@ -208,21 +218,23 @@ def _take_in_batches(buffer, indices, batch):
 
 @kernel("ResourceGather", fresh=True)
 def _(node):
-    batch = node.attrs["batch_dims"]
+    batch, read = node.attrs["batch_dims"], buffer_reader(node)
     if batch:
-        return lambda state, indices: _take_in_batches(state.read(), indices, batch)
-    return lambda state, indices: take_rows(state.read(), indices)
+        return lambda state, indices: _take_in_batches(read(state), indices, batch)
+    return lambda state, indices: take_rows(read(state), indices)
 
 
 @kernel("ResourceGatherNd", fresh=True)
 def _(node):
+    read = buffer_reader(node)
+
     def run(state, indices):
-        buffer = state.read()
+        buffer = read(state)
         depth = indices.shape[-1]
         flat, _ = flat_indices(indices, tuple(buffer.shape))
         rows = take_rows(
             buffer.reshape(math.prod(buffer.shape[:depth]), *buffer.shape[depth:]), flat
         )
-        return rows.reshape(*indices.shape[:-1], *buffer.shape[depth:])
+        return rows.reshape((*indices.shape[:-1], *buffer.shape[depth:]))
 
     return run

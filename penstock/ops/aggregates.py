@@ -110,7 +110,7 @@ def norm(
 ) -> Tensor:
     """The norm of vectors (`axis` is one axis, or None for all elements) or matrices (two axes).
 
-    `ord` is "euclidean" or "fro", or p for the p-norm: any positive number for vectors, 1, 2 or
+    `ord` is "euclidean" or "fro", or p for the p-norm: any positive number for vectors, 1 or
     `np.inf` for matrices.
     """
     keep = keeps(keepdims, keep_dims)
@@ -123,7 +123,7 @@ def norm(
             result = elementwise.sqrt(_sum_of_squares(x, axes))
         elif of_matrices:
             assert axes is not None
-            result = _matrix_norm(elementwise.abs(x), x, ord, axes)
+            result = _matrix_norm(elementwise.abs(x), ord, axes)
         else:
             result = _vector_norm(elementwise.abs(x), ord, axes)
         return result if keep else array.squeeze(result, axes)
@@ -141,7 +141,7 @@ def _norm_axes(axis: Any) -> list[int] | None:
 
 
 def _check_order(ord: Any, of_matrices: bool) -> None:
-    allowed = ("euclidean", "fro", 1, 2, np.inf) if of_matrices else ("euclidean", 1, 2, np.inf)
+    allowed = ("euclidean", "fro", 1, np.inf) if of_matrices else ("euclidean", 1, 2, np.inf)
     if ord in allowed or (not of_matrices and np.isreal(ord) and ord > 0):
         return
     what = "matrix" if of_matrices else "vector"
@@ -161,20 +161,6 @@ def _vector_norm(length: Any, ord: Any, axes: list[int] | None) -> Any:
     return binary.pow(reduce_sum(binary.pow(length, ord), axes, keepdims=True), 1.0 / ord)
 
 
-def _matrix_norm(length: Any, x: Any, ord: Any, axes: list[int]) -> Any:
-    if ord == 2:
-        return _largest_singular_value(x, axes)
+def _matrix_norm(length: Any, ord: Any, axes: list[int]) -> Any:
     first, second = axes if ord == 1 else axes[::-1]
     return reduce_max(reduce_sum(length, first, keepdims=True), second, keepdims=True)
-
-
-def _largest_singular_value(x: Any, axes: list[int]) -> Any:
-    """The largest singular value of the matrices in two axes, which keep their places."""
-    from penstock.ops.linalg import svd
-
-    rank = len(x.shape.as_list())
-    rows, columns = (axis % rank for axis in axes)
-    order = [axis for axis in range(rank) if axis not in (rows, columns)] + [rows, columns]
-    values = elementwise.abs(svd(array.transpose(x, order), compute_uv=False))
-    largest = array.expand_dims(reduce_max(values, -1, keepdims=True), -1)
-    return array.transpose(largest, [order.index(axis) for axis in range(rank)])

@@ -31,6 +31,7 @@ class ControlFlowContext:
         self.outer_context: ControlFlowContext | None = self.graph._get_control_flow_context()
         self.values: set[str] = set()
         self.external_values: dict[str, Tensor] = {}
+        self._entered_from: list[ControlFlowContext | None] = []
 
     @property
     def while_context(self) -> Any:
@@ -50,12 +51,24 @@ class ControlFlowContext:
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Makes this the context of the nodes made inside a `with` block."""
-        outer = self.graph._get_control_flow_context()
+        before = self.graph._get_control_flow_context()
+        self._entered_from.append(before)
         self.graph._set_control_flow_context(self)
         try:
             yield
         finally:
-            self.graph._set_control_flow_context(outer)
+            self._entered_from.pop()
+            self.graph._set_control_flow_context(before)
+
+    @contextmanager
+    def left(self) -> Iterator[None]:
+        """Goes back, within a `with` block, to the context from which this one was entered."""
+        current = self.graph._get_control_flow_context()
+        self.graph._set_control_flow_context(self._entered_from[-1])
+        try:
+            yield
+        finally:
+            self.graph._set_control_flow_context(current)
 
     def AddOp(self, op: Operation) -> None:
         """Takes a new node into the context."""

@@ -128,15 +128,29 @@ def _input_gradient(
         sources = [grad_labels, *(other for other, _ in others)]
         grad = Einsum([grad, *(y for _, y in others)], equation=str(Equation(sources, kept)))
     if kept != unique:
-        sizes = shape
-        if unique != labels:
-            sizes = array.gather(shape, [labels.index(label) for label in unique])
-        axes = to_tensor([unique.index(label) for label in unique if label not in kept])
+        sizes = shape if unique == labels else _sizes_of(unique, labels, shape)
+        axes = to_tensor([_axis(label, unique) for label in unique if label not in kept])
         grad = array.reshape(grad, reductions.shape_with_ones(sizes, axes))
         grad = array.broadcast_to(grad, sizes)
     if unique != labels:
         grad = Einsum([grad], equation=str(Equation([unique], labels)))
     return grad
+
+
+def _axis(label: str, labels: str) -> int:
+    """The axis of a label, counted from the end if it comes after an ellipsis."""
+    position = labels.index(label)
+    return position - len(labels) if "." in labels[:position] else position
+
+
+def _sizes_of(wanted: str, labels: str, shape: Any) -> Any:
+    """The sizes of some labels of a tensor, in their order."""
+    parts = []
+    for label in wanted:
+        axis = _axis(label, labels)
+        one = shape[axis:] if axis == -1 else shape[axis : axis + 1]
+        parts.append(_ellipsis_sizes(labels, shape) if label == "." else one)
+    return array.concat(parts, 0)
 
 
 def _same_ellipsis(x: Shape, y: Shape, labels_x: str, labels_y: str) -> bool:

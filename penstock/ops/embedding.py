@@ -232,7 +232,7 @@ def _combined(
         return segments(table, ids, rows, sparse_gradient=True, name=name)
     ids, places = unique(ids)
     table = embedding_lookup(parts, ids, strategy, max_norm=max_norm)
-    return segments(table, places, rows, sparse_gradient=True, name=name)
+    return segments(table, places, rows, name=name)
 
 
 def _weighted(

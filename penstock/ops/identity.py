@@ -9,7 +9,7 @@ from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
-from penstock.ir.registry import STATEFUL, attr, not_differentiable, op
+from penstock.ir.registry import ALIASES, STATEFUL, attr, not_differentiable, op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, NUMERIC
 from penstock.ops.shape_checks import with_rank_at_least
@@ -26,19 +26,19 @@ __all__ = [
     "verify_tensor_all_finite",
 ]
 
-Identity = op("Identity(input: T) -> output: T")
+Identity = op("Identity(input: T) -> output: T", ALIASES)
 IdentityN = op("IdentityN(input: *T) -> output: *T")
-Snapshot = op("Snapshot(input: T) -> output: T")
+Snapshot = op("Snapshot(input: T) -> output: T", ALIASES)
 GuaranteeConst = op("GuaranteeConst(input: T) -> output: T", STATEFUL)
-StopGradient = op("StopGradient(input: T) -> output: T")
-PreventGradient = op("PreventGradient(input: T) -> output: T", message="")
+StopGradient = op("StopGradient(input: T) -> output: T", ALIASES)
+PreventGradient = op("PreventGradient(input: T) -> output: T", ALIASES, message="")
 CheckNumerics = op(
-    "CheckNumerics(tensor: T) -> output: T", STATEFUL, T=FLOATING, message=attr("string")
+    "CheckNumerics(tensor: T) -> output: T", STATEFUL, ALIASES, T=FLOATING, message=attr("string")
 )
 CheckNumericsV2 = op(
     "CheckNumericsV2(tensor: T) -> output: T", STATEFUL, T=FLOATING, message=attr("string")
 )
-Bitcast = op("Bitcast(input: T) -> output: type", T=NUMERIC, type=NUMERIC)
+Bitcast = op("Bitcast(input: T) -> output: type", ALIASES, T=NUMERIC, type=NUMERIC)
 
 not_differentiable(StopGradient, Bitcast)
 

@@ -231,7 +231,7 @@ def matmul(
             return BatchMatMulV2(a, b, name=scope, **turned)
         a, b = (casts.conj(a) if adjoint_a else a), (casts.conj(b) if adjoint_b else b)
         turned = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
-        if not sparse or not _sparse_types(a, b):
+        if not (_sparse_types(a, b) and (sparse or a.dtype.base_dtype is not b.dtype.base_dtype)):
             return MatMul(a, b, name=scope, **turned)
         product = SparseMatMul(
             a, b, a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=scope, **turned

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock import dtypes
-from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
@@ -52,14 +51,6 @@ def _by_type(logical: Callable[..., Any], on_bits: Callable[..., Any]) -> Callab
     return function
 
 
-def _product(x: Tensor, y: Any, name: str) -> Any:
-    if isinstance(y, SparseTensor):
-        from penstock.ops.sparse import sparse_dense_product
-
-        return sparse_dense_product(y, x, name)
-    return binary.multiply(x, y, name)
-
-
 def _invert(x: Tensor) -> Tensor:
     if x.dtype.base_dtype is dtypes.bool:
         return comparison.logical_not(x)
@@ -68,7 +59,7 @@ def _invert(x: Tensor) -> Tensor:
 
 _install_binary("add", "add", binary.add)
 _install_binary("sub", "sub", binary.subtract)
-_install_binary("mul", "mul", _product)
+_install_binary("mul", "mul", binary.multiply)
 _install_binary("div", "div", binary.div)
 _install_binary("truediv", "truediv", binary.truediv)
 _install_binary("floordiv", "floordiv", binary.floordiv)

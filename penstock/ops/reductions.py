@@ -144,8 +144,8 @@ def _spread(op: Anything, grad: Anything) -> Anything:
             return array.tile(kept, sizes)
         if None not in x._shape:
             kept_sizes = _kept_sizes(x._shape, known_axes)
-            times = constant_value(np.array(x._shape, np.int32) // binary.maximum(kept_sizes, 1))
-            return array.tile(array.reshape(grad, kept_sizes), times)
+            times: Anything = np.array(x._shape, np.int32) // binary.maximum(kept_sizes, 1)
+            return array.tile(array.reshape(grad, kept_sizes), constant_value(times))
     sizes = array.shape(x)
     if not op.attrs["keep_dims"]:
         with grad.graph.colocate_with(sizes):
@@ -184,7 +184,7 @@ def _(op: Anything, grad: Anything) -> Anything:
     else:
         sizes = array.shape(x)
         rank: Anything = array.size(sizes)
-        axes = (op.inputs[1] + rank) % rank
+        axes = (casts.cast(op.inputs[1], dtypes.int32) + rank) % rank
         share = reduce_prod(array.gather(sizes, axes))
     return spread / casts.cast(share, spread.dtype), None
 
@@ -200,7 +200,7 @@ def _(op: Anything, grad: Anything) -> Anything:
     grad = array.broadcast_to(grad, sizes)
     with grad.graph.device("/cpu:0"):
         rank = array.rank(x)
-        reduced = casts.cast((axes + rank) % rank, dtypes.int32)
+        reduced = (casts.cast(axes, dtypes.int32) + rank) % rank
         other, _ = array.setdiff1d(array.range(0, rank), reduced)
         order = array.concat([reduced, other], 0)
         reduced_count = reduce_prod(array.gather(sizes, reduced))

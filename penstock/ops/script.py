@@ -29,14 +29,6 @@ PyFuncStateless = op(
     Tin=attr("list(type)", minimum=0),
     Tout=attr("list(type)", minimum=0),
 )
-EagerPyFunc = op(
-    "EagerPyFunc(input: *Tin) -> output: *Tout",
-    STATEFUL,
-    token=attr("string"),
-    is_async=False,
-    Tin=attr("list(type)", minimum=0),
-    Tout=attr("list(type)", minimum=0),
-)
 not_differentiable(PyFunc, PyFuncStateless)
 
 
@@ -78,7 +70,6 @@ host_functions = HostFunctions()
 
 @PyFunc.shape
 @PyFuncStateless.shape
-@EagerPyFunc.shape
 def _(op, *inputs):
     return [None] * len(op.attrs["Tout"])
 

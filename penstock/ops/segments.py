@@ -13,7 +13,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX, NUMERIC, REAL
 from penstock.ops import array, binary, casts, comparison, elementwise
 from penstock.ops.select import where_v2
-from penstock.ops.shape_checks import merge_sizes, with_rank, with_rank_at_least
+from penstock.ops.shape_checks import with_rank, with_rank_at_least
 from penstock.shapes import Shape
 
 __all__ = [
@@ -72,12 +72,9 @@ UnsortedSegmentMin = op(
 @SegmentMax.shape
 @SegmentMin.shape
 def _(op: Any, data: Shape, ids: Shape) -> Shape:
-    (count,) = with_rank(ids, 1)
+    with_rank(ids, 1)
     data = with_rank_at_least(data, 1)
-    if data is None:
-        return None
-    merge_sizes(data[0], count)
-    return (None, *data[1:])
+    return None if data is None else (None, *data[1:])
 
 
 @UnsortedSegmentSum.shape
@@ -193,7 +190,7 @@ def _gather_or_zero(
     if counted is None:
         counted = comparison.greater_equal(ids, 0)
         sizes = array.shape(counted)
-        extra: Any = array.rank(gathered) - array.rank(counted)  # type: ignore[operator]
+        extra: Any = array.rank(gathered) - array.rank(counted)
         ones = array.ones([extra], dtype=dtypes.int32)
         counted = array.reshape(counted, array.concat([sizes, ones], axis=0))
         counted = counted & array.ones_like(gathered, dtype=dtypes.bool)
@@ -284,7 +281,7 @@ def _row_counts(data: Tensor, ids: Tensor, num_segments: Any) -> Tensor:
     ones = array.ones(array.shape(ids), dtype=data.dtype)
     counts = unsorted_segment_sum(ones, ids, num_segments)
     rows = num_segments[None]
-    inner: Any = array.rank(data) - array.rank(ids)  # type: ignore[operator]
+    inner: Any = array.rank(data) - array.rank(ids)
     ones = array.ones([inner], dtype=num_segments.dtype)
     counts = array.reshape(counts, array.concat([rows, ones], axis=0))
     return binary.maximum(counts, 1)

@@ -305,7 +305,7 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "lbeta", [x]):
         x = to_tensor(x, name="x")
         log_numerator = reductions.reduce_sum(lgamma(x), axis=[-1])
-        return log_numerator - lgamma(reductions.reduce_sum(x, axis=[-1]))  # type: ignore[operator]
+        return log_numerator - lgamma(reductions.reduce_sum(x, axis=[-1]))
 
 
 def bessel_i0e(x: Any, name: str | None = None) -> Any:

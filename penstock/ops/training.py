@@ -18,6 +18,8 @@ from penstock.ops.shape_checks import merge_shapes, with_rank, with_rank_at_leas
 from penstock.shapes import Shape
 
 _GRADIENTS = ("grad", "delta")
+# Behind handles TensorFlow leaves the check of a gradient's shape to the step, but for these.
+_CHECKED_WHEN_BUILT = ("ResourceApplyGradientDescent", "ResourceApplyProximalAdagrad")
 _TYPES = {"indices": "Tindices", "global_step": "int64"}
 
 
@@ -71,6 +73,8 @@ def _checked(op: Operation, *given: Shape) -> Shape:
             indices = with_rank(shape, 1)
         else:
             with_rank(shape, 0)
+    if not op.spec.inputs[0].is_ref and op.spec.name not in _CHECKED_WHEN_BUILT:
+        return None
     if "Tindices" not in op.spec.attrs:
         return merge_shapes(variable, gradient)
     return _checked_rows(variable, gradient, indices)

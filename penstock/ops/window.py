@@ -54,9 +54,10 @@ def output_size_or_nothing(
     size: int | None, window: int | None, stride: int, padding: str
 ) -> int | None:
     """`output_size` for ops that let a window which just doesn't fit give nothing."""
-    if padding == "VALID" and size is not None and window is not None:
-        if size < window <= size + stride:
-            return 0
+    if size is None or window is None or padding != "VALID":
+        return output_size(size, window, stride, padding)
+    if size < window <= size + stride:
+        return 0
     return output_size(size, window, stride, padding)
 
 

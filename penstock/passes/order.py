@@ -1,7 +1,9 @@
 """The order of a step: deterministic, state read before it is written, memory freed early.
 
 TensorFlow leaves open in which order two nodes run that touch one variable and that no edge
-connects. Here reads come before writes, then the order of creation decides. The chosen order is
+connects. Here reads come before writes, then the order of creation decides. As in TensorFlow, a
+reference variable is read by who uses its value, not by the Identity or Reshape that passes the
+reference on: after a control dependency on an update, the new value is seen. The chosen order is
 written into the graph as control edges between the accesses of one variable, so that the plan and
 the dataflow executor run a step alike.
 """
@@ -14,7 +16,7 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from penstock import dtypes
-from penstock.ir.registry import READS, WRITES
+from penstock.ir.registry import ALIASES, READS, WRITES
 from penstock.ir.step_graph import Edge, Node, StepGraph, is_back_edge
 
 
@@ -30,18 +32,28 @@ def accesses(node: Node) -> Accesses:
     reads: set[Hashable] = set()
     writes: set[Hashable] = set()
     traits = node.spec.traits
+    passes_on = ALIASES in traits
     for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True):
-        if edge.dtype.is_ref_dtype:
-            if takes_ref and READS not in traits:
-                writes.add(state_of(edge))
-            else:
-                reads.add(state_of(edge))
+        if edge.dtype.is_ref_dtype and takes_ref:
+            (reads if READS in traits else writes).add(state_of(edge))
+        elif (variable := live_variable(edge)) is not None:
+            if not passes_on:
+                reads.add(variable)
         elif edge.dtype is dtypes.resource:
             if WRITES in traits:
                 writes.add(state_of(edge))
             elif READS in traits:
                 reads.add(state_of(edge))
     return Accesses(frozenset(reads), frozenset(writes))
+
+
+def live_variable(edge: Edge) -> Hashable | None:
+    """The reference variable whose memory an edge stands for, directly or passed on."""
+    while not edge.dtype.is_ref_dtype:
+        if ALIASES not in edge.node.spec.traits:
+            return None
+        edge = edge.node.inputs[0]
+    return state_of(edge)
 
 
 def state_of(edge: Edge) -> Hashable:

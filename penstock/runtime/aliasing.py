@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from penstock import dtypes
 from penstock.ir.step_graph import Edge, Node, StepGraph
-from penstock.passes.order import accesses, state_of
+from penstock.passes.order import accesses, live_variable, state_of
 from penstock.runtime.binding import BoundNode
 
 Root = tuple[str, Hashable]  # ("own", node) | ("state", variable) | ("constant"|"feed", node)
@@ -42,8 +42,9 @@ def analyse(step: StepGraph, bound: list[BoundNode]) -> Aliasing:
         for index in range(len(entry.node.dtypes)):
             edge = Edge(entry.node, index)
             roots = _roots(entry, index, result.roots)
-            is_handle = edge.dtype.is_ref_dtype or edge.dtype is dtypes.resource
-            if not is_handle and _changes_under(roots, i, last_use.get(edge, i), writes):
+            # A reference is live, and so is what passes it on: it is meant to change.
+            is_live = edge.dtype is dtypes.resource or live_variable(edge) is not None
+            if not is_live and _changes_under(roots, i, last_use.get(edge, i), writes):
                 result.copied.add(entry.node)
                 roots = frozenset({("own", (entry.node, index))})
             result.roots[edge] = roots
@@ -61,6 +62,8 @@ def _roots(entry: BoundNode, index: int, known: dict[Edge, frozenset[Root]]) -> 
     if entry.is_constant:
         return frozenset({("constant", node)})
     own = frozenset({("own", (node, index))})
+    if entry.same:
+        return known[node.inputs[0]]
     if entry.fresh:
         return own
     return own.union(*(known[edge] for edge in node.inputs))

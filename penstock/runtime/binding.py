@@ -23,6 +23,7 @@ class BoundNode:
     constant: Any
     takes_step: bool
     fresh: bool
+    same: bool
     dereferences: list[bool]  # for each input: a reference whose value the kernel wants
 
     @property
@@ -51,8 +52,8 @@ def bind(node: Node, device: Device) -> BoundNode:
             node.origin and node.origin.node_def, node.origin, f"{_named(node)}: {error.message}"
         ) from error
     if isinstance(made, Constant):
-        return BoundNode(node, None, made.value, False, False, dereferences)
-    return BoundNode(node, made, None, kernel.step, kernel.fresh, dereferences)
+        return BoundNode(node, None, made.value, False, False, False, dereferences)
+    return BoundNode(node, made, None, kernel.step, kernel.fresh, kernel.same, dereferences)
 
 
 def bind_all(step: StepGraph, device: Device) -> list[BoundNode]:

@@ -6,6 +6,7 @@ shape rule is asked again, now with the shapes that it really got.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +14,27 @@ from penstock import errors
 from penstock.ir.operation import Operation, describe
 from penstock.ir.step_graph import Node
 from penstock.shapes import text
+from penstock.state.variable import VariableState
 
 
 @dataclass
 class Failure:
-    """A node that raised and the runtime values of its inputs, as far as they are known."""
+    """A node that raised and the runtime values of its inputs, as far as they are known.
+
+    An input that the kernel takes by reference is the state itself, any other a value.
+    """
 
     node: Node
-    dereferences: list[bool]
     values: list[Any]
+
+    @classmethod
+    def of(cls, node: Node, given: Iterable[Any]) -> Failure:
+        """From what the step holds: references are followed where the kernel wants values."""
+        values = [
+            value.value if isinstance(value, VariableState) and not takes_ref else value
+            for value, takes_ref in zip(given, node.ref_inputs(), strict=True)
+        ]
+        return cls(node, values)
 
 
 def diagnose(failure: Failure, error: Exception) -> Exception:
@@ -104,10 +117,7 @@ def _explain(failure: Failure) -> str | None:
     rule = node.spec.shape_rule
     if rule is None or origin is None or len(origin.inputs) != len(failure.values):
         return None
-    values = [
-        value.value if dereference else value
-        for value, dereference in zip(failure.values, failure.dereferences, strict=True)
-    ]
+    values = failure.values
     shapes = [tuple(v.shape) if hasattr(v, "shape") else None for v in values]
     try:
         rule(_Concrete(origin, node, values), *shapes)

@@ -124,7 +124,7 @@ class Execution:
             head = (self.context,) if entry.takes_step else ()
             result = entry.function(*head, *arguments)
         except Exception as error:
-            raise diagnose(Failure(node, entry.dereferences, inputs), error) from error
+            raise diagnose(Failure.of(node, inputs), error) from error
         if len(node.dtypes) == 1:
             return [self._owned(node, result)]
         return [self._owned(node, value) for value in result] if node.dtypes else []

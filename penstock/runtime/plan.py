@@ -59,8 +59,7 @@ class Plan:
                 entry = self.lines[index]
                 local, bound = trace.tb_frame.f_locals, trace.tb_frame.f_globals
                 names = [self.names[edge] for edge in entry.node.inputs]
-                values = [local.get(name, bound.get(name)) for name in names]
-                return Failure(entry.node, entry.dereferences, values)
+                return Failure.of(entry.node, [local.get(n, bound.get(n)) for n in names])
             trace = trace.tb_next
         return None
 
@@ -82,10 +81,13 @@ class _Writer:
         for i, feed in enumerate(step.feeds):
             self.names[Edge(feed, 0)] = f"f{i}"
         self._bind_constants(bound)
-        self.bound = [entry for entry in bound if not entry.is_constant]
         self.aliasing: Aliasing = analyse(step, bound)
+        self.source: dict[
+            Edge, Edge
+        ] = {}  # the output of a node that a plan leaves out → its input
+        self.bound = [e for e in bound if not e.is_constant and not self._leave_out(e)]
         self.position = {entry.node: i for i, entry in enumerate(bound)}
-        self.dead_after = self._dead_after(bound)
+        self.dead_after = self._dead_after()
         self.lines = [self._line(i, entry) for i, entry in enumerate(self.bound)]
 
     def _bind_constants(self, bound: list[BoundNode]) -> None:
@@ -96,28 +98,44 @@ class _Writer:
                 self.names[Edge(entry.node, 0)] = name
                 self.namespace[name] = entry.constant
 
-    def _dead_after(self, bound: list[BoundNode]) -> dict[Node, list[Edge]]:
+    def _leave_out(self, entry: BoundNode) -> bool:
+        """Whether a node only passes its input on: then its users take that input instead."""
+        node = entry.node
+        if not entry.same or node in self.aliasing.copied or node in self.step.targets:
+            return False
+        self.source[Edge(node, 0)] = self._resolved(node.inputs[0])
+        return True
+
+    def _resolved(self, edge: Edge) -> Edge:
+        return self.source.get(edge, edge)
+
+    def _dead_after(self) -> dict[Node, list[Edge]]:
         """For each node, the values that no later line mentions."""
-        fetched = set(self.step.fetches)
+        fetched = {self._resolved(edge) for edge in self.step.fetches}
         last: dict[Edge, Node] = {}
         for entry in self.bound:
             for edge in entry.node.inputs:
-                last[edge] = entry.node
+                last[self._resolved(edge)] = entry.node
             for i in range(len(entry.node.dtypes)):
                 last.setdefault(Edge(entry.node, i), entry.node)
         dead: dict[Node, list[Edge]] = {}
         for edge, node in last.items():
-            if edge in fetched or self.names.get(edge, "t")[0] in "vc":
-                continue
-            dead.setdefault(node, []).append(edge)
+            if edge not in fetched and self.names.get(edge, "t")[0] not in "vc":
+                dead.setdefault(node, []).append(edge)
         return dead
+
+    def _read(self, edge: Edge) -> str:
+        """The expression of a value: a reference is read where it is used."""
+        source = self._resolved(edge)
+        name = self.names[edge] = self.names[source]
+        return f"{name}.read()" if source.dtype.is_ref_dtype else name
 
     def _line(self, number: int, entry: BoundNode) -> str:
         node = entry.node
         dead = self.dead_after.get(node, [])
         arguments = [
-            f"{self.names[edge]}.read()" if dereference else self.names[edge]
-            for edge, dereference in zip(node.inputs, entry.dereferences, strict=True)
+            self.names[edge] if takes_ref else self._read(edge)
+            for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True)
         ]
         if entry.takes_step:
             arguments.insert(0, "step")
@@ -148,13 +166,16 @@ class _Writer:
 
     def _may_overwrite(self, entry: BoundNode, index: int, dead: list[Edge]) -> bool:
         node = entry.node
-        edge = node.inputs[index]
-        if edge not in dead or node.inputs.count(edge) > 1 or not self._fits(node, edge):
+        inputs = [self._resolved(edge) for edge in node.inputs]
+        edge = inputs[index]
+        if edge not in dead or inputs.count(edge) > 1 or not self._fits(node, edge):
             return False
         roots = self.aliasing.roots[edge]
         if len(roots) != 1 or not self.aliasing.is_private(edge):
             return False
         (root,) = roots
+        if any(root in self.aliasing.roots[other] for other in inputs if other != edge):
+            return False  # a view of it is read beside it: a + transpose(a)
         return self.aliasing.last_use[root] == self.position[node]
 
     @staticmethod
@@ -173,7 +194,7 @@ class _Writer:
         parameters = ", ".join(["step", *(f"f{i}" for i in range(len(self.step.feeds)))])
         results = []
         for i, edge in enumerate(self.step.fetches):
-            results.append(f"r{i}({self._fetched(edge)})")
+            results.append(f"r{i}({self._read(edge)})")
             rank = None if edge.shape is None else len(edge.shape)
             private = self.aliasing.is_private(edge)
             self.namespace[f"r{i}"] = fetcher(edge.dtype.base_dtype, rank, copy=not private)
@@ -183,10 +204,6 @@ class _Writer:
         exec(compile(source, filename, "exec"), self.namespace)  # our own generated source
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         return Plan(source, self.namespace["step"], self.bound, self.names, filename)
-
-    def _fetched(self, edge: Edge) -> str:
-        name = self.names[edge]
-        return f"{name}.read()" if edge.dtype.is_ref_dtype else name
 
 
 def _copied(value: Any) -> Any:

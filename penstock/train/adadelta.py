@@ -14,6 +14,7 @@ from penstock.ops.training import (
     SparseApplyAdadelta,
 )
 from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
+from penstock.train.optimizer import hyperparameter
 
 _KERNELS = Kernels(
     ApplyAdadelta, SparseApplyAdadelta, ResourceApplyAdadelta, ResourceSparseApplyAdadelta
@@ -45,9 +46,9 @@ class AdadeltaOptimizer(FusedOptimizer):
             self._zeros_slot(var, "accum_update", self._name)
 
     def _prepare(self) -> None:
-        self._lr_t = self._hyperparameter(self._lr, "lr")
-        self._rho_t = self._hyperparameter(self._rho, "rho")
-        self._epsilon_t = self._hyperparameter(self._epsilon, "epsilon")
+        self._lr_t = hyperparameter(self._lr, "lr")
+        self._rho_t = hyperparameter(self._rho, "rho")
+        self._epsilon_t = hyperparameter(self._epsilon, "epsilon")
 
     def _fused_update(self, var: Any, gradient: Sequence[Tensor]) -> Operation:
         settings = cast_for(var, self._lr_t, self._rho_t, self._epsilon_t)

@@ -18,7 +18,8 @@ from penstock.ops.training import (
     ResourceSparseApplyAdagrad,
     SparseApplyAdagrad,
 )
-from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
+from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose, first_value
+from penstock.train.optimizer import hyperparameter
 
 _KERNELS = Kernels(
     ApplyAdagrad, SparseApplyAdagrad, ResourceApplyAdagrad, ResourceSparseApplyAdagrad
@@ -61,12 +62,12 @@ class AdagradOptimizer(FusedOptimizer):
         """An initializer for a variable whose shape is known only when the step runs."""
 
         def initializer() -> Tensor:
-            return cast(fill(shape(v), self._initial_accumulator_value), dtype)
+            return cast(fill(shape(first_value(v)), self._initial_accumulator_value), dtype)
 
         return initializer
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
+        self._learning_rate_tensor = hyperparameter(self._learning_rate, "learning_rate")
 
     def _fused_update(self, var: Any, gradient: Sequence[Tensor]) -> Operation:
         rate = cast_for(var, self._learning_rate_tensor)

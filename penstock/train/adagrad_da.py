@@ -17,6 +17,7 @@ from penstock.ops.training import (
     SparseApplyAdagradDA,
 )
 from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
+from penstock.train.optimizer import hyperparameter
 
 _KERNELS = Kernels(
     ApplyAdagradDA, SparseApplyAdagradDA, ResourceApplyAdagradDA, ResourceSparseApplyAdagradDA
@@ -67,7 +68,7 @@ class AdagradDAOptimizer(FusedOptimizer):
             self._get_or_make_slot(var, squares, "gradient_squared_accumulator", self._name)
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
+        self._learning_rate_tensor = hyperparameter(self._learning_rate, "learning_rate")
         # A copy near the learning rate: one transfer of the step's number, not one per variable.
         with colocate_with(self._learning_rate_tensor):
             self._global_step_on_worker = identity(self._global_step) + 1

@@ -14,7 +14,7 @@ from penstock.ops.elementwise import sqrt
 from penstock.ops.training import ApplyAdam, ResourceApplyAdam
 from penstock.ops.variable_updates import assign, assign_sub, scatter_add
 from penstock.train.fused import apply, cast_for
-from penstock.train.optimizer import Optimizer
+from penstock.train.optimizer import Optimizer, hyperparameter
 
 
 class AdamOptimizer(Optimizer):
@@ -61,27 +61,27 @@ class AdamOptimizer(Optimizer):
             self._zeros_slot(var, "v", self._name)
 
     def _prepare(self) -> None:
-        self._lr_t = self._hyperparameter(self._lr, "learning_rate")
-        self._beta1_t = self._hyperparameter(self._beta1, "beta1")
-        self._beta2_t = self._hyperparameter(self._beta2, "beta2")
-        self._epsilon_t = self._hyperparameter(self._epsilon, "epsilon")
+        self._lr_t = hyperparameter(self._lr, "learning_rate")
+        self._beta1_t = hyperparameter(self._beta1, "beta1")
+        self._beta2_t = hyperparameter(self._beta2, "beta2")
+        self._epsilon_t = hyperparameter(self._epsilon, "epsilon")
 
-    def _settings(self, var: Any) -> list[Any]:
+    def _adam_settings(self, var: Any) -> list[Any]:
         """beta1_power, beta2_power, learning rate, beta1, beta2, epsilon in the type of `var`."""
         powers = self._get_beta_accumulators()
         return cast_for(var, *powers, self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return self._apply_fused(ApplyAdam, grad, var)
+        return self._apply_adam(ApplyAdam, grad, var)
 
     def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
-        return self._apply_fused(ResourceApplyAdam, grad, handle)
+        return self._apply_adam(ResourceApplyAdam, grad, handle)
 
-    def _apply_fused(self, op_type: Any, grad: Tensor, var: Any) -> Operation:
+    def _apply_adam(self, op_type: Any, grad: Tensor, var: Any) -> Operation:
         return apply(
             op_type,
             [var, self.get_slot(var, "m"), self.get_slot(var, "v")],
-            [*self._settings(var), grad],
+            [*self._adam_settings(var), grad],
             use_locking=self._use_locking,
         )
 
@@ -101,7 +101,7 @@ class AdamOptimizer(Optimizer):
         indices: Tensor,
         scatter_add: Callable[[Any, Tensor, Tensor], Tensor],
     ) -> Operation:
-        beta1_power, beta2_power, rate, beta1, beta2, epsilon = self._settings(var)
+        beta1_power, beta2_power, rate, beta1, beta2, epsilon = self._adam_settings(var)
         rate = rate * sqrt(1 - beta2_power) / (1 - beta1_power)
         mean = self.get_slot(var, "m")
         new_rows = grad * (1 - beta1)

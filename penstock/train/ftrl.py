@@ -20,6 +20,7 @@ from penstock.ops.training import (
     SparseApplyFtrlV2,
 )
 from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
+from penstock.train.optimizer import hyperparameter
 
 _KERNELS = Kernels(ApplyFtrl, SparseApplyFtrl, ResourceApplyFtrl, ResourceSparseApplyFtrl)
 _SHRINKAGE_KERNELS = Kernels(
@@ -93,19 +94,19 @@ class FtrlOptimizer(FusedOptimizer):
 
     def _prepare(self) -> None:
         rate = self._call_if_callable(self._learning_rate)
-        self._learning_rate_tensor = self._hyperparameter(rate, "learning_rate")
-        self._l1_regularization_strength_tensor = self._hyperparameter(
+        self._learning_rate_tensor = hyperparameter(rate, "learning_rate")
+        self._l1_regularization_strength_tensor = hyperparameter(
             self._l1_regularization_strength, "l1_regularization_strength"
         )
         # The ops know no beta; a constant added to every root acts as more L2 regularization.
         self._adjusted_l2_regularization_strength_tensor = self._l2_regularization_strength + (
             self._beta / (2.0 * maximum(rate, _SMALLEST_RATE))
         )
-        self._beta_tensor = self._hyperparameter(self._beta, "beta")
-        self._l2_shrinkage_regularization_strength_tensor = self._hyperparameter(
+        self._beta_tensor = hyperparameter(self._beta, "beta")
+        self._l2_shrinkage_regularization_strength_tensor = hyperparameter(
             self._l2_shrinkage_regularization_strength, "l2_shrinkage_regularization_strength"
         )
-        self._learning_rate_power_tensor = self._hyperparameter(
+        self._learning_rate_power_tensor = hyperparameter(
             self._learning_rate_power, "learning_rate_power"
         )
 

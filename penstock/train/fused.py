@@ -60,6 +60,14 @@ def apply(op_type: OpSpec, state: Sequence[Any], inputs: Sequence[Any], **attrs:
     return result.op if isinstance(result, Tensor) else result
 
 
+def first_value(var: Any) -> Any:
+    """What a slot of unknown shape is initialized like: `var`, even where it has no value yet.
+
+    The initial values of reference variables are rebuilt anyway, so that they can read others.
+    """
+    return var.initialized_value() if isinstance(var, ResourceVariable) else var
+
+
 def cast_for(var: Any, *values: Any) -> list[Any]:
     """Hyper-parameters in the type of `var`; a variable of that type stays one, to be read late."""
     dtype = var.dtype.base_dtype

@@ -9,7 +9,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ops.resource_variables import ResourceScatterAdd
 from penstock.ops.training import ApplyGradientDescent, ResourceApplyGradientDescent
 from penstock.train.fused import apply, cast_for
-from penstock.train.optimizer import Optimizer
+from penstock.train.optimizer import Optimizer, hyperparameter
 
 
 class GradientDescentOptimizer(Optimizer):
@@ -23,7 +23,7 @@ class GradientDescentOptimizer(Optimizer):
         self._learning_rate_tensor: Any = None
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
+        self._learning_rate_tensor = hyperparameter(self._learning_rate, "learning_rate")
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         rate = cast_for(var, self._learning_rate_tensor)

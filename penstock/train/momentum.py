@@ -14,6 +14,7 @@ from penstock.ops.training import (
     SparseApplyMomentum,
 )
 from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
+from penstock.train.optimizer import hyperparameter
 
 _KERNELS = Kernels(
     ApplyMomentum, SparseApplyMomentum, ResourceApplyMomentum, ResourceSparseApplyMomentum
@@ -43,8 +44,8 @@ class MomentumOptimizer(FusedOptimizer):
             self._zeros_slot(var, "momentum", self._name)
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
-        self._momentum_tensor = self._hyperparameter(self._momentum, "momentum")
+        self._learning_rate_tensor = hyperparameter(self._learning_rate, "learning_rate")
+        self._momentum_tensor = hyperparameter(self._momentum, "momentum")
 
     def _fused_update(self, var: Any, gradient: Sequence[Tensor]) -> Operation:
         rate, momentum = cast_for(var, self._learning_rate_tensor, self._momentum_tensor)

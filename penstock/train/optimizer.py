@@ -44,7 +44,6 @@ from penstock.ops.variables import Variable
 from penstock.train import slots
 
 Gradient = Any  # Tensor | IndexedSlices | None
-GradientsAndVariables = Sequence[tuple[Gradient, Any]]
 
 _GATES = "Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH"
 
@@ -168,7 +167,7 @@ class Optimizer:
             self._create_slots([variable for _, variable in updates])
         with name_scope(name, self._name) as scope:
             self._prepare()
-            update_ops = [self._update(gradient, variable) for gradient, variable in updates]
+            update_ops = [_update(self, gradient, variable) for gradient, variable in updates]
             if global_step is None:
                 train_op = self._finish(update_ops, scope)
             else:
@@ -179,29 +178,6 @@ class Optimizer:
         if element not in collection:
             collection.append(element)
         return element
-
-    def _update(self, gradient: Gradient, variable: Any) -> Any:
-        """One variable's update, in its own name scope and on the variable's device."""
-        with name_scope(f"update_{variable.op.name}"), colocate_with(variable):
-            if not isinstance(variable, Variable):
-                raise NotImplementedError("Trying to update a Tensor ", variable)
-            constraint = variable.constraint
-            sparse = isinstance(gradient, IndexedSlices)
-            if sparse and constraint is not None:
-                raise RuntimeError("Cannot use a constraint function on a sparse variable.")
-            if not isinstance(variable, ResourceVariable):
-                apply = self._apply_sparse_duplicate_indices if sparse else self._apply_dense
-                update = apply(gradient, variable)
-            elif sparse:
-                update = self._resource_apply_sparse_duplicate_indices(
-                    gradient.values, variable, gradient.indices
-                )
-            else:
-                update = self._resource_apply_dense(gradient, variable)
-            if constraint is None:
-                return update
-            with control_dependencies([update]):
-                return variable.assign(constraint(variable))
 
     # Slots and other state ------------------------------------------------------------------------
 
@@ -252,21 +228,19 @@ class Optimizer:
         graph = colocate_with.graph
         key = (name, graph)
         if key not in self._non_slot_dict:
+            settings: dict[str, Any] = {
+                "name": name,
+                "trainable": False,
+                "use_resource": isinstance(colocate_with, ResourceVariable),
+            }
             with graph.colocate_with(colocate_with):
-                self._non_slot_dict[key] = self._make_non_slot_variable(
-                    initial_value, name, isinstance(colocate_with, ResourceVariable)
-                )
+                if self._use_own_namescope_for_non_slot_vars:
+                    with name_scope(""), variable_scope(self._non_slot_variable_scope):
+                        made = get_variable(initializer=initial_value, **settings)
+                else:
+                    made = create_variable(initial_value, **settings)
+            self._non_slot_dict[key] = made
         return self._non_slot_dict[key]
-
-    def _make_non_slot_variable(self, initial_value: Any, name: str, use_resource: bool) -> Any:
-        if not self._use_own_namescope_for_non_slot_vars:
-            return create_variable(
-                initial_value, trainable=False, name=name, use_resource=use_resource
-            )
-        with name_scope(""), variable_scope(self._non_slot_variable_scope):
-            return get_variable(
-                name, initializer=initial_value, trainable=False, use_resource=use_resource
-            )
 
     def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Any:
         return self._non_slot_dict.get((name, graph))  # type: ignore[arg-type]
@@ -320,10 +294,6 @@ class Optimizer:
         """A hyper-parameter's value; it may be given as a function of no arguments."""
         return param() if callable(param) else param
 
-    def _hyperparameter(self, value: Any, name: str) -> Tensor:
-        """A hyper-parameter (a number, a tensor, or a function of one) as a tensor."""
-        return convert_to_tensor(self._call_if_callable(value), name=name)
-
     def _resource_scatter_add(self, x: Any, i: Any, v: Any) -> Tensor:
         """Adds rows `v` at `i` to resource variable `x`; returns its value after that."""
         with control_dependencies([ResourceScatterAdd(x.handle, i, v)]):
@@ -340,6 +310,11 @@ class Optimizer:
             if dtype not in valid:
                 expected = sorted(valid, key=lambda allowed: allowed.as_datatype_enum)
                 raise ValueError(f"Invalid type {dtype!r} for {tensor.name}, expected: {expected}.")
+
+
+def hyperparameter(value: Any, name: str) -> Tensor:
+    """A hyper-parameter (a number, a tensor, or a function without arguments) as a tensor."""
+    return convert_to_tensor(value() if callable(value) else value, name=name)
 
 
 def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
@@ -388,6 +363,30 @@ def _as_gradient(value: Any) -> Any:
         raise TypeError(
             f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {value!r}"
         ) from None
+
+
+def _update(optimizer: Optimizer, gradient: Gradient, variable: Any) -> Any:
+    """One variable's update, in its own name scope and on the variable's device."""
+    with name_scope(f"update_{variable.op.name}"), colocate_with(variable):
+        if not isinstance(variable, Variable):
+            raise NotImplementedError("Trying to update a Tensor ", variable)
+        constraint = variable.constraint
+        sparse = isinstance(gradient, IndexedSlices)
+        if sparse and constraint is not None:
+            raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+        if not isinstance(variable, ResourceVariable):
+            apply = optimizer._apply_sparse_duplicate_indices if sparse else optimizer._apply_dense
+            update = apply(gradient, variable)
+        elif sparse:
+            update = optimizer._resource_apply_sparse_duplicate_indices(
+                gradient.values, variable, gradient.indices
+            )
+        else:
+            update = optimizer._resource_apply_dense(gradient, variable)
+        if constraint is None:
+            return update
+        with control_dependencies([update]):
+            return variable.assign(constraint(variable))
 
 
 def _count_step(global_step: Any, name: str) -> Any:

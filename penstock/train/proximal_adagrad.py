@@ -16,6 +16,7 @@ from penstock.ops.training import (
     SparseApplyProximalAdagrad,
 )
 from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
+from penstock.train.optimizer import hyperparameter
 
 _KERNELS = Kernels(
     ApplyProximalAdagrad,
@@ -61,11 +62,11 @@ class ProximalAdagradOptimizer(FusedOptimizer):
             self._get_or_make_slot(var, initial, "accumulator", self._name)
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
-        self._l1_regularization_strength_tensor = self._hyperparameter(
+        self._learning_rate_tensor = hyperparameter(self._learning_rate, "learning_rate")
+        self._l1_regularization_strength_tensor = hyperparameter(
             self._l1_regularization_strength, "l1_regularization_strength"
         )
-        self._l2_regularization_strength_tensor = self._hyperparameter(
+        self._l2_regularization_strength_tensor = hyperparameter(
             self._l2_regularization_strength, "l2_regularization_strength"
         )
 

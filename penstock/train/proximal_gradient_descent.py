@@ -14,6 +14,7 @@ from penstock.ops.training import (
     SparseApplyProximalGradientDescent,
 )
 from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
+from penstock.train.optimizer import hyperparameter
 
 _KERNELS = Kernels(
     ApplyProximalGradientDescent,
@@ -43,11 +44,11 @@ class ProximalGradientDescentOptimizer(FusedOptimizer):
         self._l2_regularization_strength_tensor: Any = None
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
-        self._l1_regularization_strength_tensor = self._hyperparameter(
+        self._learning_rate_tensor = hyperparameter(self._learning_rate, "learning_rate")
+        self._l1_regularization_strength_tensor = hyperparameter(
             self._l1_regularization_strength, "l1_regularization_strength"
         )
-        self._l2_regularization_strength_tensor = self._hyperparameter(
+        self._l2_regularization_strength_tensor = hyperparameter(
             self._l2_regularization_strength, "l2_regularization_strength"
         )
 

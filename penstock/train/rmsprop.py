@@ -19,7 +19,8 @@ from penstock.ops.training import (
     SparseApplyCenteredRMSProp,
     SparseApplyRMSProp,
 )
-from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
+from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose, first_value
+from penstock.train.optimizer import hyperparameter
 
 _KERNELS = Kernels(
     ApplyRMSProp, SparseApplyRMSProp, ResourceApplyRMSProp, ResourceSparseApplyRMSProp
@@ -61,7 +62,7 @@ class RMSPropOptimizer(FusedOptimizer):
             dtype = var.dtype.base_dtype
             known = var.get_shape().is_fully_defined()
             # Ones, not zeros: the first steps are then no larger than the later ones.
-            initializer = ones_initializer(dtype=dtype) if known else ones_like(var)
+            initializer = ones_initializer(dtype=dtype) if known else ones_like(first_value(var))
             self._get_or_make_slot_with_initializer(
                 var, initializer, var.get_shape(), dtype, "rms", self._name
             )
@@ -70,10 +71,10 @@ class RMSPropOptimizer(FusedOptimizer):
             self._zeros_slot(var, "momentum", self._name)
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
-        self._decay_tensor = self._hyperparameter(self._decay, "decay")
-        self._momentum_tensor = self._hyperparameter(self._momentum, "momentum")
-        self._epsilon_tensor = self._hyperparameter(self._epsilon, "epsilon")
+        self._learning_rate_tensor = hyperparameter(self._learning_rate, "learning_rate")
+        self._decay_tensor = hyperparameter(self._decay, "decay")
+        self._momentum_tensor = hyperparameter(self._momentum, "momentum")
+        self._epsilon_tensor = hyperparameter(self._epsilon, "epsilon")
 
     def _fused_update(self, var: Any, gradient: Sequence[Tensor]) -> Operation:
         settings = cast_for(

@@ -165,7 +165,7 @@ class TestOrder:
     def test_reads_before_writes(self):
         variable = tf.Variable(1.0, name="v")
         write = tf.assign(variable, 2.0, name="write")
-        read = tf.identity(variable._ref(), name="read")
+        read = tf.negative(variable, name="read")
         step = self.ordered([read], [write.op])
         assert position(step, "read") < position(step, "write")
         writer = step.nodes[position(step, "write")]
@@ -210,24 +210,34 @@ class TestOrder:
 
     def test_writers_that_wait_for_each_other(self):
         """Swapping: each write depends on the read of the other variable."""
-        a, b = tf.Variable(1.0), tf.Variable(2.0)
+        a, b = tf.Variable(1.0, use_resource=True), tf.Variable(2.0, use_resource=True)
         with tf.Session() as session:
             session.run([a.initializer, b.initializer])
             session.run([tf.assign(a, b.read_value()).op, tf.assign(b, a.read_value()).op])
             assert session.run([a, b]) == [2.0, 1.0]
 
-    def test_a_value_read_before_a_write_keeps_its_value(self):
-        """It shares the variable's memory, so the plan must copy it where it is used later."""
-        for use_resource in (False, True):
-            variable = tf.Variable([1.0, 2.0], use_resource=use_resource)
-            old = tf.reshape(variable.read_value(), [2, 1])
-            with tf.control_dependencies([old]):
-                write = variable.assign([5.0, 6.0])
-            with tf.control_dependencies([write.op]):
-                late = old * 1.0
-            with tf.Session() as session:
-                session.run(variable.initializer)
-                assert session.run(late).ravel().tolist() == [1.0, 2.0]
+    @pytest.mark.parametrize(("use_resource", "seen"), [(True, [1.0, 2.0]), (False, [5.0, 6.0])])
+    def test_a_value_read_before_a_write_and_used_after_it(self, use_resource, seen):
+        """A resource is read when it is read; a reference when its value is used."""
+        variable = tf.Variable([1.0, 2.0], use_resource=use_resource)
+        old = tf.reshape(variable.read_value(), [2, 1])
+        transposed = tf.transpose(old)  # a view here, but a computation for TensorFlow
+        with tf.control_dependencies([old, transposed]):
+            write = variable.assign([5.0, 6.0])
+        with tf.control_dependencies([write.op]):
+            late, computed = old * 1.0, transposed * 1.0
+        with tf.Session() as session:
+            session.run(variable.initializer)
+            late, computed = session.run([late, computed])
+        assert late.ravel().tolist() == seen
+        assert computed.ravel().tolist() == [1.0, 2.0]
+
+    def test_a_fetched_reference_has_its_last_value(self):
+        variable = tf.Variable(1.0)
+        with tf.Session() as session:
+            session.run(variable.initializer)
+            fetched = session.run([variable, tf.assign_add(variable, 1.0).op, variable * 1.0])
+            assert fetched == [2.0, None, 1.0]
 
 
 def test_a_broken_pass_is_found_by_name():

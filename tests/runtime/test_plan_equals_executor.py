@@ -128,7 +128,7 @@ def test_the_comparison_can_fail():
     with tf.Graph().as_default():
         variable = tf.Variable(1.0)
         after = tf.assign_add(variable, 1.0)
-        before = variable.read_value()
+        before = variable.read_value() * 1.0
         with tf.Session() as session:
             session.run(variable.initializer)
             assert session.run([before, after]) == [1.0, 2.0]

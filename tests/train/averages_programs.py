@@ -55,6 +55,18 @@ def _averaged(
     return Built(tf.get_default_graph(), change, update, shadows, averages)
 
 
+def _after_training(tf: Any, *, resource: bool) -> Built:
+    """The usual arrangement: a step's averages are of the values after the step."""
+    w = tf.Variable(np.array([1.0, -2.0, 3.0], np.float32), name="w", use_resource=resource)
+    gradient = tf.constant([0.5, 1.0, -1.5], name="gradient")
+    train = tf.train.GradientDescentOptimizer(0.5).apply_gradients([(gradient, w)])
+    averages = tf.train.ExponentialMovingAverage(0.75)
+    with tf.control_dependencies([train]):
+        update = averages.apply([w])
+    change = tf.no_op(name="change")
+    return Built(tf.get_default_graph(), change, update, _all_variables(tf), averages)
+
+
 def _assigned(tf: Any, *, resource: bool, **settings: Any) -> Built:
     source = tf.Variable(2.0, name="source")
     average = tf.Variable(np.float32(1.0), name="average", use_resource=resource)
@@ -90,6 +102,8 @@ PROGRAMS: dict[str, Callable[[Any], Built]] = {
     "tensor-debiased": lambda tf: _averaged(
         tf, variable=True, tensor=True, resource=False, zero_debias=True
     ),
+    "after_training-ref": lambda tf: _after_training(tf, resource=False),
+    "after_training-resource": lambda tf: _after_training(tf, resource=True),
     "assigned-debiased-ref": lambda tf: _assigned(tf, resource=False),
     "assigned-debiased-resource": lambda tf: _assigned(tf, resource=True, name="Mean"),
     "assigned-ref": lambda tf: _assigned(tf, resource=False, zero_debias=False, name="Mean"),

@@ -30,6 +30,13 @@ CASES = [
     Case("TopKV2", (f32(2, 3), array(5, "int32")), label="too many", fails=True),
     Case("TopKV2", (f32(2, 3), array(-1, "int32")), label="negative", fails=True),
     Case("TopKV2", (f32(), array(1, "int32")), label="of a scalar", fails=True),
+    # TensorFlow only reads nodes of this type in old graphs.
+    Case(
+        "TopK",
+        (array([[3, 1, 2], [5, 6, 5]], "float32"),),
+        {"k": 2},
+        expected=(array([[3, 2], [6, 5]], "float32"), array([[0, 2], [1, 0]], "int32")),
+    ),
     Case("InTopK", (PREDICTIONS, array([1, 0, 0, 2, 7], "int32")), {"k": 2}),
     Case("InTopK", (f32(4, 6), i64(0, 6, 4)), {"k": 3}),
     Case("InTopK", (f32(4, 6), i64(0, 6, 4)), {"k": 0}, label="none"),
