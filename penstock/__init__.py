@@ -1,6 +1,6 @@
 """TensorFlow as its papers describe it, on today's kernels: `import penstock as tf`."""
 
-from penstock import bitwise, errors, initializers, math, nn, ops, raw_ops, summary, train
+from penstock import bitwise, errors, initializers, math, nn, ops, random, raw_ops, summary, train
 from penstock.autodiff.aggregation import AggregationMethod
 from penstock.autodiff.gradients import UnconnectedGradients, gradients
 from penstock.autodiff.hessians import hessians

@@ -85,7 +85,14 @@ def _(node):
     return lambda grad, features: backward(grad, features, alpha, False)
 
 
-inplace({"Relu": {0: torch.relu_}, "Relu6": {0: lambda x: x.clamp_(0, 6)}})
+@inplace_factory("Relu")
+def _(node):
+    return {} if _wider(node) is not None else {0: torch.relu_}
+
+
+@inplace_factory("Relu6")
+def _(node):
+    return {} if _wider(node) is not None else {0: lambda x: x.clamp_(0, 6)}
 
 
 # Exponential units ----------------------------------------------------------------------------

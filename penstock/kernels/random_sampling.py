@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from penstock import errors
-from penstock.kernels.philox import Stream
 from penstock.kernels.random import _seeds, generator_of, shape_reader
 from penstock.kernels.registry import kernel
 from penstock.kernels.values import torch_type
@@ -368,9 +367,9 @@ def _(node, env):
     return run
 
 
-def _draw_rows(stream: Stream, parameters, each, count, element):
+def _draw_rows(stream, parameters, each, count, element):
     drawn = np.empty(count, element)
-    known: dict = {}
+    known = {}
     for row, parameter in enumerate(parameters):
         if parameter not in known:
             known[parameter] = _Truncated(*parameter, element)

@@ -9,11 +9,11 @@ from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
 from penstock.kernels.values import torch_type
 
 
-def _reduction(op_type, choose, over_none=torch.clone):
+def _reduction(op_type, choose, over_none=torch.clone, over_all=None):
     """Registers a reduction; `choose(dtype)` gives its function of (x, axes, keep).
 
     That function gets at least one axis: for torch, none would be all. `over_none` is what the
-    reduction over no axis does.
+    reduction over no axis does; `over_all` is a faster way to reduce floats to one number.
     """
 
     @kernel(op_type, fresh=True)
@@ -33,7 +33,10 @@ def _reduction(op_type, choose, over_none=torch.clone):
             return lambda x, _: over_none(x)
         if node.inputs[0].shape is None:
             return lambda x, _: checked(x, axes)
-        _check_axes(axes, len(node.inputs[0].shape))
+        rank = len(node.inputs[0].shape)
+        _check_axes(axes, rank)
+        if over_all is not None and len(axes) == rank and not keep and node.dtypes[0].is_floating:
+            return lambda x, _: over_all(x)
         return lambda x, _: reduce(x, axes, keep)
 
 
@@ -98,8 +101,8 @@ def _prod(dtype):
     return in_int64(prod) if dtype in WIDE_UNSIGNED else prod
 
 
-_reduction("Sum", _sum)
-_reduction("Mean", _mean)
+_reduction("Sum", _sum, over_all=torch.sum)
+_reduction("Mean", _mean, over_all=torch.mean)
 _reduction("Prod", _prod)
 
 

@@ -13,6 +13,8 @@ direct(
         "Erfinv": torch.erfinv,
         "Ndtri": torch.special.ndtri,
         "Lgamma": torch.lgamma,
+        "BesselI0": torch.special.i0,
+        "BesselI1": torch.special.i1,
         "BesselI0e": torch.special.i0e,
         "BesselI1e": torch.special.i1e,
         "NextAfter": torch.nextafter,

@@ -439,9 +439,7 @@ def accumulate_n(
         )
     merged = shapes.raw(shape)
     for x in summands:
-        merged = shapes.merge(merged, x._shape)
+        merged = shapes.merge(merged, x._shape)  # ValueError where they differ
     if len(summands) == 1 and name is None:
         return summands[0]
-    result = add_n(summands, name=name)
-    result.set_shape(merged)
-    return result
+    return add_n(summands, name=name)

@@ -22,7 +22,6 @@ from penstock.ops.shape_checks import with_rank
 from penstock.shapes import Shape
 
 __all__ = [
-    "categorical",
     "multinomial",
     "random_crop",
     "random_gamma",
@@ -187,7 +186,7 @@ def _(op: Operation, grad: Tensor) -> Any:
 
     shape, alpha = op.inputs
     with get_default_graph().control_dependencies([grad]):
-        count = shape_of(shape)[0]  # type: ignore[index]
+        count = shape_of(shape)[0]
         leading = ones([count], dtypes.int32)
         spread = reshape(alpha, concat([leading, shape_of(alpha)], 0))
         slope = RandomGammaGrad(spread, op.outputs[0])
@@ -235,17 +234,17 @@ def random_uniform(
             maxval = convert_to_tensor(maxval, wanted, "max")
         seed1, seed2 = get_seed(seed)
         if wanted.is_integer:
-            return RandomUniformInt(sizes, minval, maxval, seed=seed1, seed2=seed2, name=scope)  # type: ignore[no-any-return]
+            return RandomUniformInt(sizes, minval, maxval, seed=seed1, seed2=seed2, name=scope)
         drawn: Tensor = RandomUniform(sizes, dtype=wanted, seed=seed1, seed2=seed2)
         if from_zero:
-            return drawn if to_one else Mul(drawn, maxval)  # type: ignore[no-any-return]
+            return drawn if to_one else Mul(drawn, maxval)
         return stretched(drawn, minval, maxval, scope)
 
 
 def stretched(drawn: Tensor, minval: Tensor, maxval: Tensor, scope: str) -> Tensor:
     """Numbers of [0, 1) as numbers of [minval, maxval)."""
     width = Sub(maxval, minval, name="sub")
-    return AddV2(Mul(drawn, width, name="mul"), minval, name=scope)  # type: ignore[no-any-return]
+    return AddV2(Mul(drawn, width, name="mul"), minval, name=scope)
 
 
 def random_normal(
@@ -287,13 +286,13 @@ def _normal(
 
 def scaled(drawn: Tensor, mean: Tensor, stddev: Tensor, scope: str) -> Tensor:
     """Standard normal numbers with another mean and deviation."""
-    return AddV2(Mul(drawn, stddev, name="mul"), mean, name=scope)  # type: ignore[no-any-return]
+    return AddV2(Mul(drawn, stddev, name="mul"), mean, name=scope)
 
 
 def random_shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
     """The rows of `value` in random order."""
     seed1, seed2 = get_seed(seed)
-    return RandomShuffle(value, seed=seed1, seed2=seed2, name=name)  # type: ignore[no-any-return]
+    return RandomShuffle(value, seed=seed1, seed2=seed2, name=name)
 
 
 def multinomial(
@@ -322,7 +321,7 @@ def _categories(logits: Any, num_samples: Any, dtype: Any, seed: Any) -> Tensor:
     scores = convert_to_tensor(logits, name="logits")
     seed1, seed2 = get_seed(seed)
     wanted: DType = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
-    return Multinomial(scores, num_samples, seed=seed1, seed2=seed2, output_dtype=wanted)  # type: ignore[no-any-return]
+    return Multinomial(scores, num_samples, seed=seed1, seed2=seed2, output_dtype=wanted)
 
 
 def random_gamma(
@@ -350,7 +349,7 @@ def random_gamma(
         seed1, seed2 = get_seed(seed)
         drawn = RandomGamma(sizes, BroadcastTo(alphas, common), seed=seed1, seed2=seed2)
         smallest = np.finfo(alphas.dtype.base_dtype.as_numpy_dtype).tiny
-        return maximum(smallest, truediv(drawn, betas))  # type: ignore[no-any-return]
+        return maximum(smallest, truediv(drawn, betas))
 
 
 def random_poisson(
@@ -364,9 +363,7 @@ def random_poisson(
     with name_scope(name, "random_poisson", [lam, shape]):
         sizes = convert_to_tensor(shape, dtypes.int32, "shape")
         seed1, seed2 = get_seed(seed)
-        return RandomPoissonV2(  # type: ignore[no-any-return]
-            sizes, lam, dtype=dtypes.as_dtype(dtype), seed=seed1, seed2=seed2
-        )
+        return RandomPoissonV2(sizes, lam, dtype=dtypes.as_dtype(dtype), seed=seed1, seed2=seed2)
 
 
 def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Tensor:

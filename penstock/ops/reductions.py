@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Any as Anything
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from penstock import dtypes
 from penstock.ir.constants import constant_value
 from penstock.ir.convert import is_dense_tensor_like
+from penstock.ir.graph import Graph
 from penstock.ir.registry import not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX, NUMERIC, QUANTIZED, REAL
@@ -143,15 +145,29 @@ def _spread(op: Anything, grad: Anything) -> Anything:
             sizes = constant(x._shape, dtypes.int32) if full else array.shape(x)
             return array.tile(kept, sizes)
         if None not in x._shape:
-            kept_sizes = _kept_sizes(x._shape, known_axes)
-            times: Anything = np.array(x._shape, np.int32) // binary.maximum(kept_sizes, 1)
-            return array.tile(array.reshape(grad, kept_sizes), constant_value(times))
+            kept_sizes, times = _tiling(grad.graph, x._shape, known_axes)
+            return array.tile(array.reshape(grad, kept_sizes), times)
     sizes = array.shape(x)
     if not op.attrs["keep_dims"]:
         with grad.graph.colocate_with(sizes):
             kept_shape = shape_with_ones(sizes, axes)
         grad = array.reshape(grad, kept_shape)
     return array.broadcast_to(grad, sizes)
+
+
+# The arithmetic of `_tiling` leaves nodes behind: a graph has them once per shape and axes.
+_tilings: WeakKeyDictionary[Graph, dict[Anything, Anything]] = WeakKeyDictionary()
+
+
+def _tiling(graph: Graph, sizes: tuple[int, ...], axes: Anything) -> tuple[Anything, Anything]:
+    """The sizes of a sum that keeps its axes, and how often it repeats to have the full sizes."""
+    known = _tilings.setdefault(graph, {})
+    key = sizes, tuple(axes.reshape(-1).tolist())
+    if key not in known:
+        kept_sizes = _kept_sizes(sizes, axes)
+        times: Anything = np.array(sizes, np.int32) // binary.maximum(kept_sizes, 1)
+        known[key] = kept_sizes, constant_value(times)
+    return known[key]
 
 
 def _kept_sizes(sizes: Anything, axes: Anything) -> Anything:

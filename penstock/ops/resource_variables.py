@@ -134,7 +134,7 @@ def variable_shape(handle: Tensor) -> Tensor:
     known = handle_shape(handle)
     if shapes.is_full(known):
         return constant(list(known or ()), dtypes.int32)
-    return VariableShape(handle)  # type: ignore[no-any-return]
+    return VariableShape(handle)
 
 
 # Whole values ---------------------------------------------------------------------------------

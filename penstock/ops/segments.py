@@ -14,7 +14,8 @@ from penstock.ir.type_sets import INDEX, NUMERIC, REAL
 from penstock.ops import array, binary, casts, comparison, elementwise
 from penstock.ops.select import where_v2
 from penstock.ops.shape_checks import with_rank, with_rank_at_least
-from penstock.shapes import Shape
+from penstock.ops.shaping import Shape
+from penstock.shapes import Shape as RawShape
 
 __all__ = [
     "segment_max",
@@ -71,7 +72,7 @@ UnsortedSegmentMin = op(
 @SegmentProd.shape
 @SegmentMax.shape
 @SegmentMin.shape
-def _(op: Any, data: Shape, ids: Shape) -> Shape:
+def _(op: Any, data: RawShape, ids: RawShape) -> RawShape:
     with_rank(ids, 1)
     data = with_rank_at_least(data, 1)
     return None if data is None else (None, *data[1:])
@@ -81,7 +82,7 @@ def _(op: Any, data: Shape, ids: Shape) -> Shape:
 @UnsortedSegmentProd.shape
 @UnsortedSegmentMax.shape
 @UnsortedSegmentMin.shape
-def _(op: Any, data: Shape, ids: Shape, num_segments: Shape) -> Shape:
+def _(op: Any, data: RawShape, ids: RawShape, num_segments: RawShape) -> RawShape:
     with_rank(num_segments, 0)
     known = constant_value(op.inputs[2])
     count = None if known is None else int(known)
@@ -278,7 +279,10 @@ def unsorted_segment_sqrt_n(
 def _row_counts(data: Tensor, ids: Tensor, num_segments: Any) -> Tensor:
     """How many rows each segment has, at least 1, in a shape that divides their sums."""
     num_segments = to_tensor(num_segments)
-    ones = array.ones(array.shape(ids), dtype=data.dtype)
+    with name_scope(None, "Shape") as scope:
+        known = ids.shape.is_fully_defined()
+        sizes = to_tensor(ids.shape) if known else Shape(ids, name=scope)
+    ones = array.ones(sizes, dtype=data.dtype)
     counts = unsorted_segment_sum(ones, ids, num_segments)
     rows = num_segments[None]
     inner: Any = array.rank(data) - array.rank(ids)

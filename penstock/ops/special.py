@@ -12,10 +12,11 @@ from penstock.ir.registry import op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, FLOATING_COMPLEX, SINGLE_DOUBLE
 from penstock.ops import array, reductions, select
+from penstock.ops.binary import div
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal, not_equal
 from penstock.ops.constants import constant
-from penstock.ops.elementwise import abs, after, exp, log, of_values, reciprocal, sign, square
+from penstock.ops.elementwise import after, exp, log, of_values, reciprocal, sign, square
 from penstock.ops.elementwise_rules import broadcast_shape, unchanged_shape
 from penstock.ops.unbroadcast import broadcast_axes, sum_to
 from penstock.shapes import Shape
@@ -50,6 +51,8 @@ Erfinv = op("Erfinv(x: T) -> y: T", T=FLOATING)
 Ndtri = op("Ndtri(x: T) -> y: T", T=FLOATING)
 Lgamma = op("Lgamma(x: T) -> y: T", T=FLOATING)
 Digamma = op("Digamma(x: T) -> y: T", T=FLOATING)
+BesselI0 = op("BesselI0(x: T) -> y: T", T=FLOATING)
+BesselI1 = op("BesselI1(x: T) -> y: T", T=FLOATING)
 BesselI0e = op("BesselI0e(x: T) -> y: T", T=FLOATING)
 BesselI1e = op("BesselI1e(x: T) -> y: T", T=FLOATING)
 Igamma = op("Igamma(a: T, x: T) -> z: T", T=FLOATING)
@@ -65,7 +68,7 @@ NextAfter = op(
     "NextAfter(x1: T, x2: T) -> output: T", T=types(SINGLE_DOUBLE, default=SINGLE_DOUBLE[0])
 )
 
-for _spec in (Erf, Erfc, Erfinv, Ndtri, Lgamma, Digamma, BesselI0e, BesselI1e):
+for _spec in (Erf, Erfc, Erfinv, Ndtri, Lgamma, Digamma, BesselI0, BesselI1, BesselI0e, BesselI1e):
     _spec.shape(unchanged_shape)
 for _spec in (Igamma, Igammac, IgammaGradA, Zeta, Polygamma, Xdivy, Xlogy, Xlog1py, NextAfter):
     _spec.shape(broadcast_shape)
@@ -128,6 +131,22 @@ def _(op: Any, grad: Any) -> Any:
     x = op.inputs[0]
     with after(grad):
         return grad * polygamma(constant(1, dtype=x.dtype), x)
+
+
+@BesselI0.gradient
+def _(op: Any, grad: Any) -> Any:
+    with after(grad):
+        return grad * bessel_i1(op.inputs[0])
+
+
+@BesselI1.gradient
+def _(op: Any, grad: Any) -> Any:
+    x, y = op.inputs[0], op.outputs[0]
+    with after(grad):
+        at_zero = equal(x, 0.0)
+        one = cast(1.0, x.dtype)  # what TensorFlow takes for the slope at 0
+        slope = bessel_i0(x) - div(y, x)
+        return grad * select.where_v2(at_zero, one, slope)
 
 
 @BesselI0e.gradient
@@ -323,15 +342,13 @@ def bessel_i1e(x: Any, name: str | None = None) -> Any:
 def bessel_i0(x: Any, name: str | None = None) -> Any:
     """The modified Bessel function of order 0."""
     with name_scope(name, "bessel_i0", [x]):
-        x = to_tensor(x)
-        return exp(abs(x)) * bessel_i0e(x)
+        return of_values(BesselI0, x, None)
 
 
 def bessel_i1(x: Any, name: str | None = None) -> Any:
     """The modified Bessel function of order 1."""
     with name_scope(name, "bessel_i1", [x]):
-        x = to_tensor(x)
-        return exp(abs(x)) * bessel_i1e(x)
+        return of_values(BesselI1, x, None)
 
 
 def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:

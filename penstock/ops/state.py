@@ -58,7 +58,7 @@ not_differentiable(Assign, AssignAdd, AssignSub)
 @VariableV2.shape
 @TemporaryVariable.shape
 def _(op: Operation) -> Shape:
-    return op.attrs["shape"]  # type: ignore[no-any-return]
+    return op.attrs["shape"]
 
 
 @Variable.shape

@@ -169,7 +169,7 @@ def _algorithm(alg: Any) -> int:
 
 def _drawn(spec: OpSpec, sizes: Tensor, seed: Any, alg: Any, *bounds: Any, **attrs: Any) -> Tensor:
     key, counter = StatelessRandomGetKeyCounter(seed)
-    return spec(sizes, key, counter, _algorithm(alg), *bounds, **attrs)  # type: ignore[no-any-return]
+    return spec(sizes, key, counter, _algorithm(alg), *bounds, **attrs)
 
 
 def stateless_uniform(
@@ -269,4 +269,4 @@ def stateless_categorical(
 def _categories(logits: Any, num_samples: Any, seed: Any, dtype: Any) -> Tensor:
     scores = convert_to_tensor(logits, name="logits")
     wanted = dtypes.as_dtype(dtype)
-    return StatelessMultinomial(scores, num_samples, seed, output_dtype=wanted)  # type: ignore[no-any-return]
+    return StatelessMultinomial(scores, num_samples, seed, output_dtype=wanted)

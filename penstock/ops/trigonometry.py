@@ -56,7 +56,8 @@ def _(op: Any, grad: Any) -> Any:
 @Cos.gradient
 def _(op: Any, grad: Any) -> Any:
     with after(grad):
-        return -grad * sin(conj(op.inputs[0]))
+        x = conj(op.inputs[0])
+        return -grad * sin(x)
 
 
 @Tan.gradient

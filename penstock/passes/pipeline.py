@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
+from penstock.passes.dead_ends import remove_dead_ends
 from penstock.passes.fold import Evaluate, fold_constants
 from penstock.passes.merge import merge_equal
 from penstock.passes.order import order_step
@@ -24,6 +25,7 @@ class PassOptions:
 
     fold: bool = True
     merge: bool = True
+    dead_ends: bool = True
 
 
 def compile_step(
@@ -39,6 +41,7 @@ def compile_step(
     passes: list[tuple[str, bool, Callable[[StepGraph], None]]] = [
         ("fold_constants", options.fold, lambda graph: fold_constants(graph, evaluate)),
         ("merge_equal", options.merge, merge_equal),
+        ("remove_dead_ends", options.dead_ends, remove_dead_ends),
         ("order_step", True, order_step),
     ]
     for name, enabled, function in passes:

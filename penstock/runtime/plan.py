@@ -27,6 +27,7 @@ from penstock.runtime.aliasing import Aliasing, analyse
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose
 
+_NOTHING = ("NoOp", "ControlTrigger")
 _FIRST_LINE = 2  # line 1 is the def
 
 
@@ -101,6 +102,8 @@ class _Writer:
     def _leave_out(self, entry: BoundNode) -> bool:
         """Whether a node only passes its input on: then its users take that input instead."""
         node = entry.node
+        if node.spec.name in _NOTHING:
+            return True  # the order of the lines is what it asked for
         if not entry.same or node in self.aliasing.copied or node in self.step.targets:
             return False
         self.source[Edge(node, 0)] = self._resolved(node.inputs[0])

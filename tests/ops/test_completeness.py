@@ -14,8 +14,9 @@ ROOT = Path(__file__).parents[2]
 
 # Ops that no case can be written for, and the test file that names them instead.
 TESTED_ELSEWHERE: dict[str, str] = {
-    # TensorFlow no longer makes nodes of this type, it only reads them in old GraphDefs.
+    # TensorFlow no longer makes nodes of these types, it only reads them in old GraphDefs.
     "PlaceholderV2": "tests/ops/test_placeholders.py",
+    "RandomPoisson": "tests/ops/test_random.py",
 }
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import penstock as tf
 from penstock.ir.step_graph import Edge
+from penstock.passes.dead_ends import remove_dead_ends
 from penstock.passes.fold import fold_constants
 from penstock.passes.merge import merge_equal
 from penstock.passes.order import order_step
@@ -250,3 +251,42 @@ def test_a_broken_pass_is_found_by_name():
     step.fetches = [Edge(prune([], [tf.exp(a)], []).nodes[-1], 0)]
     with pytest.raises(AssertionError, match="is gone"):
         step.verify("dropping")
+
+
+class TestDeadEnds:
+    def cut(self, fetches=(), targets=()):
+        step = prune([], list(fetches), list(targets))
+        remove_dead_ends(step)
+        step.verify("dead ends")
+        return step
+
+    def test_what_only_a_gate_asks_for(self):
+        x = tf.placeholder(tf.float32, [2])
+        wanted, unwanted = tf.exp(x), tf.log(tf.sin(x))
+        first, _ = tf.tuple([wanted, unwanted])
+        step = self.cut([first])
+        assert {"Log", "Sin"}.isdisjoint(types(step)) and "Exp" in types(step)
+
+    def test_effects_stay_and_stay_in_order(self):
+        variable = tf.Variable(0.0)
+        x = tf.placeholder_with_default(1.0, [])
+        with tf.control_dependencies([tf.assign(variable, 2.0)]):
+            pure = tf.exp(tf.identity(x))
+        with tf.control_dependencies([pure]):
+            read = variable * 1.0
+        step = self.cut([read])
+        assert "Exp" not in types(step)
+        with tf.Session() as session:
+            session.run(variable.initializer)
+            assert session.run(read) == 2.0
+
+    def test_targets_and_fetches_stay(self):
+        x = tf.placeholder(tf.float32, [])
+        y, z = tf.exp(x), tf.sin(x)
+        assert {"Exp", "Sin"} <= set(types(self.cut([y], [z.op])))
+
+    def test_updates_are_effects(self):
+        variable = tf.Variable([1.0, 2.0])
+        loss = tf.reduce_sum(variable * variable)
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        assert "ApplyGradientDescent" in types(self.cut([], [train]))

@@ -12,6 +12,8 @@ for op, lo, hi in (
     ("Ndtri", 0.1, 0.9),
     ("Lgamma", 0.2, 4.0),
     ("Digamma", 0.2, 4.0),
+    ("BesselI0", -3.0, 3.0),
+    ("BesselI1", -3.0, 3.0),
     ("BesselI0e", -3.0, 3.0),
     ("BesselI1e", -3.0, 3.0),
 ):
@@ -27,6 +29,7 @@ CASES += [
     Case("Ndtri", (array([-1, 0, 1, 0.5, 2], "float32"),), label="ends", grad=False),
     Case("Lgamma", (array([0, -1, -INF, INF, NAN, -1.5], "float32"),), label="poles", grad=False),
     Case("Digamma", (array([0, -1, INF, NAN, -1.5], "float32"),), label="poles", grad=False),
+    Case("BesselI1", (array([0.0, 1e-3], "float64"),), label="near zero", numeric=False),
     Case("BesselI1e", (array([0.0, 1e-3], "float64"),), label="near zero", numeric=False),
 ]
 for op in ("Igamma", "Igammac"):

@@ -1,0 +1,34 @@
+"""`tf.random`: random numbers, seeds, and numbers that a seed tensor determines."""
+
+from penstock.ops.random import categorical, multinomial, truncated_normal
+from penstock.ops.random import random_gamma as gamma
+from penstock.ops.random import random_normal as normal
+from penstock.ops.random import random_poisson as poisson
+from penstock.ops.random import random_shuffle as shuffle
+from penstock.ops.random import random_uniform as uniform
+from penstock.ops.seeds import get_seed, set_random_seed
+from penstock.ops.stateless_random import (
+    stateless_categorical,
+    stateless_multinomial,
+    stateless_normal,
+    stateless_truncated_normal,
+    stateless_uniform,
+)
+
+__all__ = [
+    "categorical",
+    "gamma",
+    "get_seed",
+    "multinomial",
+    "normal",
+    "poisson",
+    "set_random_seed",
+    "shuffle",
+    "stateless_categorical",
+    "stateless_multinomial",
+    "stateless_normal",
+    "stateless_truncated_normal",
+    "stateless_uniform",
+    "truncated_normal",
+    "uniform",
+]
