@@ -65,18 +65,18 @@ def _shrunk(x, amount):
     return torch.sub(x.abs(), amount).clamp_min_(0).mul_(x.sign_())
 
 
-_FUSED = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+_FUSED = frozenset({torch.float32, torch.float64, torch.float16, torch.bfloat16})
 
 
 def _can_fuse(scalars, *tensors):
     """Whether ATen's fused updates apply: they run over memory as it lies, with plain numbers."""
-    first = tensors[0]
-    return (
-        first.dtype in _FUSED
-        and first.device.type == "cpu"
-        and all(tensor.is_contiguous() for tensor in tensors)
-        and all(isinstance(scalar, float) and math.isfinite(scalar) for scalar in scalars)
-    )
+    for scalar in scalars:
+        if type(scalar) is not float:
+            return False
+    for tensor in tensors:
+        if not tensor.is_contiguous():
+            return False
+    return tensor.dtype in _FUSED and tensor.is_cpu
 
 
 _ONE = torch.ones(())  # the number of the step, where a fused update wants one

@@ -17,7 +17,6 @@ from penstock.shapes import Shape
 
 __all__ = [
     "bias_add",
-    "bias_add_v1",
     "crelu",
     "elu",
     "leaky_relu",
@@ -312,14 +311,6 @@ def bias_add(
         value = convert_to_tensor(value, name="input")
         bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
         return BiasAdd(value, bias, data_format=data_format, name=scope)
-
-
-def bias_add_v1(value: Any, bias: Any, name: str | None = None) -> Tensor:
-    """`bias_add` as TensorFlow's first releases had it: channels last."""
-    with name_scope(name, "BiasAddV1", [value, bias]) as scope:
-        value = convert_to_tensor(value, name="input")
-        bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
-        return BiasAddV1(value, bias, name=scope)
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:

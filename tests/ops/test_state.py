@@ -91,8 +91,9 @@ def test_variables_assigned_to_each_other_stay_apart(variable: Any) -> None:
         assert session.run(w).tolist() == [3.0, 4.0]
 
 
-def test_two_variables_can_change_places_in_one_step(variable: Any) -> None:
-    v, w = variable([1.0, 2.0]), variable([3.0, 4.0], "w")
+def test_two_variables_can_change_places_in_one_step() -> None:
+    v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+    w = tf.get_variable("w", initializer=[3.0, 4.0], use_resource=True)
     v_value, w_value = tf.identity(v), tf.identity(w)
     swap = tf.group(tf.assign(v, w_value), tf.assign(w, v_value))
     with _initialised() as session:
