@@ -46,7 +46,7 @@ def _relu_grad_(grad, features, _out=_aten.threshold_backward.grad_input):
     return _out(grad, features, 0, grad_input=grad)
 
 
-@inplace_factory("ReluGrad")
+@inplace_factory("ReluGrad", keeps_shape=True)
 def _(node):
     return {} if _wider(node) is not None else {0: _relu_grad_}
 
@@ -162,7 +162,7 @@ def _(node):
     return run
 
 
-@inplace_factory("BiasAdd")
+@inplace_factory("BiasAdd", keeps_shape=True)
 def _(node):
     if _wider(node) is not None:
         return {}

@@ -10,8 +10,11 @@ from penstock.kernels.unsigned import WIDE_UNSIGNED, through_numpy
 _COMPLEX = (dtypes.complex64, dtypes.complex128)
 
 
-def _register(op_type, function, numpy_function):
-    """An op that is one ATen function; in place it overwrites either operand."""
+def _register(op_type, function, numpy_function, overwrite=None):
+    """An op that is one ATen function; in place it overwrites either operand.
+
+    `overwrite` is a faster way to overwrite the first.
+    """
 
     @kernel(op_type, fresh=True)
     def _(node):
@@ -24,14 +27,14 @@ def _register(op_type, function, numpy_function):
         if node.attrs["T"] in WIDE_UNSIGNED:
             return {}
         return {
-            0: lambda x, y: function(x, y, out=x),
+            0: overwrite or (lambda x, y: function(x, y, out=x)),
             1: lambda x, y: function(x, y, out=y),
         }
 
 
-_register("AddV2", torch.add, np.add)
-_register("Sub", torch.sub, np.subtract)
-_register("Mul", torch.mul, np.multiply)
+_register("AddV2", torch.add, np.add, torch.Tensor.add_)
+_register("Sub", torch.sub, np.subtract, torch.Tensor.sub_)
+_register("Mul", torch.mul, np.multiply, torch.Tensor.mul_)
 _register("Maximum", torch.maximum, np.maximum)
 _register("Minimum", torch.minimum, np.minimum)
 
@@ -166,7 +169,7 @@ for _op_type, _factory in {
 @inplace_factory("RealDiv")
 def _(node):
     return {
-        0: lambda x, y: torch.div(x, y, out=x),
+        0: torch.Tensor.div_,
         1: lambda x, y: torch.div(x, y, out=y),
     }
 

@@ -72,6 +72,11 @@ def _(node, env):
                 raise errors.InvalidArgumentError(
                     None, None, f"Expected multiples[{axis}] >= 0, but got {count}"
                 )
-        return np.tile(x, times) if text else x.repeat(times)
+        if text:
+            return np.tile(x, times)
+        sizes = x.shape
+        if all(n == 1 or size == 1 for n, size in zip(times, sizes, strict=True)):
+            return x.expand([n * size for n, size in zip(times, sizes, strict=True)])
+        return x.repeat(times)
 
     return run

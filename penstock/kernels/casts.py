@@ -2,8 +2,9 @@
 
 import torch
 
+from penstock import errors
 from penstock.kernels.registry import direct, kernel
-from penstock.kernels.values import torch_type
+from penstock.kernels.values import is_host_type, torch_type
 
 direct({"Complex": torch.complex, "ComplexAbs": torch.abs, "Angle": torch.angle})
 direct({"Conj": torch.conj_physical})
@@ -16,7 +17,12 @@ _BITS = {torch.float64: torch.int64, torch.float32: torch.int32, torch.float16: 
 
 @kernel("Cast", fresh=True)
 def _(node):
-    source, target = torch_type(node.attrs["SrcT"]), torch_type(node.attrs["DstT"])
+    types = node.attrs["SrcT"], node.attrs["DstT"]
+    if any(is_host_type(dtype) for dtype in types):
+        raise errors.UnimplementedError(
+            None, None, f"Cast {types[0].name} to {types[1].name} is not supported"
+        )
+    source, target = (torch_type(dtype) for dtype in types)
     if source is target:
         return torch.clone
     if source.is_complex and not target.is_complex:

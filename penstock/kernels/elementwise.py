@@ -71,7 +71,7 @@ def _(node):
     if node.attrs["T"].is_integer:
         return torch.sign
     # The sign of NaN is NaN, not 0 as torch has it.
-    return lambda x: torch.sign(x).masked_fill_(torch.isnan(x), _NAN)
+    return lambda x: torch.sign(x).masked_fill_(x != x, _NAN)
 
 
 @kernel("Round", fresh=True)
@@ -94,7 +94,7 @@ def _(node):
     return lambda y, dy: backward(dy, y)
 
 
-@inplace_factory("TanhGrad")
+@inplace_factory("TanhGrad", keeps_shape=True)
 def _(node):
     if node.attrs["T"] in _COMPLEX:
         return {}
@@ -110,7 +110,7 @@ def _(node):
     return lambda y, dy: backward(dy, y)
 
 
-@inplace_factory("SigmoidGrad")
+@inplace_factory("SigmoidGrad", keeps_shape=True)
 def _(node):
     if node.attrs["T"] in _COMPLEX:
         return {}

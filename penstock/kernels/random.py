@@ -26,13 +26,16 @@ def is_seeded(node):
 
 def generator_of(node, env):
     """The generator of a node in this session; one without seeds starts anywhere."""
+    seeds = node.attrs["seed"], node.attrs["seed2"]
 
     def make():
         if is_seeded(node):
-            return Generator(node.attrs["seed"], node.attrs["seed2"])
+            return Generator(*seeds)
         return Generator(*np.frombuffer(os.urandom(16), np.int64).tolist())
 
-    return env.resources.get_or_create(Generator, "", node.name, make)
+    # Sessions of a server may have nodes of one name in graphs of their own.
+    name = f"{node.name}:{seeds[0]}:{seeds[1]}"
+    return env.resources.get_or_create(Generator, "", name, make)
 
 
 def shape_reader(node, env, index=0):
@@ -152,14 +155,13 @@ def _bounds(minval, maxval, sizes):
 
 @kernel("RandomShuffle", fresh=True)
 def _(node, env):
-    generator = generator_of(node, env)
-    seeded = is_seeded(node)
+    generator = generator_of(node, env) if is_seeded(node) else None
 
     def run(value):
         count = value.shape[0] if value.ndim else 1
         if count <= 1:
             return value.copy() if isinstance(value, np.ndarray) else value.clone()
-        if seeded:
+        if generator is not None:
             order = distributions.shuffled(generator.reserve((count + 2) // 4), count)
         else:
             order = torch.randperm(count, generator=env.generator, device=env.torch_device)

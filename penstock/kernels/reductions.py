@@ -18,7 +18,7 @@ def _reduction(op_type, choose, over_none=torch.clone, over_all=None):
 
     @kernel(op_type, fresh=True)
     def _(node, env):
-        reduce = choose(node.inputs[0].dtype)
+        reduce = choose(node.dtypes[0])
         keep = node.attrs["keep_dims"]
 
         def checked(x, axes):

@@ -58,6 +58,7 @@ class Kernel:
 
 _kernels: dict[tuple[str, str], Kernel] = {}
 _inplace: dict[str, Callable[[Node], dict[int, KernelFunction]]] = {}
+_shape_keepers: set[str] = set()
 
 
 def kernel(
@@ -96,27 +97,35 @@ def _giving(function: KernelFunction) -> Callable[[Node], KernelFunction]:
     return lambda node: function
 
 
-def inplace(functions: dict[str, dict[int, KernelFunction]]) -> None:
+def inplace(functions: dict[str, dict[int, KernelFunction]], *, keeps_shape: bool = False) -> None:
     """Registers variants that overwrite input number i: `{"Relu": {0: torch.relu_}}`.
 
-    The result must have the overwritten input's shape and type whatever the other inputs are:
-    only then may the plan call it without looking at shapes. For a binary op that broadcasts the
-    plan calls it only where the static shapes of output and overwritten input are the same.
+    The plan calls them where the result surely has the shape of the overwritten input: there is no
+    other input, the others broadcast into it, or the op is one that always `keeps_shape`.
     """
     for op_type, by_input in functions.items():
-        _inplace[op_type] = lambda node, _by_input=by_input: _by_input  # type: ignore[misc]
+        inplace_factory(op_type, keeps_shape=keeps_shape)(
+            lambda node, _by_input=by_input: _by_input
+        )
 
 
 def inplace_factory(
-    op_type: str,
+    op_type: str, *, keeps_shape: bool = False
 ) -> Callable[[Callable[[Node], dict[int, KernelFunction]]], Any]:
     """Registers `factory(node)` that returns the in-place variants of a node by input number."""
 
     def register(factory: Callable[[Node], dict[int, KernelFunction]]) -> Any:
         _inplace[op_type] = factory
+        if keeps_shape:
+            _shape_keepers.add(op_type)
         return factory
 
     return register
+
+
+def keeps_shape(node: Node) -> bool:
+    """Whether the overwritten input of a node always has the shape of the result."""
+    return node.type in _shape_keepers
 
 
 def find(op_type: str, device_type: str) -> Kernel | None:

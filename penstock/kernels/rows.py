@@ -18,6 +18,15 @@ def refuse_indices(indices, limit):
         )
 
 
+def guard_device(indices, limit):
+    """Checks indices ahead on an accelerator, which a bad one would make unusable.
+
+    On the host ATen raises an error for a bad index, and `refuse_indices` then names it.
+    """
+    if not indices.is_cpu:
+        refuse_indices(indices, limit)
+
+
 def flat_indices(indices, sizes, policy=""):
     """Indices into the first dimensions of a tensor as indices into those dimensions, flattened.
 

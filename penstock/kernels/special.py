@@ -77,26 +77,43 @@ def _(node):
     return run
 
 
+_LONGEST_SERIES = 200.0  # the largest x for which the series below is summed
+
+
 def _igamma_slope(a, x):
-    """dP(a, x) / da by the series P = sum of x**(a+n) exp(-x) / gamma(a+n+1).
+    """dP(a, x) / da; 0 where P is not defined."""
+    valid = (a > 0) & (x > 0)
+    a, x = torch.where(valid, a, 1.0), torch.where(valid, x, 1.0)
+    near = x <= _LONGEST_SERIES
+    slope = _slope_by_series(a, torch.where(near, x, 1.0))
+    if not bool(near.all()):
+        slope = torch.where(near, slope, _slope_by_difference(a, x))
+    return torch.where(valid, slope, 0.0)
+
+
+def _slope_by_series(a, x):
+    """P is the sum of x**(a+n) exp(-x) / gamma(a+n+1) over n.
 
     Each term t changes with a by t * (log x - digamma(a + n + 1)). All terms are positive, and
     they fall faster than a geometric series once n exceeds x.
     """
-    valid = (a > 0) & (x > 0)
-    a, x = torch.where(valid, a, 1.0), torch.where(valid, x, 1.0)
     log_x = torch.log(x)
     term = torch.exp(a * log_x - x - torch.lgamma(a + 1))
     psi = torch.digamma(a + 1)
     slope = term * (log_x - psi)
-    # The largest x decides how many terms count; they are below 1e-17 of the sum after that.
     largest = float(x.max()) if x.numel() else 0.0
     for n in range(1, int(largest + 12 * largest**0.5) + 60):
         term = term * (x / (a + n))
         psi = psi + 1 / (a + n)
         slope = slope + term * (log_x - psi)
-    slope = torch.where(valid, slope, 0.0)
     return slope
+
+
+def _slope_by_difference(a, x):
+    """P changes on the scale of the root of x: steps of a thousandth of it are exact to 1e-7."""
+    step = 1e-3 * torch.minimum(torch.sqrt(x), a)
+    upper, lower = torch.special.gammainc(a + step, x), torch.special.gammainc(a - step, x)
+    return (upper - lower) / (2 * step)
 
 
 @kernel("Betainc", fresh=True)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from penstock import dtypes, errors
 from penstock.ir.registry import OpSpec
 from penstock.kernels.registry import kernel
-from penstock.kernels.rows import has_repeats, refuse_indices, rounds
+from penstock.kernels.rows import guard_device, has_repeats, refuse_indices, rounds
 from penstock.kernels.update_rules import RULES
 from penstock.ops import training
 from penstock.state.variable import VariableState
@@ -137,6 +137,7 @@ def _sparse(rule, arguments, read):
             return inputs[0]
         indices = indices.long()
         values = arguments.fill(inputs)
+        guard_device(indices, buffers[0].shape[0])
         try:
             repeated = has_repeats(indices, buffers[0].shape[0])
             for part in rounds(indices) if repeated else (None,):

@@ -39,6 +39,14 @@ def _add_scaled(target, x, factor):
         target.add_(x, alpha=factor)
 
 
+def _add_product(target, x, y, factor):
+    """target += factor * x * y"""
+    if isinstance(factor, torch.Tensor):
+        target.addcmul_(x * factor, y)
+    else:
+        target.addcmul_(x, y, value=factor)
+
+
 def _subtract_quotient(target, x, y, factor):
     """target -= factor * x / y"""
     if isinstance(factor, torch.Tensor):
@@ -185,7 +193,7 @@ def adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
 def rms_prop(var, ms, mom, lr, rho, momentum, epsilon, grad):
     _move_towards_square(ms, grad, 1 - rho)
     mom.mul_(momentum)
-    _subtract_quotient(mom, grad, torch.add(ms, epsilon).sqrt_(), -lr)
+    _add_product(mom, grad, torch.add(ms, epsilon).rsqrt_(), lr)
     var.sub_(mom)
 
 
@@ -194,7 +202,7 @@ def centered_rms_prop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
     _move_towards(mg, grad, 1 - rho)
     mom.mul_(momentum)
     variance = torch.addcmul(ms, mg, mg, value=-1).add_(epsilon)
-    _subtract_quotient(mom, grad, variance.sqrt_(), -lr)
+    _add_product(mom, grad, variance.rsqrt_(), lr)
     var.sub_(mom)
 
 

@@ -7,7 +7,14 @@ import torch
 
 from penstock import errors
 from penstock.kernels.registry import kernel
-from penstock.kernels.rows import flat_indices, has_repeats, last_of_each, refuse_indices, rounds
+from penstock.kernels.rows import (
+    flat_indices,
+    guard_device,
+    has_repeats,
+    last_of_each,
+    refuse_indices,
+    rounds,
+)
 from penstock.kernels.state import SIGNED, buffer_reader, locking, shares_memory
 from penstock.kernels.values import is_host_type
 
@@ -88,6 +95,7 @@ def _combiner(node):
         signed = SIGNED.get(buffer.dtype)
         if signed is not None and kind in _BITWISE:
             buffer, rows = buffer.view(signed), rows.view(signed)
+        guard_device(indices, buffer.shape[0])
         try:
             combine(buffer, indices, rows)
         except (IndexError, RuntimeError):
@@ -196,6 +204,7 @@ def take_rows(buffer, indices):
     if _is_array(buffer):
         refuse_indices(indices, buffer.shape[0])
         return buffer[indices.numpy()]
+    guard_device(indices, buffer.shape[0])
     try:
         if indices.dim() == 1:
             return buffer.index_select(0, indices)

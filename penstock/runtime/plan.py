@@ -26,6 +26,7 @@ from penstock.kernels.values import fetcher
 from penstock.runtime.aliasing import Aliasing, analyse
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose
+from penstock.shapes import Shape
 
 _NOTHING = ("NoOp", "ControlTrigger")
 _FIRST_LINE = 2  # line 1 is the def
@@ -188,10 +189,8 @@ class _Writer:
             return True  # the value becomes the memory of a variable
         if edge.dtype is not node.dtypes[0]:
             return False
-        if len(node.inputs) == 1:
-            return True
-        shape = edge.shape
-        return shape is not None and shape == node.shapes[0] and None not in shape
+        others = [other.shape for other in node.inputs if other is not edge]
+        return registry.keeps_shape(node) or all(_broadcasts_into(o, edge.shape) for o in others)
 
     def finish(self) -> Plan:
         parameters = ", ".join(["step", *(f"f{i}" for i in range(len(self.step.feeds)))])
@@ -207,6 +206,16 @@ class _Writer:
         exec(compile(source, filename, "exec"), self.namespace)  # our own generated source
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         return Plan(source, self.namespace["step"], self.bound, self.names, filename)
+
+
+def _broadcasts_into(shape: Shape, target: Shape) -> bool:
+    """Whether broadcasting with a value of `shape` surely leaves the shape of `target` as it is."""
+    if shape == ():
+        return True
+    if shape is None or target is None or len(shape) > len(target):
+        return False
+    tail = target[len(target) - len(shape) :]
+    return all(a == 1 or (a is not None and a == b) for a, b in zip(shape, tail, strict=True))
 
 
 def _copied(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Conversions between types, and the parts of complex numbers."""
 
-from tests.ops.case import Case, array, c64, c128, f32, f64
+from tests.ops.case import Case, array, c64, c128, f32, f64, strings
 
 NAN, INF = float("nan"), float("inf")
 TYPES = (
@@ -60,6 +60,8 @@ CASES += [
         numeric=False,
     ),
     Case("Cast", (f32(0, 3),), {"DstT": "int32"}, label="empty"),
+    Case("Cast", (strings("1", "2"),), {"DstT": "float32"}, label="of strings", fails=True),
+    Case("Cast", (f32(2),), {"DstT": "string"}, label="to strings", fails=True),
     Case("Complex", (f32(2, 3), f32(2, 3)), {"Tout": "complex64"}),
     Case("Complex", (f64(2, 3), f64(3)), {"Tout": "complex128"}, label="broadcast"),
     Case("Complex", (f32(2), f32(3)), {"Tout": "complex64"}, label="shapes", fails=True),

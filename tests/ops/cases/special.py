@@ -45,6 +45,15 @@ for op in ("Igamma", "Igammac"):
     ]
 CASES += [
     Case("IgammaGradA", (f64(2, 3, lo=0.5, hi=9), f64(2, 3, lo=0.1, hi=20)), rtol=1e-8),
+    Case(
+        "IgammaGradA",
+        (
+            array([300.0, 1e4, 5.0, 1e6], "float64"),
+            array([310.0, 1e4, 900.0, 1e6 + 500], "float64"),
+        ),
+        label="large",
+        rtol=1e-6,
+    ),
     Case("IgammaGradA", (f32(3, lo=0.5, hi=9), f32(3, lo=0.1, hi=9)), rtol=1e-4),
     Case("Zeta", (f32(2, 3, lo=1.5, hi=5), f32(2, 3, lo=0.5, hi=5)), label="float32"),
     Case("Zeta", (f64(2, 3, lo=1.5, hi=5), f64(3, lo=0.5, hi=5)), label="float64", numeric=False),

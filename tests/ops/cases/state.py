@@ -11,7 +11,6 @@ from tests.ops.case import (
     f16,
     f32,
     f64,
-    floats,
     i32,
     i64,
     ints,
@@ -190,11 +189,10 @@ CASES = [
         (Ref(strings("a", "b", "c")), array([1, 2], "int32"), string("x")),
         label="one string",
     ),
-    Case(
-        "ScatterAdd",
-        (Ref(floats("complex64", 3)), array([1, 1], "int32"), c64(2)),
-        label="complex",
-    ),
+    *[
+        Case(f"Scatter{kind}", (Ref(c64(3)), array([1, 1], "int32"), c64(2)), label="complex")
+        for kind in ("Update", "Add", "Sub", "Mul", "Div")
+    ],
     *_slices("ScatterNdUpdate"),
     *_slices("ScatterNdAdd"),
     *_slices("ScatterNdSub"),
