@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import threading
@@ -91,7 +92,7 @@ class BaseSession:
         config = self._config
         optimizer = config.graph_options.optimizer_options
         plain = optimizer.opt_level == proto.OptimizerOptions.L0
-        options = PassOptions(fold=not plain, merge=not plain, dead_ends=not plain)
+        options = PassOptions(*[not plain] * len(dataclasses.fields(PassOptions)))
         cpus = max(1, config.device_count.get("CPU", 1))
         return LocalRuntime(cpus, config.intra_op_parallelism_threads, options)
 

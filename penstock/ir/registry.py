@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -150,6 +151,35 @@ def register_gradient(name: str, function: GradientFunction | None) -> None:
     if name in _gradients:
         raise KeyError(f"a gradient for {name!r} is registered already")
     _gradients[name] = function
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """A forward op and its gradient op, and their partners that share what the first computes.
+
+    `keeping` has a second output; `of_kept` takes it as a further, last input. `input` and
+    `output` say which inputs of the gradient op are the forward op's input and output.
+    """
+
+    forward: str
+    input: int
+    output: int
+    keeping: OpSpec
+    of_kept: OpSpec
+
+
+_keeping: dict[str, Keeping] = {}
+
+
+def keeps_for_gradient(
+    forward: OpSpec, gradient: OpSpec, *, input: int, output: int, keeping: OpSpec, of_kept: OpSpec
+) -> None:
+    """Registers a pair of ops whose work can be shared within a step; see `Keeping`."""
+    _keeping[gradient.name] = Keeping(forward.name, input, output, keeping, of_kept)
+
+
+def keeping_for(gradient: str) -> Keeping | None:
+    return _keeping.get(gradient)
 
 
 def not_differentiable(*specs_or_names: OpSpec | str) -> None:

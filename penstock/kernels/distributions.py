@@ -17,7 +17,7 @@ Sampler = Callable[[Stream, int, torch.dtype, torch.device], torch.Tensor]
 
 _SMALLEST = 1e-7  # stands for a uniform number of zero, whose logarithm there is not
 _BOUND = 2.0  # of truncated normal numbers
-_BLOCKS_PER_OUTPUT = 256  # a run takes this much of its stream per number, used or not
+BLOCKS_PER_OUTPUT = 256  # a run takes this much of its stream per number, used or not
 
 # A float of [1, 2) is made of random bits of mantissa: their mask, and the bits of 1.0.
 _MANTISSA = {
@@ -29,7 +29,7 @@ _MANTISSA = {
 
 def reserved(count: int) -> int:
     """The blocks of its stream that a run takes which draws `count` numbers."""
-    return count * _BLOCKS_PER_OUTPUT
+    return count * BLOCKS_PER_OUTPUT
 
 
 def _words(stream: Stream, blocks: int, device: torch.device) -> torch.Tensor:
@@ -93,10 +93,10 @@ def full_integers(stream: Stream, count: int, dtype: type) -> np.ndarray:
 def normal(stream: Stream, count: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """`count` standard normal numbers."""
     words = _words(stream, _blocks(count, dtype), device)
-    return _normal(words, dtype).view(-1)[:count].to(dtype)
+    return normal_blocks(words, dtype).view(-1)[:count].to(dtype)
 
 
-def _normal(words: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def normal_blocks(words: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """Blocks of words (overwritten) as blocks of standard normal numbers, in pairs (Box–Muller).
 
     In single precision unless `dtype` is double. The functions are computed in double precision
@@ -121,13 +121,13 @@ def truncated_normal(
     takes the first numbers there that lie in the interval.
     """
     group = 2 if dtype is torch.float64 else 4
-    starts = torch.arange(_blocks(count, dtype), device=device) * (group * _BLOCKS_PER_OUTPUT // 4)
-    numbers = _normal(_words_at(stream, starts), dtype)
+    starts = torch.arange(_blocks(count, dtype), device=device) * (group * BLOCKS_PER_OUTPUT // 4)
+    numbers = normal_blocks(_words_at(stream, starts), dtype)
     incomplete = (numbers.abs() >= _BOUND).any(dim=-1).nonzero().view(-1)
     blocks = 4
     while len(incomplete):
         offsets = starts[incomplete].unsqueeze(-1) + torch.arange(blocks, device=device)
-        tried = _normal(_words_at(stream, offsets), dtype).flatten(-2)
+        tried = normal_blocks(_words_at(stream, offsets), dtype).flatten(-2)
         rejected = tried.abs() >= _BOUND
         first = rejected.sort(dim=-1, stable=True).indices[:, :group]
         numbers[incomplete] = tried.gather(-1, first)

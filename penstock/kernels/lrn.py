@@ -56,36 +56,47 @@ def _rows(image):
     return rows if rows.itemsize >= 4 else rows.float()
 
 
-@kernel("LRN", fresh=True)
-def _(node):
-    attrs = node.attrs
-    radius, bias, alpha = attrs["depth_radius"], attrs["bias"], attrs["alpha"]
-    power = _to_minus(attrs["beta"])
+class _Response:
+    """The arithmetic of a node, on rows of channels."""
 
-    def run(image):
+    def __init__(self, attrs):
+        self.radius, self.bias, self.alpha = (attrs[k] for k in ("depth_radius", "bias", "alpha"))
+        self.beta, self.power = attrs["beta"], _to_minus(attrs["beta"])
+
+    def energy(self, rows):
+        return _neighbour_sums(rows, rows, self.radius).mul_(self.alpha).add_(self.bias)
+
+    def forward(self, image):
+        """The normalized image, and the energy by which it was divided."""
         if image.dim() != 4:
             raise ValueError("an image batch has four dimensions")
         rows = _rows(image)
-        energy = _neighbour_sums(rows, rows, radius).mul_(alpha).add_(bias)
-        return power(energy).mul_(rows).to(image.dtype).view(image.shape)
+        energy = self.energy(rows)
+        return self.power(energy).mul_(rows).to(image.dtype).view(image.shape), energy
 
-    return run
-
-
-@kernel("LRNGrad", fresh=True)
-def _(node):
-    attrs = node.attrs
-    radius, bias, alpha = attrs["depth_radius"], attrs["bias"], attrs["alpha"]
-    beta, power = attrs["beta"], _to_minus(attrs["beta"])
-
-    def run(grad, image, output):
+    def gradient(self, grad, image, output, energy=None):
         if not grad.shape == image.shape == output.shape:
             raise ValueError("gradient, input and output must have one shape")
         grads, rows, outputs = _rows(grad), _rows(image), _rows(output)
-        energy = _neighbour_sums(rows, rows, radius).mul_(alpha).add_(bias)
-        reaction = _neighbour_sums(grads, outputs, radius, energy)
-        result = power(energy).mul_(grads)
-        result.addcmul_(rows, reaction, value=-2 * alpha * beta)
+        if energy is None:
+            energy = self.energy(rows)
+        reaction = _neighbour_sums(grads, outputs, self.radius, energy)
+        result = self.power(energy).mul_(grads)
+        result.addcmul_(rows, reaction, value=-2 * self.alpha * self.beta)
         return result.to(image.dtype).view(image.shape)
 
-    return run
+
+@kernel("LRN", fresh=True)
+def _(node):
+    forward = _Response(node.attrs).forward
+    return lambda image: forward(image)[0]
+
+
+@kernel("_LRNKeeping", fresh=True)
+def _(node):
+    return _Response(node.attrs).forward
+
+
+@kernel("LRNGrad", "_LRNGradOfKept", fresh=True)
+def _(node):
+    return _Response(node.attrs).gradient

@@ -99,13 +99,17 @@ class Pooling:
             image = torch.constant_pad_nd(image, pad, _lowest(image.dtype))
         return _MAX[self.rank](image, self.windows, self.strides, padding, self.ones, ceil_mode)
 
-    def max_gradient(self, image, grad):
-        """The gradient for the image: each window's goes to its first maximum."""
+    def max_gradient(self, image, grad, positions=None):
+        """The gradient for the image: each window's goes to its first maximum.
+
+        `positions` are those that `max` found, where they were kept.
+        """
         padding, ceil_mode, pad = self.fit(image.shape[2:])
         if pad is not None:
             image = torch.constant_pad_nd(image, pad, _lowest(image.dtype))
         args = self.windows, self.strides, padding, self.ones, ceil_mode
-        _, positions = _MAX[self.rank](image, *args)
+        if positions is None:
+            _, positions = _MAX[self.rank](image, *args)
         result = _MAX_BACKWARD[self.rank](grad, image, *args, positions)
         return result if pad is None else torch.constant_pad_nd(result, [-n for n in pad])
 
@@ -226,7 +230,7 @@ def _(node, env):
 def _max_pool_grad(pooling):
     pooling.require_plain_depth()
 
-    def run(image, output, grad):
+    def run(image, output, grad, positions=None):
         if grad.shape != output.shape:
             raise errors.InvalidArgumentError(
                 None,
@@ -238,13 +242,26 @@ def _max_pool_grad(pooling):
             image, grad = image.double(), grad.double()
         elif image.dtype != dtype:
             image = image.to(dtype)
-        result = pooling.last(pooling.max_gradient(pooling.first(image), pooling.first(grad)))
+        planes = pooling.first(image), pooling.first(grad)
+        result = pooling.last(pooling.max_gradient(*planes, positions))
         return result if result.dtype == dtype else result.to(dtype)
 
     return run
 
 
-@kernel("MaxPoolGrad", "MaxPool3DGrad", fresh=True)
+@kernel("_MaxPoolKeeping", fresh=True)
+def _(node):
+    pooling = Pooling(node.attrs, node.attrs["ksize"], node.attrs["strides"])
+    pooling.require_plain_depth()
+
+    def run(image):
+        values, positions = pooling.max(pooling.first(image))
+        return pooling.last(values), positions
+
+    return run
+
+
+@kernel("MaxPoolGrad", "MaxPool3DGrad", "_MaxPoolGradOfKept", fresh=True)
 def _(node):
     return _max_pool_grad(Pooling(node.attrs, node.attrs["ksize"], node.attrs["strides"]))
 

@@ -175,7 +175,7 @@ def _(node, env):
 # Of a seed input ------------------------------------------------------------------------------
 
 
-def _seeds(seed):
+def stateless_stream(seed):
     if seed.shape != (2,):
         raise errors.InvalidArgumentError(
             None, None, f"seed must have shape [2], not {list(seed.shape)}"
@@ -212,7 +212,7 @@ def _(node, env):
     sampler = _STATELESS[node.type.removesuffix("V2")]
     dtype, device = torch_type(node.attrs["dtype"]), env.torch_device
     read = shape_reader(node, env)
-    stream_of = _keyed if node.type.endswith("V2") else _seeds
+    stream_of = _keyed if node.type.endswith("V2") else stateless_stream
 
     def run(shape, *seeds):
         sizes = read(shape)
@@ -225,7 +225,7 @@ def _(node, env):
 def _(node, env):
     element = node.attrs["dtype"].as_numpy_dtype
     read = shape_reader(node, env)
-    stream_of = _keyed if node.type.endswith("V2") else _seeds
+    stream_of = _keyed if node.type.endswith("V2") else stateless_stream
 
     def run(shape, *inputs):
         *seeds, minval, maxval = inputs
@@ -242,7 +242,7 @@ def _(node, env):
 def _(node, env):
     element = node.attrs["dtype"].as_numpy_dtype
     read = shape_reader(node, env)
-    stream_of = _keyed if node.type.endswith("V2") else _seeds
+    stream_of = _keyed if node.type.endswith("V2") else stateless_stream
 
     def run(shape, *seeds):
         sizes = read(shape)
@@ -255,7 +255,7 @@ def _(node, env):
 @kernel("StatelessRandomGetKeyCounter", fresh=True)
 def _(node, env):
     def run(seed):
-        stream = _seeds(seed)
+        stream = stateless_stream(seed)
         key = torch.from_numpy(np.array([stream.key], np.uint64))
         counter = torch.from_numpy(np.array([stream.low, stream.high], np.uint64))
         return env.to_device(key), env.to_device(counter)

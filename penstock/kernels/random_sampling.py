@@ -10,11 +10,10 @@ import numpy as np
 import torch
 
 from penstock import errors
-from penstock.kernels.random import _seeds, generator_of, shape_reader
+from penstock.kernels.distributions import BLOCKS_PER_OUTPUT, normal_blocks, reserved
+from penstock.kernels.random import generator_of, shape_reader, stateless_stream
 from penstock.kernels.registry import kernel
 from penstock.kernels.values import torch_type
-
-_BLOCKS_PER_OUTPUT = 256
 
 
 def _units(words):
@@ -77,7 +76,7 @@ def _(node, env):
         rows = logits.shape[0]
         if rows * count == 0:
             return torch.empty((rows, count), dtype=dtype, device=logits.device)
-        stream = generator.reserve(rows * (-(-count // 4) * 4) * 2 * _BLOCKS_PER_OUTPUT)
+        stream = generator.reserve(reserved(rows * (-(-count // 4) * 4) * 2))
         return _draw_categories(stream, logits, count, dtype)
 
     return run
@@ -91,7 +90,7 @@ def _(node):
         count = _check_categories(logits, num_samples)
         if logits.shape[0] * count == 0:
             return torch.empty((logits.shape[0], count), dtype=dtype, device=logits.device)
-        return _draw_categories(_seeds(seed), logits, count, dtype)
+        return _draw_categories(stateless_stream(seed), logits, count, dtype)
 
     return run
 
@@ -107,7 +106,7 @@ class _Draws:
 
     def __init__(self, stream, outputs):
         self._stream = stream
-        self._next_block = np.arange(outputs) * _BLOCKS_PER_OUTPUT
+        self._next_block = np.arange(outputs) * BLOCKS_PER_OUTPUT
         self._pairs = {make: np.empty((outputs, 2)) for make in (_units, _normals)}
         self._left = {make: np.zeros(outputs, np.int8) for make in (_units, _normals)}
 
@@ -201,7 +200,7 @@ def _sampled(node, env, draw, dtype):
         parameters = parameter.double().cpu().numpy().reshape(-1)
         each = math.prod(sizes)
         count = each * parameters.size
-        stream = generator.reserve(count * _BLOCKS_PER_OUTPUT)
+        stream = generator.reserve(reserved(count))
         with np.errstate(all="ignore"):
             drawn = draw(stream, np.repeat(parameters, each))
         samples = torch.from_numpy(drawn).view(parameters.size, each).t()
@@ -322,9 +321,7 @@ class _Truncated:
 
 
 def _single_normals(words):
-    from penstock.kernels.distributions import _normal
-
-    return _normal(torch.from_numpy(words.view(np.int32)), torch.float32).numpy()
+    return normal_blocks(torch.from_numpy(words.view(np.int32)), torch.float32).numpy()
 
 
 def _parameters(values, rows):

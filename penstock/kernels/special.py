@@ -110,8 +110,8 @@ def _slope_by_series(a, x):
 
 
 def _slope_by_difference(a, x):
-    """P changes on the scale of the root of x: steps of a thousandth of it are exact to 1e-7."""
-    step = 1e-3 * torch.minimum(torch.sqrt(x), a)
+    """P changes on the scale of the root of x: steps of a ten thousandth are exact to 1e-8."""
+    step = 1e-4 * torch.minimum(torch.sqrt(x), a)
     upper, lower = torch.special.gammainc(a + step, x), torch.special.gammainc(a - step, x)
     return (upper - lower) / (2 * step)
 

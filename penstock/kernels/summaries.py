@@ -22,7 +22,8 @@ def _(node):
                 None,
                 None,
                 f"tags and values are not the same shape: {list(tags.shape)} != "
-                f"{list(numbers.shape)}" + (f" (tag '{tags[()].decode()}')" if not tags.ndim else ""),
+                f"{list(numbers.shape)}"
+                + (f" (tag '{tags[()].decode()}')" if not tags.ndim else ""),
             )
         summary = proto.Summary()
         for tag, number in zip(tags.reshape(-1), numbers.reshape(-1), strict=True):

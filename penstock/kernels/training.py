@@ -30,6 +30,10 @@ def _locking(run, variables):
 
 
 def _number(scalar):
+    if scalar.dim() != 0:
+        raise errors.InvalidArgumentError(
+            None, None, f"a hyper-parameter is not a scalar but of shape {list(scalar.shape)}"
+        )
     value = scalar.item()
     return value if isinstance(value, complex) else float(value)
 

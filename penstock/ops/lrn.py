@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import dtypes
-from penstock.ir.registry import op, types
+from penstock.ir.registry import keeps_for_gradient, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import NARROW_FLOATING
 from penstock.ops.shape_checks import merge_shapes, with_rank
@@ -23,6 +23,12 @@ _ATTRS: dict[str, Any] = {
 
 LRN = op("LRN(input: T) -> output: T", **_ATTRS)
 LRNGrad = op("LRNGrad(input_grads: T, input_image: T, output_image: T) -> output: T", **_ATTRS)
+_LRNKeeping = op("_LRNKeeping(input: T) -> output: T, energy: float32", **_ATTRS)
+_LRNGradOfKept = op(
+    "_LRNGradOfKept(input_grads: T, input_image: T, output_image: T, energy: float32) -> output: T",
+    **_ATTRS,
+)
+keeps_for_gradient(LRN, LRNGrad, input=1, output=2, keeping=_LRNKeeping, of_kept=_LRNGradOfKept)
 
 
 @LRN.shape

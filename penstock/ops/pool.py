@@ -10,7 +10,7 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.ir.constants import constant_shape, constant_value
-from penstock.ir.registry import attr, op, types
+from penstock.ir.registry import attr, keeps_for_gradient, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, INDEX, NARROW_FLOATING, REAL, SIGNED
 from penstock.ops import window
@@ -53,6 +53,28 @@ MaxPoolGrad = op(
     **_EXPLICIT_PADDING,
     **_FORMAT,
     T=_REAL_OR_FLOAT,
+)
+_MaxPoolKeeping = op(
+    "_MaxPoolKeeping(input: T) -> output: T, positions: int64",
+    T=_POOLED,
+    **_WINDOW,
+    **_EXPLICIT_PADDING,
+    **_VECTOR_FORMAT,
+)
+_MaxPoolGradOfKept = op(
+    "_MaxPoolGradOfKept(orig_input: T, orig_output: T, grad: T, positions: int64) -> output: T",
+    **_WINDOW,
+    **_EXPLICIT_PADDING,
+    **_FORMAT,
+    T=_REAL_OR_FLOAT,
+)
+keeps_for_gradient(
+    MaxPool,
+    MaxPoolGrad,
+    input=0,
+    output=1,
+    keeping=_MaxPoolKeeping,
+    of_kept=_MaxPoolGradOfKept,
 )
 MaxPoolGradGrad = op(
     "MaxPoolGradGrad(orig_input: T, orig_output: T, grad: T) -> output: T",

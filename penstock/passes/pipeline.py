@@ -14,6 +14,7 @@ from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.passes.dead_ends import remove_dead_ends
 from penstock.passes.fold import Evaluate, fold_constants
+from penstock.passes.keep import keep_for_gradients
 from penstock.passes.merge import merge_equal
 from penstock.passes.order import order_step
 from penstock.passes.prune import prune
@@ -26,6 +27,7 @@ class PassOptions:
     fold: bool = True
     merge: bool = True
     dead_ends: bool = True
+    keep: bool = True
 
 
 def compile_step(
@@ -42,6 +44,7 @@ def compile_step(
         ("fold_constants", options.fold, lambda graph: fold_constants(graph, evaluate)),
         ("merge_equal", options.merge, merge_equal),
         ("remove_dead_ends", options.dead_ends, remove_dead_ends),
+        ("keep_for_gradients", options.keep, keep_for_gradients),
         ("order_step", True, order_step),
     ]
     for name, enabled, function in passes:

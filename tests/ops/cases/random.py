@@ -84,7 +84,14 @@ def _gammas() -> list[Case]:
     rate = [0.3, 2.5, 9.9, 10.0, 300.0, 0.0]
     return [
         *[
-            Case("RandomGamma", (_sizes(4), array(alpha, dtype)), seeds, label=dtype, rtol=2e-4, numeric=False)
+            Case(
+                "RandomGamma",
+                (_sizes(4), array(alpha, dtype)),
+                seeds,
+                label=dtype,
+                rtol=2e-4,
+                numeric=False,
+            )
             for dtype in ("float64", "float32")
         ],
         Case("RandomGamma", (_sizes(4), array(alpha, "float16")), seeds, grad=False),
