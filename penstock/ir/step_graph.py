@@ -170,3 +170,8 @@ def is_back_edge(producer: Node, consumer: Node) -> bool:
         "Merge",
         "RefMerge",
     )
+
+
+def feed_decides_shapes(feed: Node) -> bool:
+    """Whether a fed tensor took part in what shape inference concluded while building."""
+    return feed.origin is not None and feed.origin.spec.fold_rule is not None

@@ -32,6 +32,11 @@ def locking(run):
     return locked
 
 
+def locks(node):
+    """Whether an update holds its variable's lock: on request, and always behind a handle."""
+    return node.attrs.get("use_locking", node.inputs[0].dtype is dtypes.resource)
+
+
 def buffer_reader(node):
     """The function that gives the buffer of a variable which a node takes.
 
@@ -242,7 +247,7 @@ def _adder(node, factor):
 @kernel("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")
 def _(node):
     run = _adder(node, -1 if "Sub" in node.type else 1)
-    return locking(run) if node.attrs.get("use_locking") else run
+    return locking(run) if locks(node) else run
 
 
 @kernel("CountUpTo", "ResourceCountUpTo", fresh=True)

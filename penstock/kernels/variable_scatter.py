@@ -15,7 +15,7 @@ from penstock.kernels.rows import (
     refuse_indices,
     rounds,
 )
-from penstock.kernels.state import SIGNED, buffer_reader, locking, shares_memory
+from penstock.kernels.state import SIGNED, buffer_reader, locking, locks, shares_memory
 from penstock.kernels.values import is_host_type
 
 # Combining: each gets the buffer, a vector of row numbers and as many rows ----------------------
@@ -134,6 +134,24 @@ def _is_array(value):
     return isinstance(value, np.ndarray)
 
 
+def _adder(node, run):
+    """`run` for sums of rows: what ATen itself accepts as rows and indices needs no other check."""
+    factor = -1 if node.type.endswith("Sub") else 1
+    read = buffer_reader(node)
+
+    def add(state, indices, updates):
+        buffer = read(state)
+        if updates.dim() == buffer.dim() and indices.dim() == 1:
+            try:
+                buffer.index_add_(0, indices, updates, alpha=factor)
+            except (IndexError, RuntimeError):
+                return run(state, indices, updates)  # says what is wrong, or does it in another way
+            return state
+        return run(state, indices, updates)
+
+    return add
+
+
 @kernel(*_named("Scatter{}", *_COMBINE))
 def _(node):
     combine, read = _combiner(node), buffer_reader(node)
@@ -149,7 +167,10 @@ def _(node):
             combine(buffer, indices.reshape(-1).long(), rows)
         return state
 
-    return locking(run) if node.attrs.get("use_locking") else run
+    dtype = node.inputs[2].dtype.base_dtype
+    if node.type.endswith(("Add", "Sub")) and (dtype.is_floating or dtype.is_complex):
+        run = _adder(node, run)
+    return locking(run) if locks(node) else run
 
 
 # Slices ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from penstock.ir.constants import constant_shape, reads_shapes_only
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
-from penstock.ir.registry import not_differentiable, op, types
+from penstock.ir.registry import SAME_IF_SAME_SHAPE, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX
 from penstock.ops.constants import constant
@@ -32,7 +32,9 @@ __all__ = [
 ]
 
 BroadcastTo = op(
-    "BroadcastTo(input: T, shape: Tidx) -> output: T", Tidx=types(INDEX, default=dtypes.int32)
+    "BroadcastTo(input: T, shape: Tidx) -> output: T",
+    SAME_IF_SAME_SHAPE,
+    Tidx=types(INDEX, default=dtypes.int32),
 )
 BroadcastArgs = op("BroadcastArgs(s0: T, s1: T) -> r0: T", T=types(INDEX, default=dtypes.int32))
 BroadcastGradientArgs = op(
@@ -40,6 +42,7 @@ BroadcastGradientArgs = op(
 )
 Tile = op(
     "Tile(input: T, multiples: Tmultiples) -> output: T",
+    SAME_IF_SAME_SHAPE,
     Tmultiples=types(INDEX, default=dtypes.int32),
 )
 

@@ -9,7 +9,7 @@ import numpy as np
 from penstock import dtypes
 from penstock.ir.constants import constant_shape, constant_value
 from penstock.ir.operation import Operation
-from penstock.ir.registry import attr, op, types
+from penstock.ir.registry import SAME_IF_SAME_SHAPE, attr, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX
 from penstock.ops.joining import stack
@@ -23,10 +23,13 @@ __all__ = ["pad"]
 _MODES = ("REFLECT", "SYMMETRIC")
 
 Pad = op(
-    "Pad(input: T, paddings: Tpaddings) -> output: T", Tpaddings=types(INDEX, default=dtypes.int32)
+    "Pad(input: T, paddings: Tpaddings) -> output: T",
+    SAME_IF_SAME_SHAPE,
+    Tpaddings=types(INDEX, default=dtypes.int32),
 )
 PadV2 = op(
     "PadV2(input: T, paddings: Tpaddings, constant_values: T) -> output: T",
+    SAME_IF_SAME_SHAPE,
     Tpaddings=types(INDEX, default=dtypes.int32),
 )
 MirrorPad = op(

@@ -11,7 +11,7 @@ from penstock import dtypes
 from penstock.ir.constants import constant_value
 from penstock.ir.convert import is_dense_tensor_like
 from penstock.ir.graph import Graph
-from penstock.ir.registry import not_differentiable, op, types
+from penstock.ir.registry import SAME_IF_SAME_SHAPE, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX, NUMERIC, QUANTIZED, REAL
 from penstock.ops import array, binary, casts, comparison, scans
@@ -36,11 +36,27 @@ __all__ = [
 
 _AXES: dict[str, Anything] = {"keep_dims": False, "Tidx": types(INDEX, default=dtypes.int32)}
 
-Sum = op("Sum(input: T, reduction_indices: Tidx) -> output: T", T=NUMERIC, **_AXES)
-Mean = op("Mean(input: T, reduction_indices: Tidx) -> output: T", T=NUMERIC, **_AXES)
-Prod = op("Prod(input: T, reduction_indices: Tidx) -> output: T", T=NUMERIC, **_AXES)
-Max = op("Max(input: T, reduction_indices: Tidx) -> output: T", T=types(REAL, QUANTIZED), **_AXES)
-Min = op("Min(input: T, reduction_indices: Tidx) -> output: T", T=types(REAL, QUANTIZED), **_AXES)
+Sum = op(
+    "Sum(input: T, reduction_indices: Tidx) -> output: T", SAME_IF_SAME_SHAPE, T=NUMERIC, **_AXES
+)
+Mean = op(
+    "Mean(input: T, reduction_indices: Tidx) -> output: T", SAME_IF_SAME_SHAPE, T=NUMERIC, **_AXES
+)
+Prod = op(
+    "Prod(input: T, reduction_indices: Tidx) -> output: T", SAME_IF_SAME_SHAPE, T=NUMERIC, **_AXES
+)
+Max = op(
+    "Max(input: T, reduction_indices: Tidx) -> output: T",
+    SAME_IF_SAME_SHAPE,
+    T=types(REAL, QUANTIZED),
+    **_AXES,
+)
+Min = op(
+    "Min(input: T, reduction_indices: Tidx) -> output: T",
+    SAME_IF_SAME_SHAPE,
+    T=types(REAL, QUANTIZED),
+    **_AXES,
+)
 All = op("All(input: bool, reduction_indices: Tidx) -> output: bool", **_AXES)
 Any = op("Any(input: bool, reduction_indices: Tidx) -> output: bool", **_AXES)
 EuclideanNorm = op(

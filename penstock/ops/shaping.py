@@ -11,7 +11,15 @@ from penstock.ir.constants import constant_shape, constant_value, reads_shapes_o
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
-from penstock.ir.registry import ALIASES, attr, not_differentiable, op, types
+from penstock.ir.registry import (
+    ALIASES,
+    RESHAPES,
+    SAME_IF_SAME_SHAPE,
+    attr,
+    not_differentiable,
+    op,
+    types,
+)
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX
 from penstock.ops.constants import constant
@@ -36,15 +44,24 @@ Rank = op("Rank(input: T) -> output: int32")
 Reshape = op(
     "Reshape(tensor: T, shape: Tshape) -> output: T",
     ALIASES,
+    RESHAPES,
+    SAME_IF_SAME_SHAPE,
     Tshape=types(INDEX, default=dtypes.int32),
 )
 ExpandDims = op(
-    "ExpandDims(input: T, dim: Tdim) -> output: T", ALIASES, Tdim=types(INDEX, default=dtypes.int32)
+    "ExpandDims(input: T, dim: Tdim) -> output: T",
+    ALIASES,
+    RESHAPES,
+    Tdim=types(INDEX, default=dtypes.int32),
 )
 Squeeze = op(
-    "Squeeze(input: T) -> output: T", ALIASES, squeeze_dims=attr("list(int)", [], minimum=0)
+    "Squeeze(input: T) -> output: T",
+    ALIASES,
+    RESHAPES,
+    SAME_IF_SAME_SHAPE,
+    squeeze_dims=attr("list(int)", [], minimum=0),
 )
-EnsureShape = op("EnsureShape(input: T) -> output: T", shape=attr("shape"))
+EnsureShape = op("EnsureShape(input: T) -> output: T", SAME_IF_SAME_SHAPE, shape=attr("shape"))
 
 not_differentiable(Shape, ShapeN, Size, Rank)
 

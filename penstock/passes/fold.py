@@ -8,7 +8,7 @@ from typing import Any
 from penstock import shapes
 from penstock.ir import registry
 from penstock.ir.registry import CONTROL_FLOW
-from penstock.ir.step_graph import Edge, Node, StepGraph
+from penstock.ir.step_graph import Edge, Node, StepGraph, feed_decides_shapes
 
 LARGEST_BYTES = 10 * 2**20  # a folded value stays in memory for as long as the plan
 
@@ -19,7 +19,7 @@ Evaluate = Callable[[Node, list[Any]], "list[Any] | None"]
 def fold_constants(step: StepGraph, evaluate: Evaluate) -> None:
     """Replaces nodes with constant inputs, and reads of known shapes, by constants."""
     in_branches = step.has_control_flow
-    trusts_shapes = not any(_is_folded_type(feed) for feed in step.feeds)
+    trusts_shapes = not any(feed_decides_shapes(feed) for feed in step.feeds)
     constants: dict[Node, None] = {n: None for n in step.nodes if n.type == "Const"}
     replaced: dict[Edge, Edge] = {}
     kept: list[Node] = []
@@ -40,11 +40,6 @@ def fold_constants(step: StepGraph, evaluate: Evaluate) -> None:
     step.nodes = kept
     step.replace(replaced)
     step.drop_unused()
-
-
-def _is_folded_type(feed: Node) -> bool:
-    """Whether a fed tensor took part in what shape inference concluded."""
-    return feed.origin is not None and feed.origin.spec.fold_rule is not None
 
 
 def _values(

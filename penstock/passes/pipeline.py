@@ -18,6 +18,7 @@ from penstock.passes.keep import keep_for_gradients
 from penstock.passes.merge import merge_equal
 from penstock.passes.order import order_step
 from penstock.passes.prune import prune
+from penstock.passes.simplify import simplify
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class PassOptions:
 
     fold: bool = True
     merge: bool = True
+    simplify: bool = True
     dead_ends: bool = True
     keep: bool = True
 
@@ -43,6 +45,7 @@ def compile_step(
     passes: list[tuple[str, bool, Callable[[StepGraph], None]]] = [
         ("fold_constants", options.fold, lambda graph: fold_constants(graph, evaluate)),
         ("merge_equal", options.merge, merge_equal),
+        ("simplify", options.simplify, simplify),
         ("remove_dead_ends", options.dead_ends, remove_dead_ends),
         ("keep_for_gradients", options.keep, keep_for_gradients),
         ("order_step", True, order_step),

@@ -15,8 +15,9 @@ class VariableState:
 
     1. `value` is replaced or written to in place by kernels only; a kernel that takes the variable
        and not its value owns the decision which of the two.
-    2. Nothing locks it but kernels whose node asks for it (`use_locking`): concurrent steps may
-       interleave their updates, as asynchronous training wants.
+    2. Updates of a reference variable lock it only where their node asks for it (`use_locking`):
+       concurrent steps may interleave them, as asynchronous training wants. Sums and row updates
+       behind a handle always hold the lock, as in TensorFlow.
     """
 
     __slots__ = ("dtype", "lock", "name", "shape", "value")
