@@ -280,7 +280,7 @@ def test_unknown_rank() -> None:
     assert shape.num_elements() is None
     assert not shape.is_fully_defined()
     for action in (shape.as_list, shape.__len__, shape.__iter__, shape.assert_is_fully_defined):
-        with pytest.raises(ValueError):  # noqa: PT011 - the class is the contract
+        with pytest.raises(ValueError):
             action()
 
 

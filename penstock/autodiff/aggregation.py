@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.ir.composite import IndexedSlices
-from penstock.ir.convert import to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
@@ -37,7 +36,11 @@ def aggregate(op: Operation, gradients: Sequence[Any], method: int | None) -> An
         return given[0] if given else None
     if all(isinstance(gradient, IndexedSlices) for gradient in given):
         return _concatenate(given)
-    dense = [to_tensor(gradient) for gradient in given]
+    if any(isinstance(gradient, IndexedSlices) for gradient in given):
+        from penstock.ops.binary import add_n
+
+        return add_n(given)
+    dense: list[Tensor] = given
     if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and len(dense) > 2:
         from penstock.ops.binary import accumulate_n
 
@@ -78,10 +81,8 @@ def _sum_by_device(tensors: Sequence[Tensor]) -> Tensor:
 def _concatenate(slices: Sequence[IndexedSlices]) -> IndexedSlices:
     from penstock.ops.array import concat
 
-    first: Operation = slices[0].op
-    with get_default_graph().colocate_with(first, ignore_existing=True):
-        return IndexedSlices(
-            concat([entry.values for entry in slices], 0),
-            concat([entry.indices for entry in slices], 0),
-            slices[0].dense_shape,
-        )
+    return IndexedSlices(
+        concat([entry.values for entry in slices], 0),
+        concat([entry.indices for entry in slices], 0),
+        slices[0].dense_shape,
+    )

@@ -117,12 +117,12 @@ def _accumulate_slices(context: WhileContext, op: Operation, grad: IndexedSlices
     context.values.update(tensor.name for tensor in starts)
     entered = [context.enter_value(t, keeps_shape=False, name="b_acc") for t in starts]
     row = grad.values._shape
-    entered[0].set_shape(None if row is None else (None, *row[1:]))
-    entered[1].set_shape((None,))
+    entered[0].set_shape((None,))
+    entered[1].set_shape(None if row is None else (None, *row[1:]))
     context.loop_enters += entered
     merged = [merge([tensor, tensor], name="b_acc")[0] for tensor in entered]
     sent = [Switch(tensor, context.pivot, name="Switch") for tensor in merged]
-    added = [concat([sent[0][1], grad.values], 0), concat([sent[1][1], grad.indices], 0)]
+    added = [concat([sent[0][1], grad.indices], 0), concat([sent[1][1], grad.values], 0)]
     if grad.dense_shape is not None:
         added.append(maximum(grad.dense_shape, sent[2][1]))
     for tensor, value in zip(merged, added, strict=True):
@@ -130,19 +130,21 @@ def _accumulate_slices(context: WhileContext, op: Operation, grad: IndexedSlices
     left = [leave(pair[0], name="b_acc") for pair in sent]
     context.loop_exits += left
     _tell_outer(context, left)
-    return IndexedSlices(*left)
+    indices, values, *sizes = left
+    return IndexedSlices(values, indices, *sizes)
 
 
 def _first_slices(context: WhileContext, op: Operation, grad: IndexedSlices) -> list[Tensor]:
-    """One row of zeros at index 0: what the rows of the iterations are appended to."""
+    """Index 0 and one row of zeros: what those of the iterations are appended to."""
     values, indices, sizes = grad.values, grad.indices, grad.dense_shape
+    row = values._shape
     with context.left(), inside(context.outer_context):
-        if shapes.is_full(values._shape):
-            rows = constant(0, values.dtype, (1, *values._shape[1:]), name="b_acc")  # type: ignore[index]
+        if row is not None and shapes.is_full(row):
+            rows = constant(0, values.dtype, (1, *row[1:]), name="b_acc")
         else:
             tail = shape_of(op.inputs[0], optimize=False)[1:]
             rows = zeros(concat([[1], tail], 0), values.dtype)
-        starts = [rows, constant([0], indices.dtype)]
+        starts = [constant([0], indices.dtype), rows]
         if sizes is not None:
             if shapes.is_full(sizes._shape):
                 starts.append(constant(0, sizes.dtype, sizes.shape))

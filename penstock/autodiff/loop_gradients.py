@@ -140,6 +140,10 @@ class LoopGradients:
                         loop.unused_exits.append(tensor)
                     if loop.pending_exits == 0:
                         found += loop.unused_exits
+            # What enters the loop gets its gradient also where no x lies behind it.
+            for tensor in loop.forward_context.loop_enters:
+                if pending.get(tensor.op, 0) == 0:
+                    pending[tensor.op] = 1
         return found
 
     def close_back_edges(self) -> None:

@@ -23,6 +23,7 @@ What a kernel's function gets and gives:
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -104,9 +105,11 @@ def inplace(functions: dict[str, dict[int, KernelFunction]], *, keeps_shape: boo
     other input, the others broadcast into it, or the op is one that always `keeps_shape`.
     """
     for op_type, by_input in functions.items():
-        inplace_factory(op_type, keeps_shape=keeps_shape)(
-            lambda node, _by_input=by_input: _by_input
-        )
+        inplace_factory(op_type, keeps_shape=keeps_shape)(functools.partial(_given, by_input))
+
+
+def _given(by_input: dict[int, KernelFunction], node: Node) -> dict[int, KernelFunction]:
+    return by_input
 
 
 def inplace_factory(

@@ -422,7 +422,8 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     if len(summands) == 1:
         only = to_tensor(summands[0])
         return array.identity(only, name=name) if name else only
-    return AddN([to_tensor(x) for x in summands], name=name)
+    # Slices become tensors as inputs of the sum, in its scope.
+    return AddN([x if isinstance(x, IndexedSlices) else to_tensor(x) for x in summands], name=name)
 
 
 def accumulate_n(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import register_tensor_conversion_function
@@ -84,6 +84,10 @@ class Variable(metaclass=_VariableMeta):
       aggregation: how replicas' copies are brought together.
       shape: the variable's shape where it is not `initial_value`'s.
     """
+
+    if TYPE_CHECKING:  # what the metaclass accepts
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
     SaveSliceInfo = save_slices.SaveSliceInfo
     __array_priority__ = 100  # NumPy's binary operators defer to ours.

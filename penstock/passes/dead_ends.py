@@ -14,7 +14,7 @@ from penstock.ir.step_graph import Node, StepGraph
 
 
 def remove_dead_ends(step: StepGraph) -> None:
-    """Drops pure nodes without users of their values; who waited for them waits for their inputs."""
+    """Drops pure nodes whose values nobody uses; who waited for one waits for its inputs."""
     if step.has_control_flow:
         return  # a node inside of a branch also says whether the branch was taken
     wanted = {edge.node for edge in step.fetches} | set(step.targets) | set(step.feeds)

@@ -1,8 +1,8 @@
 """Keeping what a forward op computed anyway for its gradient, which would compute it again.
 
-A pooling knows where its maxima are; its gradient op, as TensorFlow defines it, gets only the images
-and has to look for them. Where both are in one step, the forward node is replaced by one with a
-further output, and the gradient node by one that takes it. Which ops have such partners is
+A pooling knows where its maxima are; its gradient op, as TensorFlow defines it, gets only the
+images and has to look for them. Where both are in one step, the forward node is replaced by one
+with a further output, and the gradient node by one that takes it. Which ops have such partners is
 registered with them (`keeps_for_gradient`).
 """
 

@@ -161,6 +161,9 @@ def test_py_func():
         missing = tf.py_func(lambda: 1, [], [tf.int64, tf.int64])
         with pytest.raises(tf.errors.InvalidArgumentError, match="returns 1 values"):
             session.run(missing)
+        assert total.op.type == "PyFunc"
+        pure = tf.py_func(lambda: np.float32(1), [], tf.float32, stateful=False)
+        assert pure.op.type == "PyFuncStateless" and session.run(pure) == 1.0
         nothing = tf.py_func(lambda: calls.append("ran"), [], [])
         assert session.run(nothing) is None and calls[-1] == "ran"
         for raised, expected in (

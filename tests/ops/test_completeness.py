@@ -17,6 +17,26 @@ TESTED_ELSEWHERE: dict[str, str] = {
     # TensorFlow no longer makes nodes of these types, it only reads them in old GraphDefs.
     "PlaceholderV2": "tests/ops/test_placeholders.py",
     "RandomPoisson": "tests/ops/test_random.py",
+    # Only a whole loop, or a branch around a variable, means anything.
+    **dict.fromkeys(
+        (
+            "Enter",
+            "Exit",
+            "LoopCond",
+            "NextIteration",
+            "RefEnter",
+            "RefExit",
+            "RefMerge",
+            "RefNextIteration",
+            "RefSwitch",
+        ),
+        "tests/runtime/test_control_flow_primitives.py",
+    ),
+    **dict.fromkeys(
+        ("StackV2", "StackPushV2", "StackPopV2", "StackCloseV2"), "tests/ops/test_stacks.py"
+    ),
+    # They call functions of the process that made them.
+    **dict.fromkeys(("PyFunc", "PyFuncStateless"), "tests/ir/test_user_ops.py"),
 }
 
 

@@ -60,9 +60,9 @@ class TestCond:
             tf.cond(x > 0, lambda: None, lambda: None)
         with pytest.raises(ValueError, match="same structure"):
             tf.cond(x > 0, lambda: [x, x], lambda: [x])
+        inner = []
+        tf.cond(x > 0, lambda: inner.append(x + 1.0) or inner[0], lambda: x)
         with pytest.raises(ValueError, match="not fetchable"):
-            inner = []
-            tf.cond(x > 0, lambda: inner.append(x + 1.0) or inner[0], lambda: x)
             session.run(inner[0])
 
     def test_case(self, session):
@@ -224,5 +224,7 @@ class TestLoopGradients:
 
     def test_back_prop_off(self, session):
         x = tf.constant(2.0)
-        _, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), [0, x], back_prop=False)
+        _, y = tf.while_loop(
+            lambda i, y: i < 3, lambda i, y: (i + 1, y * x), [0, x], back_prop=False
+        )
         assert tf.gradients(y, x) == [None]

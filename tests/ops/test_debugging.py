@@ -35,9 +35,7 @@ def test_print_writes_to_standard_error(session, capfd):
     x = tf.constant([[1.5, 2.0], [3.0, 4.0]])
     y = tf.Print(x, [x, "text", True, 1e-9, np.float64(1 / 3)], message="seen: ", summarize=10)
     assert session.run(y).tolist() == [[1.5, 2.0], [3.0, 4.0]]
-    assert capfd.readouterr().err == (
-        "seen: [[1.5 2][3 4]][text][1][1e-09][0.33333333333333331]\n"
-    )
+    assert capfd.readouterr().err == ("seen: [[1.5 2][3 4]][text][1][1e-09][0.33333333333333331]\n")
 
 
 def test_print_the_first_times_only(session, capfd):

@@ -1,25 +1,15 @@
 """Variables in parts: the graphs they make, their values, partitioners."""
 
-import json
-
 import numpy as np
 import pytest
 
 import penstock as tf
-from tests.ops.graphs import partitioned_variables as scenarios
-from tests.ops.graphs import snapshot
 
 
 @pytest.fixture(autouse=True)
 def graph():
     with tf.Graph().as_default() as graph:
         yield graph
-
-
-@pytest.mark.parametrize("name", snapshot.scenarios_of(scenarios))
-def test_the_graph_is_tensorflows(name):
-    taken = snapshot.take(tf, snapshot.scenarios_of(scenarios)[name])
-    assert json.loads(json.dumps(taken)) == snapshot.recorded(scenarios)[name]
 
 
 @pytest.mark.parametrize("use_resource", [False, True])

@@ -1,26 +1,17 @@
 """Variable scopes: names, sharing, inherited settings, getters, errors."""
 
-import json
 import threading
 
 import numpy as np
 import pytest
 
 import penstock as tf
-from tests.ops.graphs import snapshot
-from tests.ops.graphs import variable_scopes as scenarios
 
 
 @pytest.fixture(autouse=True)
 def graph():
     with tf.Graph().as_default() as graph:
         yield graph
-
-
-@pytest.mark.parametrize("name", snapshot.scenarios_of(scenarios))
-def test_the_graph_is_tensorflows(name):
-    taken = snapshot.take(tf, snapshot.scenarios_of(scenarios)[name])
-    assert json.loads(json.dumps(taken)) == snapshot.recorded(scenarios)[name]
 
 
 def _layer(x):

@@ -1,13 +1,9 @@
 """Variables of both kinds: the graphs they make, their values in a session, their errors."""
 
-import json
-
 import numpy as np
 import pytest
 
 import penstock as tf
-from tests.ops.graphs import snapshot
-from tests.ops.graphs import variables as scenarios
 
 both_kinds = pytest.mark.parametrize("use_resource", [False, True], ids=["reference", "resource"])
 
@@ -24,12 +20,6 @@ def run(*fetches, feed_dict=None):
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         values = [session.run(fetch, feed_dict) for fetch in fetches]
     return values[0] if len(values) == 1 else values
-
-
-@pytest.mark.parametrize("name", snapshot.scenarios_of(scenarios))
-def test_the_graph_is_tensorflows(name):
-    taken = snapshot.take(tf, snapshot.scenarios_of(scenarios)[name])
-    assert json.loads(json.dumps(taken)) == snapshot.recorded(scenarios)[name]
 
 
 # Values ---------------------------------------------------------------------------------------

@@ -148,3 +148,35 @@ def test_shapes():
     assert raw.Merge(inputs=[data, tf.constant(1.0)]).output.shape.ndims is None
     with pytest.raises(ValueError, match="rank 0"):
         raw.Switch(data=data, pred=np.array([True]))
+
+
+def test_references_go_through_branches(session):
+    """RefSwitch and RefMerge pass the variable itself on: an assignment behind them changes it."""
+    variable = tf.Variable(1.0)
+    session.run(variable.initializer)
+    pred = tf.placeholder(tf.bool, [])
+    switched = raw.RefSwitch(data=variable._ref(), pred=pred)
+    added = tf.assign_add(switched.output_true, 10.0)
+    merged = raw.RefMerge(inputs=[switched.output_false, added])
+    assert merged.output.dtype.is_ref_dtype
+    assert session.run(merged.output, {pred: False}) == 1.0
+    assert session.run(merged.output, {pred: True}) == 11.0
+    assert session.run(variable) == 11.0
+
+
+def test_references_go_through_loops(session):
+    """RefEnter, RefNextIteration and RefExit: a loop that updates a variable in place."""
+    variable = tf.Variable(1.0)
+    session.run(variable.initializer)
+    entered = raw.RefEnter(data=variable._ref(), frame_name="loop")
+    merged = raw.RefMerge(inputs=[entered, entered])
+    with tf.control_dependencies([merged.output]):
+        proceed = raw.LoopCond(input=tf.less(merged.output, 50.0))
+    switched = raw.RefSwitch(data=merged.output, pred=proceed)
+    with tf.control_dependencies([switched.output_true]):
+        doubled = tf.assign_add(switched.output_true, tf.identity(switched.output_true))
+    following = raw.RefNextIteration(data=doubled)
+    merged.output.op._update_input(1, following)
+    left = raw.RefExit(data=switched.output_false)
+    assert session.run(left) == 64.0
+    assert session.run(variable) == 64.0

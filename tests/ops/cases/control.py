@@ -4,6 +4,8 @@ from tests.ops.case import Case, array, f32, f64, i32, string, strings
 
 _TRUE, _FALSE = array(True, "bool"), array(False, "bool")
 
+_SUMMARY = string(b"\n\x08\n\x01a\x15\x00\x00\x80?")
+
 CASES = [
     Case("NoOp", ()),
     Case("ControlTrigger", ()),
@@ -17,6 +19,11 @@ CASES = [
     Case("ScalarSummary", (strings("a", "b"), i32(0, 9, 2)), label="several"),
     Case("ScalarSummary", (string("a"), f32(2)), label="shapes differ", fails=True),
     Case("MergeSummary", ([string(b"\n\x08\n\x01a\x15\x00\x00\x80?"), string(b"")],)),
-    Case("MergeSummary", ([string(b"\n\x08\n\x01a\x15\x00\x00\x80?")] * 2,), label="twice", fails=True),
+    Case(
+        "MergeSummary",
+        ([string(b"\n\x08\n\x01a\x15\x00\x00\x80?")] * 2,),
+        label="twice",
+        fails=True,
+    ),
     Case("MergeSummary", ([string(b"nonsense")],), label="no summary", fails=True),
 ]
