@@ -38,7 +38,7 @@ raw_shapes = st.none() | st.lists(sizes, max_size=3).map(tuple)
         (np.array([1, 2]), (1, 2)),
         ([np.int32(2)], (2,)),
         (range(3), (0, 1, 2)),
-        (iter([1, 2]), (1, 2)),
+        pytest.param(iter([1, 2]), (1, 2), id="an iterator"),
         (TensorShape([2]), (2,)),
         (proto.TensorShapeProto(unknown_rank=True), None),
         (proto.TensorShapeProto(), ()),

@@ -32,12 +32,12 @@ def _replace(rows, positions, updates):
 
 def _reducer(how):
     def reduce(rows, positions, updates):
+        spread = positions.view(-1, *[1] * (rows.dim() - 1)).expand(updates.shape)
         if rows.dtype in _ORDERED_AS:
             wider = _ORDERED_AS[rows.dtype]
-            reduced = rows.to(wider).index_reduce_(0, positions, updates.to(wider), how)
-            rows.copy_(reduced)
+            rows.copy_(rows.to(wider).scatter_reduce_(0, spread, updates.to(wider), how))
         else:
-            rows.index_reduce_(0, positions, updates, how)
+            rows.scatter_reduce_(0, spread, updates, how)
 
     return reduce
 

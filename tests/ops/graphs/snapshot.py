@@ -20,8 +20,9 @@ import numpy as np
 FOLDER = Path(__file__).parents[1] / "recorded" / "graphs"
 
 # TensorFlow marks the targets of tf.control_dependencies for its own function transformations,
-# and decides by a kernel's registration on which devices a handle is allowed.
-_SKIPPED_ATTRS = {"_has_manual_control_dependencies", "allowed_devices"}
+# and decides by a kernel's registration on which devices a handle is allowed. The token of a Python
+# function is a number of its process.
+_SKIPPED_ATTRS = {"_has_manual_control_dependencies", "allowed_devices", "token"}
 _LONGEST_VALUE = 40  # elements of a constant that a snapshot spells out
 
 Scenario = Callable[[Any], Any]
