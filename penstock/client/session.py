@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import os
 import threading
 import warnings
@@ -201,19 +200,22 @@ class BaseSession:
         """A function that runs one fixed step: `f = sess.make_callable(y, [x]); f(value)`."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
-        keys = list(feed_list or ())
+        keys = dict.fromkeys(feed_list or ())
+        run = self._prepare(None, fetches, keys)
+        made_at = self._mutations
 
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
+            nonlocal run, made_at
             if self._closed:
                 raise RuntimeError("Attempted to use a closed Session.")
             if len(values) != len(keys):
                 raise TypeError(f"the callable takes {len(keys)} feeds, got {len(values)}")
-            if self._graph.mutations != self._mutations:
-                self._prepare(None, fetches, dict.fromkeys(keys))
+            if self._graph.mutations != made_at:
+                run = self._prepare(None, fetches, keys)
+                made_at = self._mutations
             return run.build(run.step.run(run.feeds(values), self._timeout_of(options)))
 
-        run = self._prepare(None, fetches, dict.fromkeys(keys))
-        return call if accept_options else functools.partial(call)
+        return call if accept_options else lambda *values: call(*values)
 
     # Partial runs -----------------------------------------------------------------------------
 
@@ -302,8 +304,6 @@ class Session(BaseSession):
         return self
 
     def __exit__(self, error_type: Any, error: Any, trace: Any) -> None:
-        if error_type is errors.OpError:
-            warnings.warn(f"Session closed by an error: {error}", stacklevel=2)
         self._contexts.pop().__exit__(error_type, error, trace)
         self.close()
 

@@ -2,6 +2,8 @@
 
 import collections
 import gc
+import os
+import signal
 import threading
 import time
 import weakref
@@ -191,6 +193,14 @@ class TestCallablesAndPartialRuns:
             session.make_callable(x, x)
         assert session.make_callable(tf.no_op())() is None
 
+    def test_a_callable_follows_changes_of_the_graph(self, session):
+        a, b = tf.constant(1.0), tf.constant(5.0)
+        y = tf.identity(a)
+        f = session.make_callable(y)
+        assert f() == 1.0
+        y.op._update_input(0, b)
+        assert f() == 5.0
+
     def test_partial_run_runs_each_node_once(self, session):
         a, b, c = (tf.placeholder(tf.float32, [], name=n) for n in "abc")
         count = tf.Variable(0.0)
@@ -343,12 +353,18 @@ class TestThreadsAndTime:
             hurried.run(after)
 
     def test_ctrl_c_stops_a_step(self, session):
-        def interrupted():
-            raise KeyboardInterrupt
-
-        y = tf.py_func(interrupted, [], tf.float32)
-        with pytest.raises(KeyboardInterrupt):
-            session.run(y)
+        """An interrupt ends an endless loop, and a long plan between two of its nodes."""
+        endless = tf.while_loop(lambda i: i >= 0, lambda i: i * 0, [0])
+        long = tf.placeholder_with_default(np.ones([200, 200], np.float32), [200, 200])
+        for _ in range(3000):
+            long = tf.matmul(long, long * 1e-3)
+        for fetch in (endless, long):
+            timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                while True:
+                    session.run(fetch)
+            timer.join()
         assert session.run(tf.constant(1.0)) == 1.0
 
 
