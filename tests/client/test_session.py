@@ -26,6 +26,11 @@ def session(graph):
         yield session
 
 
+def run_forever(session, fetch):
+    while True:
+        session.run(fetch)
+
+
 class TestFetches:
     def test_structures_come_back_as_they_went_in(self, session):
         a, b = tf.constant(1.0), tf.constant([2, 3])
@@ -362,8 +367,7 @@ class TestThreadsAndTime:
             timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
             timer.start()
             with pytest.raises(KeyboardInterrupt):
-                while True:
-                    session.run(fetch)
+                run_forever(session, fetch)
             timer.join()
         assert session.run(tf.constant(1.0)) == 1.0
 
