@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+import threading
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from penstock.kernels.philox import Generator
 from penstock.kernels.registry import HOST, kernel
 
 _LARGEST_TABLE = 2**20  # classes
+_DRAWN_AHEAD = 8192
 _BLOCKS_PER_DRAW = 512  # of a seeded stream, set aside for each class that a step is to draw
 
 
@@ -45,6 +47,9 @@ class _Seeded:
         taken, self._rest = self._rest[:count], self._rest[count:]
         return taken
 
+    def classes(self, distribution, count):
+        return distribution.draw(count, self).tolist()
+
     def doubles(self, count):
         """Numbers from [0, 1) of 52 random bits each."""
         words = self.words(2 * count).astype(np.uint64)
@@ -53,10 +58,22 @@ class _Seeded:
 
 
 class _Unseeded:
-    """Random numbers without a seed."""
+    """Random numbers without a seed; classes of a fixed distribution are drawn ahead."""
 
     def __init__(self):
         self._generator = np.random.default_rng()
+        self._lock = threading.Lock()
+        self._drawn = []
+
+    def classes(self, distribution, count):
+        if not distribution.fixed:
+            return distribution.draw(count, self).tolist()
+        with self._lock:
+            if len(self._drawn) < count:
+                self._drawn = distribution.draw(max(count, _DRAWN_AHEAD), self).tolist()
+            taken = self._drawn[-count:]
+            del self._drawn[-count:]
+        return taken
 
     def words(self, count):
         return self._generator.integers(0, 2**32, count, dtype=np.uint32)
@@ -103,7 +120,15 @@ def _below(source, count, bound, bits):
 # Each draws classes as int64, and tells their probabilities as float64.
 
 
-class _Uniform:
+class _Distribution:
+    fixed = True  # what it draws does not depend on what it was shown
+
+    def log_absence(self, classes):
+        """The logarithm of the probability that a draw is another class."""
+        return np.log1p(-self.probability(classes))
+
+
+class _Uniform(_Distribution):
     def __init__(self, size):
         self.size = size
 
@@ -114,7 +139,7 @@ class _Uniform:
         return np.full(classes.shape, 1 / self.size)
 
 
-class _LogUniform:
+class _LogUniform(_Distribution):
     """Class k has probability log((k + 2) / (k + 1)) / log(size + 1)."""
 
     def __init__(self, size):
@@ -123,6 +148,7 @@ class _LogUniform:
         # Looking a probability up is four times as fast as computing it.
         few = size <= _LARGEST_TABLE
         self._table = self._computed(np.arange(size)) if few else None
+        self._log_absences = np.log1p(-self._table) if few else None
 
     def draw(self, count, source):
         classes = np.exp(source.doubles(count) * self.log_range).astype(np.int64) - 1
@@ -131,11 +157,15 @@ class _LogUniform:
     def probability(self, classes):
         return self._computed(classes) if self._table is None else self._table[classes]
 
+    def log_absence(self, classes):
+        table = self._log_absences
+        return super().log_absence(classes) if table is None else table[classes]
+
     def _computed(self, classes):
         return np.log((classes + 2) / (classes + 1)) / self.log_range
 
 
-class _Fixed:
+class _Fixed(_Distribution):
     """Classes in proportion to weights, drawn by Walker's alias method."""
 
     def __init__(self, weights):
@@ -172,8 +202,10 @@ def _alias_tables(scaled):
     return np.array(shares), np.array(aliases)
 
 
-class _Learned:
+class _Learned(_Distribution):
     """Classes in proportion to how often they were seen, plus one."""
+
+    fixed = False
 
     def __init__(self, size):
         self.weights = np.ones(size, np.int64)
@@ -233,18 +265,18 @@ def _draw_unique(distribution, count, source):
     drawn = []
     more = count + count // 2 + 16
     while True:
-        drawn += distribution.draw(more, source).tolist()
+        drawn += source.classes(distribution, more)
         distinct = list(dict.fromkeys(drawn))
         if len(distinct) >= count:
             return np.array(distinct[:count]), drawn.index(distinct[count - 1]) + 1
         more = len(drawn)
 
 
-def _expected(probability, count, tries):
+def _expected(distribution, classes, count, tries):
     """How often classes are expected among `count` that took `tries` draws."""
     if tries == count:
-        return (probability * count).astype(np.float32)
-    return -np.expm1(tries * np.log1p(-probability)).astype(np.float32)
+        return (distribution.probability(classes) * count).astype(np.float32)
+    return -np.expm1(tries * distribution.log_absence(classes)).astype(np.float32)
 
 
 def _check_true_classes(classes, columns, size=None):
@@ -279,7 +311,7 @@ def _sampler(node, env, distribution, learn=None):
         else:
             sampled, tries = distribution.draw(count, next_source()), count
         classes = np.concatenate((wanted.reshape(-1), sampled))
-        expected = _expected(distribution.probability(classes), count, tries)
+        expected = _expected(distribution, classes, count, tries)
         if learn is not None:
             learn(wanted)
         true_count, sampled_count = expected[:-count].reshape(wanted.shape), expected[-count:]

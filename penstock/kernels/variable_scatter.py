@@ -135,8 +135,12 @@ def _is_array(value):
 
 
 def _adder(node, run):
-    """`run` for sums of rows: what ATen itself accepts as rows and indices needs no other check."""
-    factor = -1 if node.type.endswith("Sub") else 1
+    """`run` for sums of rows: what ATen itself accepts as rows and indices needs no other check.
+
+    The rows may have to be scaled: a pass moves a factor here (`_scale`).
+    """
+    scale = node.attrs.get("_scale", 1)
+    factor = -scale if node.type.endswith("Sub") else scale
     read = buffer_reader(node)
 
     def add(state, indices, updates):
@@ -145,9 +149,10 @@ def _adder(node, run):
             try:
                 buffer.index_add_(0, indices, updates, alpha=factor)
             except (IndexError, RuntimeError):
-                return run(state, indices, updates)  # says what is wrong, or does it in another way
-            return state
-        return run(state, indices, updates)
+                refuse_indices(indices, buffer.shape[0])
+            else:
+                return state
+        return run(state, indices, updates if scale == 1 else updates * scale)
 
     return add
 

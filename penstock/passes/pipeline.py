@@ -14,6 +14,7 @@ from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.passes.dead_ends import remove_dead_ends
 from penstock.passes.fold import Evaluate, fold_constants
+from penstock.passes.fuse import fuse_scaled_rows
 from penstock.passes.keep import keep_for_gradients
 from penstock.passes.merge import merge_equal
 from penstock.passes.order import order_step
@@ -30,6 +31,7 @@ class PassOptions:
     simplify: bool = True
     dead_ends: bool = True
     keep: bool = True
+    fuse: bool = True
 
 
 def compile_step(
@@ -48,6 +50,7 @@ def compile_step(
         ("simplify", options.simplify, simplify),
         ("remove_dead_ends", options.dead_ends, remove_dead_ends),
         ("keep_for_gradients", options.keep, keep_for_gradients),
+        ("fuse_scaled_rows", options.fuse, fuse_scaled_rows),
         ("order_step", True, order_step),
     ]
     for name, enabled, function in passes:

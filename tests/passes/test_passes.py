@@ -290,3 +290,29 @@ class TestDeadEnds:
         loss = tf.reduce_sum(variable * variable)
         train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
         assert "ApplyGradientDescent" in types(self.cut([], [train]))
+
+
+class TestFuse:
+    @pytest.mark.parametrize("use_resource", [False, True])
+    def test_the_factor_of_a_row_update(self, use_resource):
+        table = tf.Variable(np.zeros((4, 2), np.float32), use_resource=use_resource)
+        rows = tf.placeholder(tf.float32, [3, 2])
+        update = table.scatter_sub(tf.IndexedSlices(rows * 0.5, tf.constant([1, 3, 1])))
+        with tf.Session() as session:
+            session.run(table.initializer)
+            session.run(update, {rows: np.ones((3, 2))})
+            assert session.run(table)[:, 0].tolist() == [0.0, -1.0, 0.0, -0.5]
+            runtime = session._runtime
+            step, _ = runtime.prepare([rows], [], [update.op])
+            assert "Mul" not in types(step)
+
+    def test_a_product_that_others_use_stays(self):
+        table = tf.Variable(np.zeros((4, 2), np.float32))
+        rows = tf.placeholder(tf.float32, [1, 2])
+        scaled = rows * 0.5
+        update = tf.scatter_add(table, [1], scaled)
+        with tf.Session() as session:
+            session.run(table.initializer)
+            product, _ = session.run([scaled, update.op], {rows: [[2.0, 4.0]]})
+            assert product.tolist() == [[1.0, 2.0]]
+            assert session.run(table)[1].tolist() == [1.0, 2.0]
