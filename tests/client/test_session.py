@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+import types
 import weakref
 
 import numpy as np
@@ -43,6 +44,19 @@ class TestFetches:
         ordered = session.run(collections.OrderedDict([("z", a), ("a", b)]))
         assert list(ordered) == ["z", "a"] and isinstance(ordered, collections.OrderedDict)
         assert session.run([]) == [] and session.run({}) == {}
+
+    def test_objects_of_attrs_classes(self, session):
+        """Classes made by the attrs package are known by the list of their fields."""
+
+        class Point:
+            __attrs_attrs__ = (types.SimpleNamespace(name="x"), types.SimpleNamespace(name="y"))
+
+            def __init__(self, x, y):
+                self.x, self.y = x, y
+
+        result = session.run(Point(tf.constant(1.0), [tf.constant(2)]))
+        assert isinstance(result, Point)
+        assert (result.x, result.y) == (1.0, [2])
 
     def test_names_operations_and_variables(self, session):
         variable = tf.Variable(3.0, name="v")
