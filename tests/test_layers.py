@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # The libraries are checkpoint, summary, train, layers, …, the modules that re-export public
     # names (nn, math, …), and the examples: whatever the other rows do not name.
     ("libraries", ()),
-    ("cli", ("cli",)),
+    ("cli", ("cli", "__main__")),
 )
 
 # Within a layer modules may import each other, except that what works on any graph must not know
