@@ -118,6 +118,25 @@ def output_types(spec: OpSpec, attrs: dict[str, Any]) -> list[DType]:
     return [dtype for arg in spec.outputs for dtype in arg.types(attrs)]
 
 
+def infer_attrs(spec: OpSpec, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
+    """Adds the attrs that the given input tensors determine, where they are not in `attrs`."""
+    lists = sum(arg.is_list for arg in spec.inputs)
+    spare = len(inputs) - (len(spec.inputs) - lists)  # what is left for the only list
+    start = 0
+    for arg in spec.inputs:
+        count = spare if arg.is_list and lists == 1 else 1
+        if arg.number_attr is not None:
+            count = attrs.setdefault(arg.number_attr, count)
+        part = [tensor._dtype.base_dtype for tensor in inputs[start : start + count]]
+        start += count
+        if arg.type_list_attr is not None:
+            attrs.setdefault(arg.type_list_attr, part)
+        elif arg.type_attr is not None and part:
+            attrs.setdefault(arg.type_attr, part[0])
+    if start != len(inputs):
+        raise ValueError(f"{spec.name} takes {start} inputs, got {len(inputs)}")
+
+
 # Inputs ---------------------------------------------------------------------------------------
 
 

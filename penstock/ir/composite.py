@@ -168,8 +168,3 @@ def _check_sparse_shapes(indices: Tensor, values: Tensor, dense_shape: Tensor) -
     assert rows is not None and count is not None and rank is not None
     shapes.merge((rows[0],), count)
     shapes.merge((rows[1],), rank)
-
-
-def is_sparse(value: Any) -> bool:
-    """Whether a value is a SparseTensor or a SparseTensorValue."""
-    return isinstance(value, (SparseTensor, SparseTensorValue))

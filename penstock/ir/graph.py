@@ -55,7 +55,7 @@ class Graph:
         compute_device: bool = True,
     ) -> Operation:
         """Adds a node of a registered op type; attrs are AttrValue messages or Python values."""
-        from penstock.ir.apply import output_types
+        from penstock.ir.apply import infer_attrs, output_types
         from penstock.ir.attr_codec import python_value
 
         spec = registry.find(op_type)
@@ -65,6 +65,7 @@ class Graph:
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"Input {tensor!r} of {op_type} is not a tensor")
         values = {key: python_value(value) for key, value in (attrs or {}).items()}
+        infer_attrs(spec, inputs, values)
         for key, declared in spec.attrs.items():
             if key not in values and declared.has_default:
                 values[key] = declared.default
@@ -150,9 +151,6 @@ class Graph:
     def _check_open(self) -> None:
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
-
-    def _check_not_finalized(self) -> None:
-        self._check_open()
 
     def _changed(self) -> None:
         with self._lock:

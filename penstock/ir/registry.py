@@ -191,10 +191,6 @@ def not_differentiable(*specs_or_names: OpSpec | str) -> None:
         register_gradient(entry.name if isinstance(entry, OpSpec) else entry, None)
 
 
-def has_gradient(name: str) -> bool:
-    return name in _gradients
-
-
 def gradient_of(name: str) -> GradientFunction | None:
     """The gradient function registered for `name`; LookupError where there is none."""
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 import time
 
 from penstock import errors
@@ -15,14 +14,12 @@ _step_ids = itertools.count(1)
 class Step:
     """A step under way: its number, its own resources, and whether it must stop."""
 
-    __slots__ = ("_cancelled", "_resources", "deadline", "id", "reason")
+    __slots__ = ("_resources", "deadline", "id")
 
     def __init__(self, deadline: float | None = None):
         self.id = next(_step_ids)
         self.deadline = deadline
-        self._cancelled: threading.Event | None = None
         self._resources: ResourceManager | None = None
-        self.reason = ""
 
     @property
     def resources(self) -> ResourceManager:

@@ -124,6 +124,20 @@ def test_containers_and_seeds(graph):
     assert graph.seed == 5
 
 
+def test_create_op(graph):
+    x = tf.constant([1.0, 2.0])
+    op = graph.create_op("MatrixBandPart", [tf.ones([2, 2]), *[tf.constant(0, tf.int64)] * 2])
+    assert op.outputs[0].dtype == tf.float32 and op.outputs[0].shape.as_list() == [2, 2]
+    named = graph.create_op("Identity", [x], [tf.float32], name="same", attrs={"T": tf.float32})
+    with tf.Session() as session:
+        assert session.run(op.outputs[0]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+        assert session.run(named.outputs[0]).tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="not registered 'NoSuchOp'"):
+        graph.create_op("NoSuchOp", [x], [tf.float32])
+    with pytest.raises(TypeError, match="not a tensor"):
+        graph.create_op("Identity", [1.0], [tf.float32])
+
+
 def test_get_attr():
     c = tf.constant([1.0, 2.0], name="c")
     assert c.op.get_attr("dtype") == tf.float32
