@@ -14,7 +14,9 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -28,7 +30,6 @@ from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose
 from penstock.shapes import Shape
 
-_NOTHING = ("NoOp", "ControlTrigger")
 _FIRST_LINE = 2  # line 1 is the def
 
 
@@ -71,7 +72,7 @@ def make_plan(step: StepGraph, bound: list[BoundNode], *, checked: bool = False)
     return _Writer(step, bound, checked).finish()
 
 
-_counter = iter(range(10**12))
+_numbers = itertools.count()
 
 
 class _Writer:
@@ -84,9 +85,8 @@ class _Writer:
             self.names[Edge(feed, 0)] = f"f{i}"
         self._bind_constants(bound)
         self.aliasing: Aliasing = analyse(step, bound)
-        self.source: dict[
-            Edge, Edge
-        ] = {}  # the output of a node that a plan leaves out → its input
+        # From the output of a node that the plan leaves out to the value that it passes on.
+        self.source: dict[Edge, Edge] = {}
         self.bound = [e for e in bound if not e.is_constant and not self._leave_out(e)]
         self.position = {entry.node: i for i, entry in enumerate(bound)}
         self.dead_after = self._dead_after()
@@ -103,8 +103,9 @@ class _Writer:
     def _leave_out(self, entry: BoundNode) -> bool:
         """Whether a node only passes its input on: then its users take that input instead."""
         node = entry.node
-        if node.spec.name in _NOTHING:
-            return True  # the order of the lines is what it asked for
+        spec = node.spec
+        if not (spec.inputs or spec.outputs or spec.is_stateful):
+            return True  # it only orders others, and the lines are in order
         if not entry.same or node in self.aliasing.copied or node in self.step.targets:
             return False
         self.source[Edge(node, 0)] = self._resolved(node.inputs[0])
@@ -202,10 +203,13 @@ class _Writer:
             self.namespace[f"r{i}"] = fetcher(edge.dtype.base_dtype, rank, copy=not private)
         body = [*self.lines, f"return ({', '.join(results)}{',' if results else ''})"]
         source = "\n".join([f"def step({parameters}):", *(f"    {line}" for line in body)])
-        filename = f"<penstock plan {next(_counter)}>"
+        filename = f"<penstock plan {next(_numbers)}>"
         exec(compile(source, filename, "exec"), self.namespace)  # our own generated source
+        plan = Plan(source, self.namespace["step"], self.bound, self.names, filename)
+        # Tracebacks show the plan's lines for as long as the plan lives.
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-        return Plan(source, self.namespace["step"], self.bound, self.names, filename)
+        weakref.finalize(plan, linecache.cache.pop, filename, None)
+        return plan
 
 
 def _broadcasts_into(shape: Shape, target: Shape) -> bool:
