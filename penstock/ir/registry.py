@@ -30,6 +30,7 @@ class Trait(Enum):
     READS = "reads"  # reads the state behind its ref or resource inputs, and leaves it as it is
     WRITES = "writes"  # changes the state behind its first ref or resource input
     ALIASES = "aliases"  # passes its first input's memory on: what it reads is read when used
+    ADDS_ROWS = "adds_rows"  # adds rows (its third input) to its state; takes a factor, `_scale`
     RESHAPES = "reshapes"  # its output has the elements of its first input, in their order
     SAME_IF_SAME_SHAPE = "same_if_same_shape"  # then its output is its first input
     CONTROL_FLOW = "control_flow"  # decides which nodes run: only the executor can run it
@@ -38,7 +39,8 @@ class Trait(Enum):
 
 STATEFUL, COMMUTATIVE, AGGREGATE = Trait.STATEFUL, Trait.COMMUTATIVE, Trait.AGGREGATE
 READS, WRITES, ALIASES = Trait.READS, Trait.WRITES, Trait.ALIASES
-RESHAPES, SAME_IF_SAME_SHAPE = Trait.RESHAPES, Trait.SAME_IF_SAME_SHAPE
+ADDS_ROWS, RESHAPES = Trait.ADDS_ROWS, Trait.RESHAPES
+SAME_IF_SAME_SHAPE = Trait.SAME_IF_SAME_SHAPE
 CONTROL_FLOW, ALLOWS_UNINITIALIZED = Trait.CONTROL_FLOW, Trait.ALLOWS_UNINITIALIZED
 
 ShapeRule = Callable[..., Any]

@@ -12,10 +12,12 @@ from penstock.ir.composite import IndexedSlices
 from penstock.ir.constants import reads_shapes_only
 from penstock.ir.operation import Operation
 from penstock.ir.registry import (
+    ADDS_ROWS,
     READS,
     STATEFUL,
     WRITES,
     OpSpec,
+    Trait,
     attr,
     not_differentiable,
     op,
@@ -219,19 +221,20 @@ def _(op: Operation, grad: Tensor) -> Any:
     return [ScatterNd(indices, grad, sizes), None]
 
 
-def _rows(name: str, **attrs: Any) -> OpSpec:
+def _rows(name: str, *traits: Trait, **attrs: Any) -> OpSpec:
     return op(
         f"{name}(resource: resource, indices: Tindices, updates: dtype)",
         STATEFUL,
         WRITES,
+        *traits,
         **attrs,
         Tindices=INDEX,
     )
 
 
 ResourceScatterUpdate = _rows("ResourceScatterUpdate")
-ResourceScatterAdd = _rows("ResourceScatterAdd", dtype=NUMERIC)
-ResourceScatterSub = _rows("ResourceScatterSub", dtype=NUMERIC)
+ResourceScatterAdd = _rows("ResourceScatterAdd", ADDS_ROWS, dtype=NUMERIC)
+ResourceScatterSub = _rows("ResourceScatterSub", ADDS_ROWS, dtype=NUMERIC)
 ResourceScatterMul = _rows("ResourceScatterMul", dtype=NUMERIC)
 ResourceScatterDiv = _rows("ResourceScatterDiv", dtype=NUMERIC)
 ResourceScatterMin = _rows("ResourceScatterMin", dtype=NUMERIC)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from penstock.ir.operation import Operation
 from penstock.ir.registry import (
+    ADDS_ROWS,
     ALLOWS_UNINITIALIZED,
     READS,
     STATEFUL,
@@ -99,8 +100,12 @@ _ROWS = "(ref: &T, indices: Tindices, updates: T) -> output_ref: &T"
 _ORDERED = types(FLOATING, INDEX)
 
 ScatterUpdate = op("ScatterUpdate" + _ROWS, WRITES, Tindices=INDEX, use_locking=True)
-ScatterAdd = op("ScatterAdd" + _ROWS, WRITES, T=NUMERIC, Tindices=INDEX, use_locking=False)
-ScatterSub = op("ScatterSub" + _ROWS, WRITES, T=NUMERIC, Tindices=INDEX, use_locking=False)
+ScatterAdd = op(
+    "ScatterAdd" + _ROWS, WRITES, ADDS_ROWS, T=NUMERIC, Tindices=INDEX, use_locking=False
+)
+ScatterSub = op(
+    "ScatterSub" + _ROWS, WRITES, ADDS_ROWS, T=NUMERIC, Tindices=INDEX, use_locking=False
+)
 ScatterMul = op("ScatterMul" + _ROWS, WRITES, T=NUMERIC, Tindices=INDEX, use_locking=False)
 ScatterDiv = op("ScatterDiv" + _ROWS, WRITES, T=NUMERIC, Tindices=INDEX, use_locking=False)
 ScatterMin = op("ScatterMin" + _ROWS, WRITES, T=_ORDERED, Tindices=INDEX, use_locking=False)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.ir.registry import ADDS_ROWS
 from penstock.ir.step_graph import Edge, Node, StepGraph
-
-_ROW_SUMS = ("ScatterAdd", "ScatterSub", "ResourceScatterAdd", "ResourceScatterSub")
 
 
 def fuse_scaled_rows(step: StepGraph) -> None:
@@ -21,7 +20,7 @@ def fuse_scaled_rows(step: StepGraph) -> None:
         uses[edge] = uses.get(edge, 0) + 1
     waited_for = {c for node in step.nodes for c in node.controls}.union(step.targets)
     for node in step.nodes:
-        if node.type not in _ROW_SUMS:
+        if ADDS_ROWS not in node.spec.traits:
             continue
         product = node.inputs[2].node
         if product in waited_for or product.controls or uses[node.inputs[2]] > 1:
