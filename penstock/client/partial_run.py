@@ -54,7 +54,10 @@ class PartialRun:
         self._check_fed(wanted)
         self._execution.run(wanted)
         self._fetched.update((*flat.tensors, *flat.targets))
-        return [self._execution.fetch(edge) for edge in edges]
+        values = [self._execution.fetch(edge) for edge in edges]
+        if len(self._fetched) == len(self._edges) + len(self._targets):
+            self._execution.values_are_done()
+        return values
 
     def _check_fed(self, wanted: set[Node]) -> None:
         for tensor, node in self._feeds.items():

@@ -91,6 +91,10 @@ class Execution:
             value = value.read()
         return fetcher(edge.dtype.base_dtype, None, copy=True)(value)
 
+    def values_are_done(self) -> None:
+        """Frees what the step computed: nobody will fetch any more."""
+        self.root.iterations[0].values.clear()
+
     # Running one node -------------------------------------------------------------------------
 
     def _run(self, node: Node, frame: Frame, iteration: int) -> None:
