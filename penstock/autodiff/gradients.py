@@ -302,6 +302,9 @@ class _BackwardWalk:
 def gradient_function(op: Operation) -> Any:
     """The gradient function of a node: its op type's, or the one an override map chose."""
     name = op.attrs.get("_gradient_op_type", op.spec.name)
+    own = op.graph._gradient_functions.get(name)
+    if own is not None:
+        return own
     try:
         return registry.gradient_of(name)
     except LookupError:

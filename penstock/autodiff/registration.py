@@ -84,7 +84,7 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
         input_grads, variable_grads = grad_fn(*grads[:count], variables=variables)
         return [None] * count + _as_list(input_grads) + list(variable_grads)
 
-    registry.register_gradient(name, gradient)
+    graph._gradient_functions[name] = gradient
     sources = [_source(variable) for variable in variables]
     with graph.gradient_override_map({"IdentityN": name}):
         tensors = identity_n([*outputs, *inputs, *sources])

@@ -38,6 +38,7 @@ class Graph:
         self._seed: int | None = None
         self._functions: dict[str, Any] = {}
         self._py_functions: dict[str, Any] = {}
+        self._gradient_functions: dict[str, Any] = {}  # of tf.custom_gradient: they hold tensors
         self.mutations = 0
 
     # Building ---------------------------------------------------------------------------------
