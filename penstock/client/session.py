@@ -93,7 +93,13 @@ class BaseSession:
         plain = optimizer.opt_level == proto.OptimizerOptions.L0
         options = PassOptions(*[not plain] * len(dataclasses.fields(PassOptions)))
         cpus = max(1, config.device_count.get("CPU", 1))
-        return LocalRuntime(cpus, config.intra_op_parallelism_threads, options)
+        return LocalRuntime(
+            cpus,
+            config.intra_op_parallelism_threads,
+            options,
+            soft_placement=config.allow_soft_placement,
+            log_placement=config.log_device_placement,
+        )
 
     @property
     def graph(self) -> Graph:

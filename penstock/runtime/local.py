@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -55,7 +56,15 @@ def _deadline(timeout: float | None) -> float | None:
 class LocalRuntime:
     """The devices of one session in this process."""
 
-    def __init__(self, cpu_devices: int = 1, threads: int = 0, options: PassOptions | None = None):
+    def __init__(
+        self,
+        cpu_devices: int = 1,
+        threads: int = 0,
+        options: PassOptions | None = None,
+        *,
+        soft_placement: bool = False,
+        log_placement: bool = False,
+    ):
         keep_freed_memory()
         if threads > 0:  # of one kernel; torch has one pool for the process
             torch.set_num_threads(threads)
@@ -66,6 +75,8 @@ class LocalRuntime:
         for device in self.devices[1:]:
             device.resources = self.devices[0].resources
         self.options = options or PassOptions()
+        self.soft_placement = soft_placement
+        self.log_placement = log_placement
 
     def compile(
         self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
@@ -79,7 +90,10 @@ class LocalRuntime:
         """The optimised, placed step with its kernels."""
         device = self.devices[0]
         graph = compile_step(feeds, fetches, targets, evaluator(device), self.options)
-        place(graph, [d.name for d in self.devices])
+        place(graph, [d.name for d in self.devices], soft=self.soft_placement)
+        if self.log_placement:
+            lines = [f"{node.name}: ({node.type}): {node.device}\n" for node in graph.nodes]
+            sys.stderr.write("".join(lines))
         return graph, bind_all(graph, device)
 
     def reset(self, containers: Sequence[str] = ()) -> None:

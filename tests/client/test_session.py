@@ -335,6 +335,19 @@ class TestLife:
             session.run(c)
         assert session.run(tf.constant(2.0)) == 2.0
 
+    def test_soft_placement_and_its_log(self, capfd):
+        x = tf.placeholder(tf.float32, [])
+        with tf.device("/gpu:0"):
+            c = x * 2.0
+        config = tf.ConfigProto(allow_soft_placement=True, log_device_placement=True)
+        with tf.Session(config=config) as session:
+            assert session.run(c, {x: 1.0}) == 2.0
+        assert "mul: (Mul): /job:localhost/replica:0/task:0/device:CPU:0" in capfd.readouterr().err
+        with tf.device("/job:elsewhere"):
+            d = c + 1.0
+        with tf.Session(config=config) as session, pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(d, {x: 1.0})
+
 
 class TestThreadsAndTime:
     def test_many_threads_run_steps_at_once(self, session):
