@@ -1,6 +1,7 @@
 """Kernels of assertions and printing."""
 
 import itertools
+import math
 import sys
 
 from penstock import errors
@@ -14,21 +15,19 @@ def summarize(value, limit):
     if array.ndim == 0:
         return _element(array[()])
     limit = array.size if limit < 0 else limit
-    shown = list(itertools.islice((_element(entry) for entry in array.flat), limit))
-    if array.ndim == 1:
-        return " ".join(shown) + ("..." if array.size > limit else "")
-    return _nested(array.shape, iter(shown)) + ("..." if array.size > limit else "")
+    shown = [_element(entry) for entry in itertools.islice(array.flat, limit)]
+    more = "..." if array.size > limit else ""
+    return (" ".join(shown) if array.ndim == 1 else _rows(shown, array.shape)) + more
 
 
-def _nested(shape, entries):
-    if len(shape) == 1:
-        return "[" + " ".join(itertools.islice(entries, shape[0])) + "]"
-    rows = []
-    for _ in range(shape[0]):
-        row = _nested(shape[1:], entries)
-        if row.strip("[]"):
-            rows.append(row)
-    return "".join(rows) if len(shape) == 2 else "".join(f"[{row}]" for row in rows)
+def _rows(shown, shape):
+    """The shown elements in brackets, one pair for each row that they reach."""
+    size = math.prod(shape[1:])
+    rows = [shown[start : start + size] for start in range(0, len(shown), size)]
+    if len(shape) == 2:
+        cut = ["..." if len(row) < size else "" for row in rows]
+        return "".join(f"[{' '.join(row)}{more}]" for row, more in zip(rows, cut, strict=True))
+    return "".join(f"[{_rows(row, shape[1:])}]" for row in rows)
 
 
 def _element(entry):

@@ -38,6 +38,12 @@ def test_print_writes_to_standard_error(session, capfd):
     assert capfd.readouterr().err == ("seen: [[1.5 2][3 4]][text][1][1e-09][0.33333333333333331]\n")
 
 
+def test_print_shows_only_the_rows_it_reaches(session, capfd):
+    rows, cube = tf.zeros([1000, 3]), tf.constant(np.arange(8.0).reshape(2, 2, 2))
+    session.run(tf.Print(tf.constant(0.0), [rows, cube, tf.zeros([0, 2])], summarize=5))
+    assert capfd.readouterr().err == "[[0 0 0][0 0...]...][[[0 1][2 3]][[4...]]...][]\n"
+
+
 def test_print_the_first_times_only(session, capfd):
     y = tf.Print(tf.constant(1.0), [tf.constant(7)], first_n=2)
     for _ in range(4):
