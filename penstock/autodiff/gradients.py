@@ -305,6 +305,8 @@ def gradient_function(op: Operation) -> Any:
     own = op.graph._gradient_functions.get(name)
     if own is not None:
         return own
+    if op.spec.function is not None:
+        return registry.gradient_of("PartitionedCall")
     try:
         return registry.gradient_of(name)
     except LookupError:

@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.dtypes import DType
+from penstock.ir.defaults import get_default_graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 
@@ -135,6 +136,9 @@ def is_dense_tensor_like(value: Any) -> bool:
 
 def graph_of(values: Any) -> Any:
     """The graph that the tensors among `values` (nested lists allowed) belong to; None if none."""
+    default = get_default_graph()
+    if default.building_function:
+        return default  # what a function's body uses of an outer graph becomes an argument of it
     found: Any = None
     pending = list(values)
     while pending:

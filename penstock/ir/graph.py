@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from penstock.dtypes import DType
-from penstock.ir import defaults, naming, registry, scopes
+from penstock.ir import defaults, naming, scopes
 from penstock.ir.operation import Operation, infer_shapes
 from penstock.ir.registry import OpSpec
 from penstock.ir.tensor import Tensor
@@ -58,8 +58,9 @@ class Graph:
         """Adds a node of a registered op type; attrs are AttrValue messages or Python values."""
         from penstock.ir.apply import infer_attrs, output_types
         from penstock.ir.attr_codec import python_value
+        from penstock.ir.function import find_spec
 
-        spec = registry.find(op_type)
+        spec = find_spec(op_type, self._functions)
         if spec is None:
             raise ValueError(f"Op type not registered '{op_type}'")
         for tensor in inputs:

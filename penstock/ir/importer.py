@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock import shapes
-from penstock.ir import registry
 from penstock.ir.apply import coerce, complete_attrs, output_types
 from penstock.ir.attr_codec import decode
 from penstock.ir.convert import to_tensor
 from penstock.ir.defaults import get_default_graph
+from penstock.ir.function import Function, add_function, find_spec
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.registry import OpSpec
@@ -52,11 +52,11 @@ def import_graph_def(
     `input_map` replaces inputs by tensors of the graph; `return_elements` names the operations and
     tensors of `graph_def` to return.
     """
-    nodes = _checked_nodes(graph_def)
     wanted = _checked_elements(return_elements)
     graph = get_default_graph()
-    for message in graph_def.library.function:
-        graph._functions.setdefault(message.signature.name, _ImportedFunction(message))
+    for message in _library(graph_def):
+        add_function(graph, Function(message.signature.name, message))
+    nodes = _checked_nodes(graph_def, graph)
     mapped = _checked_map(input_map or {})
     with graph.name_scope("import" if name is None else name or None) as scope:
         work = _Import(graph, nodes, scope, mapped)
@@ -75,19 +75,18 @@ def import_graph_def(
     return None if wanted is None else [_element(work, entry) for entry in wanted]
 
 
-class _ImportedFunction:
-    def __init__(self, definition: Any):
-        self.definition = definition
-
-
-def _checked_nodes(graph_def: Any) -> dict[str, Any]:
+def _library(graph_def: Any) -> Any:
     if not hasattr(graph_def, "node") or not hasattr(graph_def, "library"):
         raise TypeError("graph_def must be a GraphDef proto.")
+    return graph_def.library.function
+
+
+def _checked_nodes(graph_def: Any, graph: Graph) -> dict[str, Any]:
     nodes: dict[str, Any] = {}
     for node in graph_def.node:
         if node.name in nodes:
             raise ValueError(f"Node '{node.name}' is not unique")
-        if registry.find(node.op) is None:
+        if find_spec(node.op, graph._functions) is None:
             raise ValueError(
                 f"Op type not registered '{node.op}' (node '{node.name}'): penstock has no op of "
                 "that type; register it with penstock's op() if it is one of your own"
@@ -184,7 +183,7 @@ def _is_back_edge(work: _Import, node: Any, source: str) -> bool:
 
 
 def _add_node(work: _Import, node: Any) -> Operation:
-    spec = registry.find(node.op)
+    spec = find_spec(node.op, work.graph._functions)
     assert spec is not None
     inputs, controls = _resolve_inputs(work, node)
     attrs = _attrs(spec, node, work.prefix)

@@ -54,6 +54,7 @@ class OpSpec:
     __slots__ = (
         "attrs",
         "fold_rule",
+        "function",
         "implicit_attrs",
         "inputs",
         "name",
@@ -73,6 +74,7 @@ class OpSpec:
         self.takes_refs = any(arg.is_ref for arg in signature.inputs)
         self.shape_rule: ShapeRule | None = None
         self.fold_rule: FoldRule | None = None
+        self.function: Any = None  # the function of a graph that a node of this type calls
         # Attrs that the inputs determine: a caller can't set them.
         self.implicit_attrs = frozenset(
             key

@@ -10,7 +10,7 @@ from penstock import dtypes, proto
 from penstock.dtypes import DType
 
 # The repeated field of a TensorProto that holds the values of a type, where not tensor_content.
-_FIELD_OF: dict[str, str] = {
+FIELD_OF: dict[str, str] = {
     "float32": "float_val",
     "float64": "double_val",
     "int32": "int_val",
@@ -58,7 +58,7 @@ def array_to_proto(array: np.ndarray, dtype: DType) -> Any:
         return message
     if array.nbytes > _MAX_BYTES:
         raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
-    if array.size == 1 and _FIELD_OF[dtype.base_dtype.name] in _SCALAR_FIELDS:
+    if array.size == 1 and FIELD_OF[dtype.base_dtype.name] in _SCALAR_FIELDS:
         _set_scalar(message, array.reshape(-1)[0], dtype)
     elif array.size:
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
@@ -73,7 +73,7 @@ _SCALAR_FIELDS = frozenset(
 
 
 def _set_scalar(message: Any, value: Any, dtype: DType) -> None:
-    field = getattr(message, _FIELD_OF[dtype.base_dtype.name])
+    field = getattr(message, FIELD_OF[dtype.base_dtype.name])
     if dtype.is_complex:
         field.extend([value.real, value.imag])
     elif dtype.base_dtype.name in ("float16", "bfloat16"):
@@ -89,7 +89,7 @@ def _as_bytes(value: Any) -> bytes:
 def proto_to_array(message: Any) -> np.ndarray:
     """The array in a TensorProto; a short value list repeats its last entry, as TensorFlow's do."""
     dtype = dtypes.as_dtype(message.dtype).base_dtype
-    if dtype.name not in _FIELD_OF:
+    if dtype.name not in FIELD_OF:
         raise TypeError(f"Unsupported tensor type: {dtype.name}")
     shape = tuple(dim.size for dim in message.tensor_shape.dim)
     if any(size < 0 for size in shape):
@@ -98,7 +98,7 @@ def proto_to_array(message: Any) -> np.ndarray:
     numpy_type = np.dtype(dtype.as_numpy_dtype)
     if message.tensor_content:
         return _from_content(message.tensor_content, numpy_type, shape, count)
-    values = getattr(message, _FIELD_OF[dtype.name])
+    values = getattr(message, FIELD_OF[dtype.name])
     if dtype is dtypes.string:
         return _fill(np.array([*values, None], dtype=object)[:-1], shape, count, b"")
     if dtype.is_complex:

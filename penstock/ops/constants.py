@@ -66,11 +66,12 @@ def constant(
     wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     array, array_type = to_array(value, wanted)
     if shape is not None:
-        array = _filled(array, shapes.raw(shape), verify_shape)
+        array = filled(array, shapes.raw(shape), verify_shape)
     return Const(value=array, dtype=array_type, name=name)
 
 
-def _filled(array: np.ndarray, shape: Any, verify_shape: bool) -> np.ndarray:
+def filled(array: np.ndarray, shape: Any, verify_shape: bool) -> np.ndarray:
+    """The array in a shape of at least its size: its last element fills what is left."""
     if not shapes.is_full(shape):
         raise ValueError(f"a constant's shape must be fully known, got {shapes.text(shape)}")
     if array.shape == shape:
@@ -89,9 +90,9 @@ def _filled(array: np.ndarray, shape: Any, verify_shape: bool) -> np.ndarray:
     if array.size == 0:
         raise ValueError(f"an empty value can't fill shape {list(shape)}")
     flat = array.reshape(-1)
-    filled = np.full(count, flat[-1], dtype=array.dtype)
-    filled[: array.size] = flat
-    return filled.reshape(shape)
+    longer = np.full(count, flat[-1], dtype=array.dtype)
+    longer[: array.size] = flat
+    return longer.reshape(shape)
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:

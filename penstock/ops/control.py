@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from penstock.ir.composite import IndexedSlices
@@ -25,6 +25,7 @@ __all__ = [
     "get_collection",
     "get_collection_ref",
     "group",
+    "init_scope",
     "no_op",
     "tuple",
 ]
@@ -52,6 +53,13 @@ def device(device_name_or_function: Any) -> AbstractContextManager[None]:
 def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
     """Places the nodes made inside on the device of `op`."""
     return get_default_graph().colocate_with(op, ignore_existing)
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """Makes the nodes inside as if at the outermost level: no control inputs, no loop or branch."""
+    with get_default_graph().control_dependencies(None):
+        yield
 
 
 def container(container_name: str) -> AbstractContextManager[str]:

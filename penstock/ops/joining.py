@@ -168,6 +168,11 @@ def _rows_between(grad: Any, start: Tensor, end: Tensor, dense_shape: Tensor) ->
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """Tensors joined along an existing dimension; `stack` makes a new one."""
     if not isinstance(values, (list, tuple)):
+        if isinstance(values, int) and isinstance(axis, (list, tuple)):
+            raise TypeError(
+                f"tf.concat(values, axis): the arguments are in the order of TensorFlow before "
+                f"1.0, concat(concat_dim, values). Write tf.concat(values, {values})."
+            )
         values = [values]
     if len(values) == 1:
         with name_scope(name):

@@ -263,6 +263,11 @@ def default_store() -> VariableStore:
     return _only_entry(_STORE_KEY, VariableStore)
 
 
+def unique_scope_name(name: str) -> str:
+    """`name`, with a suffix if a scope of that name was opened in the current one before."""
+    return _open_scopes().unique(name)
+
+
 def get_variable_scope() -> VariableScope:
     """The innermost open variable scope."""
     return _open_scopes().current

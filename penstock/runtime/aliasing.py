@@ -30,6 +30,10 @@ class Aliasing:
         """Whether the memory of a value belongs to this step alone."""
         return all(kind == "own" for kind, _ in self.roots[edge])
 
+    def is_own_or_fed(self, edge: Edge) -> bool:
+        """Whether its memory belongs to this step or to whoever feeds it."""
+        return all(kind in ("own", "feed") for kind, _ in self.roots[edge])
+
 
 def analyse(step: StepGraph, bound: list[BoundNode]) -> Aliasing:
     """Computes roots and last uses over the order of the step."""

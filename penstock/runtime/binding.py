@@ -37,7 +37,8 @@ def bind(node: Node, device: Device) -> BoundNode:
         edge.dtype.is_ref_dtype and not takes_ref
         for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True)
     ]
-    kernel = registry.find(node.type, device.device_type)
+    op_type = node.type if node.spec.function is None else "_FunctionCall"
+    kernel = registry.find(op_type, device.device_type)
     if kernel is None:
         raise errors.UnimplementedError(
             node.origin and node.origin.node_def,

@@ -50,3 +50,15 @@ class KernelEnv:
             return None
         value = producer.attrs["value"]
         return value if isinstance(value, torch.Tensor) else from_array(value)
+
+    def function(self, node: Node, name: str, attrs: dict[str, Any]) -> Any:
+        """A function of the node's graph: `call(step, values)` runs it and returns its results."""
+        from penstock.runtime.functions import function_call
+
+        return function_call(self.device, node, name, attrs)
+
+    def gradient_function(self, node: Node, name: str, attrs: dict[str, Any]) -> Any:
+        """The same for the function's gradient."""
+        from penstock.runtime.functions import gradient_call
+
+        return gradient_call(self.device, node, name, attrs)

@@ -77,6 +77,10 @@ class Execution:
 
     def fetch(self, edge: Edge) -> Any:
         """A computed value in the form that `Session.run` returns it."""
+        return fetcher(edge.dtype.base_dtype, None, copy=True)(self.value(edge))
+
+    def value(self, edge: Edge) -> Any:
+        """A computed value as kernels see it."""
         value = self.root.iterations[0].values.get(edge, DEAD)
         if value is DEAD:
             node = edge.node
@@ -89,7 +93,7 @@ class Execution:
             )
         if edge.dtype.is_ref_dtype:
             value = value.read()
-        return fetcher(edge.dtype.base_dtype, None, copy=True)(value)
+        return value
 
     def values_are_done(self) -> None:
         """Frees what the step computed: nobody will fetch any more."""
@@ -302,10 +306,16 @@ def needed_for(step: StepGraph, edges: Iterable[Edge], nodes: Iterable[Node]) ->
 
 
 def execute(
-    step: StepGraph, bound: list[BoundNode], feeds: Sequence[Any], context: Any
+    step: StepGraph,
+    bound: list[BoundNode],
+    feeds: Sequence[Any],
+    context: Any,
+    *,
+    inner: bool = False,
 ) -> tuple[Any, ...]:
-    """Runs a whole step and returns its fetches."""
+    """Runs a whole step and returns its fetches; `inner` ones as kernels see them."""
     execution = Execution(step, bound, context)
     execution.feed(dict(zip(step.feeds, feeds, strict=True)))
     execution.run()
-    return tuple(execution.fetch(edge) for edge in step.fetches)
+    read = execution.value if inner else execution.fetch
+    return tuple(read(edge) for edge in step.fetches)

@@ -26,10 +26,12 @@ from penstock.runtime.step import Step
 class CompiledStep:
     """A step with its kernels bound and its plan made; safe to run from many threads at once."""
 
-    def __init__(self, graph: StepGraph, bound: list[BoundNode]):
+    def __init__(self, graph: StepGraph, bound: list[BoundNode], *, inner: bool = False):
         self.graph = graph
         self.bound = bound
-        self.plan: Plan | None = None if graph.has_control_flow else make_plan(graph, bound)
+        self.plan: Plan | None = None
+        if not graph.has_control_flow:
+            self.plan = make_plan(graph, bound, inner=inner)
         self._checked: Plan | None = None
         self._lock = threading.Lock()
         self._wants_step = any(entry.takes_step for entry in bound)
@@ -47,6 +49,12 @@ class CompiledStep:
         results = self._checked.run(step, feeds)
         step.check()
         return results
+
+    def run_inside(self, step: Step, feeds: Sequence[Any]) -> tuple[Any, ...]:
+        """Runs an `inner` step as a part of one that is under way, on runtime values."""
+        if self.plan is None:
+            return execute(self.graph, self.bound, feeds, step, inner=True)
+        return self.plan.run(step, feeds)
 
 
 def _deadline(timeout: float | None) -> float | None:

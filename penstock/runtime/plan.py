@@ -24,7 +24,7 @@ from typing import Any
 
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.kernels import registry
-from penstock.kernels.values import fetcher
+from penstock.kernels.values import fetcher, is_array
 from penstock.runtime.aliasing import Aliasing, analyse
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose
@@ -67,18 +67,24 @@ class Plan:
         return None
 
 
-def make_plan(step: StepGraph, bound: list[BoundNode], *, checked: bool = False) -> Plan:
-    """Generates and compiles the function of a step; `checked` ends it at its deadline."""
-    return _Writer(step, bound, checked).finish()
+def make_plan(
+    step: StepGraph, bound: list[BoundNode], *, checked: bool = False, inner: bool = False
+) -> Plan:
+    """Generates and compiles the function of a step.
+
+    `checked` ends it at its deadline; `inner` returns runtime values, for a function's caller.
+    """
+    return _Writer(step, bound, checked, inner).finish()
 
 
 _numbers = itertools.count()
 
 
 class _Writer:
-    def __init__(self, step: StepGraph, bound: list[BoundNode], checked: bool):
+    def __init__(self, step: StepGraph, bound: list[BoundNode], checked: bool, inner: bool):
         self.step = step
         self.checked = checked
+        self.inner = inner
         self.namespace: dict[str, Any] = {}
         self.names: dict[Edge, str] = {}
         for i, feed in enumerate(step.feeds):
@@ -197,7 +203,13 @@ class _Writer:
         parameters = ", ".join(["step", *(f"f{i}" for i in range(len(self.step.feeds)))])
         results = []
         for i, edge in enumerate(self.step.fetches):
+            if self.inner and self.aliasing.is_own_or_fed(edge):
+                results.append(self._read(edge))
+                continue
             results.append(f"r{i}({self._read(edge)})")
+            if self.inner:
+                self.namespace[f"r{i}"] = _copied
+                continue
             rank = None if edge.shape is None else len(edge.shape)
             private = self.aliasing.is_private(edge)
             self.namespace[f"r{i}"] = fetcher(edge.dtype.base_dtype, rank, copy=not private)
@@ -226,4 +238,6 @@ def _copied(value: Any) -> Any:
     """Own memory for a value that shares a variable's, which is written before its last use."""
     if isinstance(value, (tuple, list)):
         return [_copied(entry) for entry in value]
-    return value.clone() if hasattr(value, "clone") else value.copy()
+    if hasattr(value, "clone"):
+        return value.clone()
+    return value.copy() if is_array(value) else value  # a handle is what it stands for

@@ -1,0 +1,115 @@
+"""What `control_flow_ops` and `control_flow_util` have besides the public API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.ir.operation import Operation
+from penstock.ops.control_contexts import CondContext, output_context
+from penstock.ops.control_contexts import merge as merge
+from penstock.ops.control_contexts import switch as switch
+from penstock.ops.while_context import WhileContext
+
+ENABLE_CONTROL_FLOW_V2 = False
+ENABLE_WHILE_V2 = False
+ENABLE_COND_V2 = False
+
+
+def EnableControlFlowV2(graph: Any) -> bool:
+    """Never: loops and conditionals are made of Switch and Merge."""
+    return False
+
+
+def IsSwitch(op: Operation) -> bool:
+    return op.type in ("Switch", "RefSwitch")
+
+
+def IsMerge(op: Operation) -> bool:
+    return op.type in ("Merge", "RefMerge")
+
+
+def IsLoopEnter(op: Operation) -> bool:
+    return op.type in ("Enter", "RefEnter")
+
+
+def IsLoopExit(op: Operation) -> bool:
+    return op.type in ("Exit", "RefExit")
+
+
+def IsLoopConstantEnter(op: Operation) -> bool:
+    return IsLoopEnter(op) and bool(op.get_attr("is_constant"))
+
+
+def GetOutputContext(op: Operation) -> Any:
+    """The context that a node's results are in: for an Exit the one around its loop."""
+    return output_context(op)
+
+
+def _containing(context: Any, kind: type) -> Any:
+    while context is not None and not isinstance(context, kind):
+        context = context.outer_context
+    return context
+
+
+def GetContainingWhileContext(ctxt: Any, stop_ctxt: Any = None) -> Any:
+    """The innermost loop around a context, itself included."""
+    return _containing(ctxt, WhileContext)
+
+
+def GetContainingCondContext(ctxt: Any) -> Any:
+    """The innermost branch around a context, itself included."""
+    return _containing(ctxt, CondContext)
+
+
+def GetContainingXLAContext(ctxt: Any) -> Any:
+    return None
+
+
+def GetWhileContext(op: Operation) -> Any:
+    """The innermost loop around a node."""
+    return GetContainingWhileContext(op._get_control_flow_context())
+
+
+def IsInWhileLoop(op: Operation) -> bool:
+    return GetWhileContext(op) is not None
+
+
+def IsInCond(op: Operation) -> bool:
+    return GetContainingCondContext(op._get_control_flow_context()) is not None
+
+
+def IsInXLAContext(op: Operation) -> bool:
+    return False
+
+
+def GraphOrParentsInXlaContext(graph: Any) -> bool:
+    return False
+
+
+def _is_loop_switch(op: Operation) -> bool:
+    context = op._get_control_flow_context()
+    return IsSwitch(op) and isinstance(context, WhileContext) and not _is_branch_switch(op)
+
+
+def _is_branch_switch(op: Operation) -> bool:
+    return any(
+        isinstance(consumer._get_control_flow_context(), CondContext)
+        for output in op.outputs
+        for consumer in output.consumers()
+    )
+
+
+def IsLoopSwitch(op: Operation) -> bool:
+    return _is_loop_switch(op)
+
+
+def IsCondSwitch(op: Operation) -> bool:
+    return IsSwitch(op) and not _is_loop_switch(op)
+
+
+def IsLoopMerge(op: Operation) -> bool:
+    return IsMerge(op) and any(IsLoopEnter(value.op) for value in op.inputs)
+
+
+def IsCondMerge(op: Operation) -> bool:
+    return IsMerge(op) and not IsLoopMerge(op)

@@ -1,0 +1,151 @@
+"""What `tensorflow.python.framework.ops` has besides the public API."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from penstock import convert_to_tensor
+from penstock.ir.composite import IndexedSlices, SparseTensor
+from penstock.ir.convert import graph_of, to_tensor
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import graph_scope as _graph_scope  # noqa: F401
+from penstock.ir.graph import Graph
+from penstock.ir.tensor import Tensor
+
+_uids = itertools.count()
+
+
+def uid() -> int:
+    """A number that no other call in this process gets."""
+    return next(_uids)
+
+
+def tensor_id(tensor: Tensor) -> int:
+    """A number for a tensor, the same as long as it lives."""
+    return id(tensor)
+
+
+class EagerTensor:
+    """No tensor is one: every tensor belongs to a graph."""
+
+
+class RegisterShape:
+    """Decorator of old for shape functions: accepted; the op registry has the rules."""
+
+    def __init__(self, op_type: str):
+        self._op_type = op_type
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
+
+
+def internal_convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    as_ref: bool = False,
+    preferred_dtype: Any = None,
+    ctx: Any = None,
+    accept_symbolic_tensors: bool = True,
+    accept_composite_tensors: bool = False,
+) -> Any:
+    """`tf.convert_to_tensor`, by reference if asked for."""
+    if accept_composite_tensors and isinstance(value, (IndexedSlices, SparseTensor)):
+        return value
+    if as_ref:
+        return to_tensor(value, dtype, name, as_ref=True)
+    return convert_to_tensor(value, dtype, name, preferred_dtype)
+
+
+def convert_to_tensor_v2(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Tensor:
+    return convert_to_tensor(value, dtype, name, dtype_hint)
+
+
+def convert_to_tensor_or_indexed_slices(
+    value: Any, dtype: Any = None, name: str | None = None
+) -> Any:
+    """The value as it is if it is an IndexedSlices, else as a tensor."""
+    if isinstance(value, (IndexedSlices, SparseTensor)):
+        if dtype and not dtype.is_compatible_with(value.dtype):
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
+                f"{value.dtype.name}: {value!s}"
+            )
+        return value
+    return convert_to_tensor(value, dtype, name)
+
+
+convert_to_tensor_or_composite = convert_to_tensor_or_indexed_slices
+
+
+def convert_n_to_tensor_or_indexed_slices(
+    values: Sequence[Any], dtype: Any = None, name: str | None = None
+) -> list[Any]:
+    """`convert_to_tensor_or_indexed_slices` of each value; None stays None."""
+    return [
+        None
+        if value is None
+        else convert_to_tensor_or_indexed_slices(value, dtype, f"{name}_{index}" if name else None)
+        for index, value in enumerate(values)
+    ]
+
+
+convert_n_to_tensor_or_composite = convert_n_to_tensor_or_indexed_slices
+
+
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """A node's name inside a scope; `^` and `loc:@` stay in front."""
+    if not import_scope:
+        return name
+    scope = import_scope.removesuffix("/")
+    for mark in ("^", "loc:@"):
+        if name.startswith(mark):
+            return f"{mark}{scope}/{name.removeprefix(mark)}"
+    return f"{scope}/{name}"
+
+
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """A node's name without the scope that it is in."""
+    if not export_scope:
+        return name
+    scope = export_scope.removesuffix("/") + "/"
+    for mark in ("^", "loc:@", ""):
+        if name.startswith(mark + scope):
+            return mark + name[len(mark + scope) :]
+    return name
+
+
+def name_from_scope_name(name: str) -> str:
+    """The name of the node that a name scope was opened for."""
+    return name.removesuffix("/")
+
+
+def get_name_scope() -> str:
+    return get_default_graph().get_name_scope()
+
+
+def _get_graph_from_inputs(op_input_list: Sequence[Any], graph: Graph | None = None) -> Graph:
+    return graph or graph_of(op_input_list) or get_default_graph()
+
+
+def executing_eagerly_outside_functions() -> bool:
+    return False
+
+
+def inside_function() -> bool:
+    return get_default_graph().building_function
+
+
+@contextmanager
+def NullContextmanager(*args: Any, **kwargs: Any) -> Iterator[None]:
+    """A context that changes nothing."""
+    yield
+
+
+def dismantle_graph(graph: Graph) -> None:
+    """Accepted: Python's collector frees a graph."""

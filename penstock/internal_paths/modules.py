@@ -1,0 +1,84 @@
+"""Modules without files: a path of TensorFlow's that leads to names of Penstock."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from penstock.internal_paths import table
+
+ROOT = "penstock"
+
+
+class PathModule(types.ModuleType):
+    """One path: its names are looked up in its sources, in their order, when they are asked for."""
+
+    def __init__(self, fullname: str, sources: Sequence[str]):
+        super().__init__(fullname, f"Names of TensorFlow's {fullname.removeprefix(ROOT + '.')}.")
+        self._sources = tuple(sources)
+        self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return [name for name in dir(self) if not name.startswith("_")]
+        if name.startswith("__"):
+            raise AttributeError(name)
+        child = f"{self.__name__}.{name}"
+        if table.is_written_out(child.removeprefix(f"{ROOT}.")):
+            return importlib.import_module(child)
+        for source in self._modules():
+            try:
+                value = getattr(source, name)
+            except AttributeError:
+                continue
+            setattr(self, name, value)
+            return value
+        if _sources_of(child) is not None:
+            return importlib.import_module(child)
+        raise AttributeError(
+            f"penstock has no tf{self.__name__.removeprefix(ROOT)}.{name}; "
+            "docs/compatibility.md lists what is there"
+        )
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *(name for each in self._modules() for name in dir(each))})
+
+    def _modules(self) -> Iterator[types.ModuleType]:
+        for source in self._sources:
+            try:
+                yield importlib.import_module(f"{ROOT}.{source}" if source else ROOT)
+            except ModuleNotFoundError:
+                continue
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the paths of the table below the package, after all that has files there."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if not fullname.startswith(f"{ROOT}.") or _sources_of(fullname) is None:
+            return None
+        return importlib.util.spec_from_loader(fullname, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        return PathModule(spec.name, _sources_of(spec.name) or ())
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Nothing is left to execute: names are looked up when they are asked for."""
+
+
+def _sources_of(fullname: str) -> Sequence[str] | None:
+    return table.sources(fullname.removeprefix(f"{ROOT}."))
+
+
+def install() -> None:
+    """Makes the paths importable below the package."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.append(_Finder())

@@ -1,0 +1,319 @@
+"""Which modules of Penstock hold the names of which path inside TensorFlow.
+
+A line is a path and its sources, in the order in which they are searched (a line that begins with a
+space goes on with the one above); `.` is the package itself, for most of TensorFlow's internal
+modules are where public functions are defined. `*` in a path stands for anything; such a line is
+asked only for what has no line of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+
+PATHS = """
+core.framework.*_pb2                      proto internal_paths.enum_values
+core.protobuf.*_pb2                       proto internal_paths.enum_values
+core.example.*_pb2                        proto internal_paths.enum_values
+core.util.*_pb2                           proto internal_paths.enum_values
+core.lib.core.error_codes_pb2           errors internal_paths.enum_values
+
+python.client.client_lib                .
+python.client.device_lib                client.device_lib
+python.client.session                   client.session client.partial_run client.fetches .
+python.client.timeline                  tracing.timeline
+
+python.compat.compat                    compat .
+
+python.data                             data
+python.data.experimental                data.experimental
+python.data.experimental.ops.*          data.experimental data
+python.data.ops.dataset_ops             data data.dataset .
+python.data.ops.iterator_ops            data data.iterator .
+python.data.ops.readers                 data
+python.data.ops.*                       data
+python.data.util.nest                   data.nest nest
+python.data.util.*                      data
+
+python.debug                            debug
+python.debug.*                          debug
+
+python.distribute.*                     distribute
+
+python.eager.context                    internal_paths.graph_mode
+python.eager.backprop                   internal_paths.graph_mode
+python.eager.core                       internal_paths.graph_mode
+python.eager.def_function               internal_paths.graph_mode .
+python.eager.function                   internal_paths.graph_mode ops.functions
+python.eager.test                       test
+python.eager.*                          internal_paths.graph_mode
+
+python.estimator                        estimator
+python.estimator.*                      estimator
+
+python.feature_column.*                 feature_column
+
+python.framework.common_shapes          shapes .
+python.framework.composite_tensor       ir.composite
+python.framework.constant_op            .
+python.framework.cpp_shape_inference_pb2 proto
+python.framework.device                 devices
+python.framework.device_spec            devices
+python.framework.dtypes                 dtypes
+python.framework.errors                 errors
+python.framework.errors_impl            errors
+python.framework.function               ops.functions
+python.framework.function_def_to_graph  ops.functions
+python.framework.func_graph             ops.functions
+python.framework.graph_io               train.graph_io .
+python.framework.graph_to_function_def  ops.functions
+python.framework.graph_util             graph_util
+python.framework.graph_util_impl        graph_util
+python.framework.importer               ir.importer
+python.framework.indexed_slices         ir.composite
+python.framework.load_library           .
+python.framework.meta_graph             checkpoint.meta_graph train.meta_graph .
+python.framework.op_def_registry        internal_paths.op_defs
+python.framework.ops                    internal_paths.framework_ops ir.graph ir.operation
+                                        ir.tensor ir.composite ir.convert ir.defaults
+                                        ir.collections ir.name_scope proto
+                                        .
+python.framework.random_seed            ops.seeds .
+python.framework.smart_cond             layers.smart_cond .
+python.framework.sparse_tensor          ir.composite .
+python.framework.tensor_shape           shapes
+python.framework.tensor_spec            ir.tensor_spec .
+python.framework.tensor_util            ops.tensor_values ir.constants
+                                        ir.tensor_codec .
+python.framework.test_ops               raw_ops
+python.framework.test_util              testing.test_util testing .
+python.framework.versions               version .
+
+python.keras                            keras
+python.keras.*                          keras
+
+python.layers                           layers
+python.layers.base                      layers.base layers
+python.layers.core                      layers.core layers
+python.layers.convolutional             layers.convolutional layers
+python.layers.layers                    layers
+python.layers.normalization             layers.normalization layers
+python.layers.pooling                   layers.pooling layers
+python.layers.utils                     layers.utils layers.smart_cond layers
+
+python.lib.io.file_io                   platform.file_io platform.gfile
+python.lib.io.python_io                 platform.tf_record
+python.lib.io.tf_record                 platform.tf_record
+
+python.ops.array_grad                   .
+python.ops.array_ops                    ops.array ops.shaping ops.slicing ops.joining ops.gather
+                                        ops.filling ops.diagonals ops.masking ops.padding
+                                        ops.blocks internal_paths.generated_ops .
+python.ops.batch_norm_ops               nn .
+python.ops.bitwise_ops                  bitwise
+python.ops.candidate_sampling_ops       nn .
+python.ops.check_ops                    debugging .
+python.ops.clip_ops                     ops.clip .
+python.ops.cond_v2                      .
+python.ops.confusion_matrix             ops.counting .
+python.ops.control_flow_ops             ops.control ops.control_flow ops.control_contexts
+                                        ops.while_context ops.conditionals ops.loops ops.debugging
+                                        internal_paths.control_flow .
+python.ops.control_flow_util            internal_paths.control_flow .
+python.ops.control_flow_state           autodiff.grad_loop
+python.ops.control_flow_v2_toggles      internal_paths.graph_mode
+python.ops.ctc_ops                      nn .
+python.ops.custom_gradient              .
+python.ops.data_flow_grad               .
+python.ops.data_flow_ops                ops.queues ops.barriers ops.accumulators ops.staging
+                                        ops.lookup ops.partitioning internal_paths.generated_ops .
+python.ops.distributions                distributions
+python.ops.distributions.*              distributions
+python.ops.embedding_ops                nn .
+python.ops.functional_ops               ops.functional ops.functions .
+python.ops.gradient_checker             test
+python.ops.gradient_checker_v2          testing.gradient_checker_v2 test
+python.ops.gradients                    .
+python.ops.gradients_impl               autodiff.gradients autodiff.hessians .
+python.ops.gradients_util               autodiff.gradients .
+python.ops.histogram_ops                .
+python.ops.image_ops                    image .
+python.ops.image_ops_impl               image .
+python.ops.init_ops                     ops.initializers .
+python.ops.init_ops_v2                  ops.initializers .
+python.ops.inplace_ops                  ops.inplace internal_paths.generated_ops
+python.ops.io_ops                       io ops.save_restore ops.files ops.readers
+                                        internal_paths.generated_ops .
+python.ops.linalg                       linalg
+python.ops.linalg.*                     linalg linear_operators
+python.ops.linalg_grad                  .
+python.ops.linalg_ops                   linalg .
+python.ops.list_ops                     internal_paths.generated_ops
+python.ops.logging_ops                  ops.debugging ops.summaries summary .
+python.ops.lookup_ops                   lookup contrib.lookup .
+python.ops.losses                       losses
+python.ops.losses.*                     losses
+python.ops.manip_ops                    .
+python.ops.map_fn                       .
+python.ops.math_grad                    .
+python.ops.math_ops                     ops.math math internal_paths.generated_ops .
+python.ops.metrics                      metrics
+python.ops.metrics_impl                 metrics
+python.ops.nn                           nn
+python.ops.nn_grad                      .
+python.ops.nn_impl                      nn .
+python.ops.nn_ops                       nn ops.convolution ops.pool ops.dropout
+                                        internal_paths.generated_ops .
+python.ops.numerics                     .
+python.ops.parsing_ops                  io ops.parsing .
+python.ops.partitioned_variables        ops.partitioned_variables ops.partitioners .
+python.ops.ragged.*                     ragged
+python.ops.random_grad                  .
+python.ops.random_ops                   random ops.random internal_paths.generated_ops .
+python.ops.resource_variable_ops        ops.resource_variables ops.resource_variable
+                                        internal_paths.generated_ops .
+python.ops.resources                    ops.resources .
+python.ops.rnn                          nn rnn
+python.ops.rnn_cell                     nn.rnn_cell rnn
+python.ops.rnn_cell_impl                nn.rnn_cell rnn
+python.ops.script_ops                   ops.script .
+python.ops.sdca_ops                     internal_paths.generated_ops
+python.ops.seq2seq                      contrib.legacy_seq2seq
+python.ops.session_ops                  ops.session_handles .
+python.ops.sets                         sets
+python.ops.sets_impl                    sets
+python.ops.signal                       signal
+python.ops.signal.*                     signal
+python.ops.sort_ops                     .
+python.ops.sparse_grad                  .
+python.ops.sparse_ops                   sparse .
+python.ops.special_math_ops             math .
+python.ops.spectral_ops                 spectral signal
+python.ops.standard_ops                 .
+python.ops.state_grad                   .
+python.ops.state_ops                    ops.state ops.variable_updates
+                                        internal_paths.generated_ops .
+python.ops.stateless_random_ops         random .
+python.ops.string_ops                   strings .
+python.ops.summary_op_util              ops.summary_names summary
+python.ops.summary_ops                  summary
+python.ops.summary_ops_v2               contrib.summary
+python.ops.template                     .
+python.ops.tensor_array_grad            .
+python.ops.tensor_array_ops             ops.tensor_array .
+python.ops.unconnected_gradients        .
+python.ops.variable_scope               ops.variable_scope ops.variable_store
+                                        ops.variable_creation .
+python.ops.variables                    ops.variables ops.partitioned_variables
+                                        ops.variable_collections .
+python.ops.weights_broadcast_ops        losses.weights_broadcast losses
+python.ops.while_v2                     .
+python.ops.gen_*_ops                    internal_paths.generated_ops
+
+python.platform.app                     app
+python.platform.benchmark               testing.benchmark test
+python.platform.flags                   flags
+python.platform.gfile                   gfile
+python.platform.googletest              testing.googletest test
+python.platform.resource_loader         resource_loader
+python.platform.sysconfig               sysconfig
+python.platform.test                    test
+python.platform.tf_logging              logging
+
+python.profiler.*                       profiler
+
+python.pywrap_tensorflow                internal_paths.pywrap checkpoint train .
+python.pywrap_tensorflow_internal       internal_paths.pywrap checkpoint train .
+
+python.saved_model                      saved_model
+python.saved_model.builder              saved_model.builder saved_model
+python.saved_model.builder_impl         saved_model.builder saved_model
+python.saved_model.constants            saved_model.constants saved_model
+python.saved_model.loader               saved_model.loader saved_model
+python.saved_model.loader_impl          saved_model.loader saved_model
+python.saved_model.main_op              saved_model.main_op saved_model
+python.saved_model.main_op_impl         saved_model.main_op saved_model
+python.saved_model.signature_constants  saved_model.signature_constants
+python.saved_model.signature_def_utils  saved_model.signature_def_utils
+python.saved_model.signature_def_utils_impl saved_model.signature_def_utils
+python.saved_model.simple_save          saved_model
+python.saved_model.tag_constants        saved_model.tag_constants
+python.saved_model.utils                saved_model.utils
+python.saved_model.utils_impl           saved_model.utils
+python.saved_model.*                    saved_model
+
+python.summary.event_accumulator        summary
+python.summary.summary                  summary
+python.summary.summary_iterator         summary train
+python.summary.writer.*                 summary
+python.summary.*                        summary
+
+python.tools                            tools
+python.tools.*                          tools graph_util
+
+python.training                         train
+python.training.moving_averages         train.moving_averages train
+python.training.monitored_session       train.monitored_session train
+python.training.optimizer               train.optimizer train
+python.training.saver                   train.saver train
+python.training.server_lib              train distributed
+python.training.slot_creator            train.slots
+python.training.training_ops            internal_paths.generated_ops
+python.training.training_util           train.global_step train
+python.training.checkpointable.*        train.tracking train
+python.training.tracking.*              train.tracking train
+python.training.*                       train train.internals
+
+python.user_ops.user_ops                .
+
+python.util.all_util                    internal_paths.python_util
+python.util.compat                      compat
+python.util.deprecation                 internal_paths.python_util
+python.util.keyword_args                internal_paths.python_util
+python.util.lazy_loader                 internal_paths.python_util
+python.util.nest                        nest
+python.util.protobuf.compare            testing.proto_compare
+python.util.tf_contextlib               internal_paths.python_util
+python.util.tf_decorator                internal_paths.python_util
+python.util.tf_export                   internal_paths.python_util
+python.util.tf_inspect                  internal_paths.python_inspect
+python.util.tf_should_use               internal_paths.python_util
+python.util.function_utils              internal_paths.python_util
+python.util.object_identity             internal_paths.python_util
+python.util.*                           internal_paths.python_util
+"""
+
+
+@cache
+def _lines() -> tuple[dict[str, tuple[str, ...]], list[tuple[str, tuple[str, ...]]]]:
+    """The sources of the paths written out (and of the packages above them), and the patterns."""
+    explicit: dict[str, tuple[str, ...]] = {}
+    patterns: list[tuple[str, tuple[str, ...]]] = []
+    for line in PATHS.replace("\n ", " ").split("\n"):
+        path, *sources = line.split() or [""]
+        found = tuple("" if source == "." else source for source in sources)
+        if "*" in path:
+            patterns.append((path, found))
+        elif path:
+            explicit[path] = found
+        parents = path.split(".")[:-1]
+        for length in range(1, len(parents) + 1):
+            explicit.setdefault(".".join(parents[:length]), ())
+    return explicit, patterns
+
+
+def is_written_out(path: str) -> bool:
+    """Whether a path has a line of its own, or is a package above one that has."""
+    return path in _lines()[0]
+
+
+def sources(path: str) -> Sequence[str] | None:
+    """Where the names of a path are, by modules below the package; None for an unknown path."""
+    explicit, patterns = _lines()
+    if path in explicit:
+        return explicit[path]
+    for pattern, found in patterns:
+        if fnmatchcase(path, pattern):
+            return found
+    return None

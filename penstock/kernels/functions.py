@@ -1,0 +1,96 @@
+"""Calls of functions: the body is a step of its own, compiled when the call first runs."""
+
+from __future__ import annotations
+
+import torch
+
+from penstock.kernels.registry import kernel
+
+
+def _first_of_one(node, results):
+    return results[0] if len(node.dtypes) == 1 else results
+
+
+@kernel("PartitionedCall", "StatefulPartitionedCall", "_FunctionCall", step=True)
+def _(node, env):
+    if node.spec.function is not None:
+        call = env.function(node, node.spec.function.name, node.attrs)
+    else:
+        call = env.function(node, node.attrs["f"].name, node.attrs["f"].attrs)
+    return lambda step, *args: _first_of_one(node, call(step, args))
+
+
+@kernel("SymbolicGradient", step=True)
+def _(node, env):
+    call = env.gradient_function(node, node.attrs["f"].name, node.attrs["f"].attrs)
+    return lambda step, *args: _first_of_one(node, call(step, args))
+
+
+def _is_true(value) -> bool:
+    """TensorFlow's truth of a tensor: a scalar's value, else whether it has elements."""
+    if isinstance(value, torch.Tensor):
+        return bool(value) if value.dim() == 0 else value.numel() > 0
+    return bool(value.item()) if value.ndim == 0 else value.size > 0
+
+
+@kernel("If", "StatelessIf", step=True)
+def _(node, env):
+    branches = [
+        env.function(node, node.attrs[key].name, node.attrs[key].attrs)
+        for key in ("then_branch", "else_branch")
+    ]
+
+    def run(step, cond, *args):
+        chosen = branches[0] if _is_true(cond) else branches[1]
+        return _first_of_one(node, chosen(step, args))
+
+    return run
+
+
+@kernel("Case", "StatelessCase", step=True)
+def _(node, env):
+    branches = [env.function(node, each.name, each.attrs) for each in node.attrs["branches"]]
+
+    def run(step, index, *args):
+        place = int(index)
+        in_range = 0 <= place < len(branches)
+        return _first_of_one(node, branches[place if in_range else -1](step, args))
+
+    return run
+
+
+@kernel("While", "StatelessWhile", step=True)
+def _(node, env):
+    condition, body = (
+        env.function(node, node.attrs[key].name, node.attrs[key].attrs) for key in ("cond", "body")
+    )
+
+    def run(step, *values):
+        while _is_true(condition(step, values)[0]):
+            step.check()
+            values = body(step, values)
+        return _first_of_one(node, values)
+
+    return run
+
+
+@kernel("For", step=True)
+def _(node, env):
+    body = env.function(node, node.attrs["body"].name, node.attrs["body"].attrs)
+
+    def run(step, start, limit, delta, *values):
+        for index in range(int(start), int(limit), int(delta)):
+            step.check()
+            values = body(step, (torch.tensor(index, dtype=torch.int32), *values))
+        return _first_of_one(node, values)
+
+    return run
+
+
+@kernel("FakeParam")
+def _(node, env):
+    from penstock.kernels.values import torch_type
+
+    shape = [size or 0 for size in node.attrs["shape"] or ()]
+    empty = torch.empty(shape, dtype=torch_type(node.dtypes[0]), device=env.torch_device)
+    return lambda: empty

@@ -1,0 +1,78 @@
+"""The public namespaces: which are loaded when they are first used, and what they say of gaps."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from typing import Any
+
+from penstock import absent
+
+#: Parts of the API that most programs do not touch: imported when they are asked for.
+LAZY = (
+    "app",
+    "compat",
+    "contrib",
+    "data",
+    "distributions",
+    "estimator",
+    "feature_column",
+    "flags",
+    "gfile",
+    "graph_util",
+    "image",
+    "keras",
+    "linalg",
+    "logging",
+    "lookup",
+    "metrics",
+    "profiler",
+    "python_io",
+    "resource_loader",
+    "saved_model",
+    "signal",
+    "spectral",
+    "sysconfig",
+    "test",
+    "testing",
+    "tools",
+    "user_ops",
+    "version",
+)
+
+ROOT = "penstock"
+
+
+def _public_submodules(module: types.ModuleType) -> list[str]:
+    return [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, types.ModuleType) and value.__name__ == f"{module.__name__}.{name}"
+    ]
+
+
+def _lazily(name: str) -> Any:
+    """A namespace, or an internal package such as `tf.python`, imported now."""
+    from penstock.internal_paths import table
+
+    if name in LAZY or table.is_written_out(name):
+        try:
+            found = importlib.import_module(f"{ROOT}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{ROOT}.{name}":
+                raise
+        else:
+            if not isinstance(found, types.ModuleType) or name in LAZY:
+                absent.watch(found, f"tf.{name}")
+            return found
+    raise AttributeError(name)
+
+
+def install() -> None:
+    """Makes `tf.name` load what is lazy, and every namespace name what it lacks."""
+    root = sys.modules[ROOT]
+    root.__getattr__ = _lazily  # type: ignore[method-assign]
+    absent.watch(root, "tf")
+    for name in _public_submodules(root):
+        absent.watch(sys.modules[f"{ROOT}.{name}"], f"tf.{name}")

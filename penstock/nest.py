@@ -1,0 +1,465 @@
+"""`tf.nest` and TensorFlow's internal `nest`: nested structures as trees.
+
+`penstock.ir.nest` has the two basic walks, for the layers below; here are the checks, the paths,
+and the functions that stop at a shallow structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from penstock.ir import nest as trees
+from penstock.ir.composite import IndexedSlices, SparseTensor
+
+__all__ = [
+    "assert_same_structure",
+    "assert_shallow_structure",
+    "flatten",
+    "flatten_dict_items",
+    "flatten_up_to",
+    "flatten_with_joined_string_paths",
+    "flatten_with_tuple_paths",
+    "flatten_with_tuple_paths_up_to",
+    "get_traverse_shallow_structure",
+    "is_nested",
+    "is_sequence",
+    "is_sequence_or_composite",
+    "list_to_tuple",
+    "map_structure",
+    "map_structure_up_to",
+    "map_structure_with_paths",
+    "map_structure_with_tuple_paths",
+    "map_structure_with_tuple_paths_up_to",
+    "pack_sequence_as",
+    "yield_flat_paths",
+]
+
+_Items = list[tuple[Any, Any]]
+
+
+def is_nested(structure: Any) -> bool:
+    """Whether a value is a structure (list, tuple, dict, attrs object), not a leaf."""
+    return trees.is_nested(structure)
+
+
+is_sequence = is_nested
+
+
+def is_sequence_or_composite(structure: Any) -> bool:
+    """Whether a value is a structure or a tensor of several parts, such as a SparseTensor."""
+    return is_nested(structure) or isinstance(structure, (SparseTensor, IndexedSlices))
+
+
+def _is_inner(expand_composites: bool) -> Callable[[Any], bool]:
+    return is_sequence_or_composite if expand_composites else is_nested
+
+
+def _items(structure: Any) -> _Items:
+    """The children of a structure with their keys, in the order of `flatten`."""
+    if isinstance(structure, SparseTensor):
+        parts = (structure.indices, structure.values, structure.dense_shape)
+        return list(zip(("indices", "values", "dense_shape"), parts, strict=True))
+    if isinstance(structure, IndexedSlices):
+        found = [("values", structure.values), ("indices", structure.indices)]
+        shape = structure.dense_shape
+        return found if shape is None else [*found, ("dense_shape", shape)]
+    if isinstance(structure, Mapping):
+        return [(key, structure[key]) for key in trees._sorted_keys(structure)]
+    if hasattr(type(structure), "__attrs_attrs__"):
+        return [(each.name, getattr(structure, each.name)) for each in structure.__attrs_attrs__]
+    if hasattr(structure, "_fields"):
+        return list(zip(structure._fields, structure, strict=True))
+    return list(enumerate(structure))
+
+
+def _like(structure: Any, children: list[Any]) -> Any:
+    """A structure of the same type as another, with other children in the order of `flatten`."""
+    if isinstance(structure, SparseTensor):
+        return SparseTensor(*children)
+    if isinstance(structure, IndexedSlices):
+        return IndexedSlices(*children)
+    if isinstance(structure, Mapping):
+        found = dict(zip(trees._sorted_keys(structure), children, strict=True))
+        ordered = {key: found[key] for key in structure}
+        if hasattr(structure, "default_factory"):
+            return type(structure)(structure.default_factory, ordered)  # type: ignore[call-arg]
+        return type(structure)(ordered)  # type: ignore[call-arg]
+    if hasattr(structure, "_fields") or hasattr(type(structure), "__attrs_attrs__"):
+        return type(structure)(*children)
+    return type(structure)(children)
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves of a structure, left to right; dicts in the order of their keys."""
+    if not expand_composites:
+        return trees.flatten(structure)
+    return [leaf for _, leaf in _leaves(structure, is_sequence_or_composite)]
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+    """The inverse of `flatten`: the leaves of `flat_sequence` in the form of `structure`."""
+    is_inner = _is_inner(expand_composites)
+    if not is_nested(flat_sequence):
+        raise TypeError(
+            f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found "
+            f"incompatible type `{type(flat_sequence)}` instead: flat_sequence must be a sequence."
+        )
+    leaves = list(flat_sequence)
+    if not is_inner(structure):
+        if len(leaves) != 1:
+            raise ValueError(
+                f"Structure is a scalar but len(flat_sequence) == {len(leaves)} > 1: the target "
+                f"structure is of type `{type(structure)}`, the input is {leaves}."
+            )
+        return leaves[0]
+    wanted = len(flatten(structure, expand_composites))
+    if wanted != len(leaves):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {wanted} elements, but flat_sequence had "
+            f"{len(leaves)} elements.  Structure: {structure}, flat_sequence: {flat_sequence}."
+        )
+    return _packed(structure, iter(leaves), is_inner)
+
+
+def _packed(structure: Any, leaves: Iterator[Any], is_inner: Callable[[Any], bool]) -> Any:
+    if not is_inner(structure):
+        return next(leaves)
+    return _like(structure, [_packed(child, leaves, is_inner) for _, child in _items(structure)])
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raises ValueError for structures of another form, TypeError for other types in one form."""
+    try:
+        _assert_same(nest1, nest2, check_types, _is_inner(expand_composites))
+    except (TypeError, ValueError) as error:
+        first, second = (
+            map_structure(lambda _: _DOT, nest, expand_composites=expand_composites)
+            for nest in (nest1, nest2)
+        )
+        raise type(error)(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {_typed(nest1)}\n\nSecond structure: {_typed(nest2)}\n\n"
+            f"More specifically: {error}\n"
+            f"Entire first structure:\n{first}\nEntire second structure:\n{second}"
+        ) from None
+
+
+class _Dot:
+    """A leaf in a message that shows the form of a structure."""
+
+    def __repr__(self) -> str:
+        return "."
+
+
+_DOT = _Dot()
+
+
+def _typed(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
+def _assert_same(
+    first: Any, second: Any, check_types: bool, is_inner: Callable[[Any], bool]
+) -> None:
+    if is_inner(first) != is_inner(second):
+        inner, leaf = (first, second) if is_inner(first) else (second, first)
+        raise ValueError(
+            f'Substructure "{_typed(inner)}" is a sequence, while substructure '
+            f'"{_typed(leaf)}" is not'
+        )
+    if not is_inner(first):
+        return
+    if check_types:
+        _assert_same_type(first, second)
+    items, others = _items(first), _items(second)
+    if len(items) != len(others):
+        raise ValueError(
+            "The two structures don't have the same number of elements. "
+            f"First structure: {_typed(first)}. Second structure: {_typed(second)}"
+        )
+    if isinstance(first, Mapping) and isinstance(second, Mapping) and set(first) != set(second):
+        raise ValueError(
+            "The two dictionaries don't have the same set of keys. First structure has keys "
+            f"{list(first)}, while second structure has keys {list(second)}"
+        )
+    for (_, child), (_, other) in zip(items, others, strict=True):
+        _assert_same(child, other, check_types, is_inner)
+
+
+def _assert_same_type(first: Any, second: Any) -> None:
+    """Named tuples of one name and fields are of one type, dicts of any kind are, too."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return
+    if _is_named_tuple(first) and _is_named_tuple(second):
+        same = type(first).__name__ == type(second).__name__ and first._fields == second._fields
+        if same:
+            return
+    elif type(first) is type(second):
+        return
+    raise TypeError(
+        "The two structures don't have the same sequence type. First structure "
+        f"{_typed(first)} has type {type(first).__name__}, while second structure "
+        f"{_typed(second)} has type {type(second).__name__}"
+    )
+
+
+def _is_named_tuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """Applies a function to the corresponding leaves of structures of the same form."""
+    check_types = kwargs.pop("check_types", True)
+    expand_composites = kwargs.pop("expand_composites", False)
+    if kwargs:
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
+            f"`{'`, `'.join(kwargs)}`"
+        )
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types, expand_composites)
+    flat = [flatten(each, expand_composites) for each in structure]
+    results = [func(*entries) for entries in zip(*flat, strict=True)]
+    return pack_sequence_as(structure[0], results, expand_composites)
+
+
+def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
+    """A flat dict from one whose keys and values are structures of the same form."""
+    if not isinstance(dictionary, Mapping):
+        raise TypeError("input must be a dictionary")
+    flat: dict[Any, Any] = {}
+    for key, value in dictionary.items():
+        keys, values = flatten(key), flatten(value)
+        if len(keys) != len(values):
+            raise ValueError(
+                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had "
+                f"{len(values)} elements. Key: {keys}, value: {values}."
+            )
+        for each, item in zip(keys, values, strict=True):
+            if each in flat:
+                raise ValueError(f"Could not flatten dictionary: this key is not unique: {each}")
+            flat[each] = item
+    return flat
+
+
+# Paths --------------------------------------------------------------------------------------------
+
+
+def _leaves(
+    structure: Any, is_inner: Callable[[Any], bool], path: tuple[Any, ...] = ()
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    if not is_inner(structure):
+        yield path, structure
+        return
+    for key, child in _items(structure):
+        yield from _leaves(child, is_inner, (*path, key))
+
+
+def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tuple[Any, ...]]:
+    """The path of keys and indices to each leaf, in the order of `flatten`."""
+    for path, _ in _leaves(nest, _is_inner(expand_composites)):
+        yield path
+
+
+def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> _Items:
+    """Pairs of a leaf's path and the leaf."""
+    return list(_leaves(structure, _is_inner(expand_composites)))
+
+
+def flatten_with_joined_string_paths(
+    structure: Any, separator: str = "/", expand_composites: bool = False
+) -> list[tuple[str, Any]]:
+    """Pairs of a leaf's path as text and the leaf."""
+    found = flatten_with_tuple_paths(structure, expand_composites)
+    return [(separator.join(map(str, path)), leaf) for path, leaf in found]
+
+
+def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """As `map_structure`; the function gets the leaf's path as its first argument."""
+    return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
+
+
+def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """As `map_structure`; the function gets the leaf's path, joined by slashes, first."""
+
+    def with_text(path: tuple[Any, ...], *leaves: Any) -> Any:
+        return func("/".join(map(str, path)), *leaves)
+
+    return map_structure_with_tuple_paths_up_to(structure[0], with_text, *structure, **kwargs)
+
+
+# Up to a shallow structure ------------------------------------------------------------------------
+
+
+def assert_shallow_structure(
+    shallow_tree: Any,
+    input_tree: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
+) -> None:
+    """Raises unless `shallow_tree` is the upper part of `input_tree`."""
+    is_inner = _is_inner(expand_composites)
+    if not is_inner(shallow_tree):
+        return
+    if not is_inner(input_tree):
+        raise TypeError(
+            "If shallow structure is a sequence, input must also be a sequence. "
+            f"Input has type: {type(input_tree)}."
+        )
+    if check_types:
+        _assert_types_allow(shallow_tree, input_tree)
+    if isinstance(shallow_tree, Mapping):
+        absent = [key for key in shallow_tree if key not in input_tree]
+        if absent:
+            raise ValueError(
+                "The two structures don't have the same keys: the shallow_tree's keys are not a "
+                "subset of the input_tree's keys. The shallow_tree has the following keys that "
+                f"are not in the input_tree: {absent}."
+            )
+    elif check_subtrees_length and len(_items(shallow_tree)) != len(_items(input_tree)):
+        raise ValueError(
+            "The two structures don't have the same sequence length. Input structure has length "
+            f"{len(_items(input_tree))}, while shallow structure has length "
+            f"{len(_items(shallow_tree))}."
+        )
+    children = dict(_items(input_tree)) if isinstance(shallow_tree, Mapping) else None
+    others = [child for _, child in _items(input_tree)]
+    for index, (key, child) in enumerate(_items(shallow_tree)):
+        below = others[index] if children is None else children[key]
+        assert_shallow_structure(
+            child, below, check_types, expand_composites, check_subtrees_length
+        )
+
+
+def _assert_types_allow(shallow: Any, deep: Any) -> None:
+    if isinstance(shallow, Mapping) and isinstance(deep, Mapping):
+        return
+    if _is_named_tuple(shallow) and _is_named_tuple(deep):
+        if shallow._fields == deep._fields and type(shallow).__name__ == type(deep).__name__:
+            return
+    elif isinstance(deep, type(shallow)):
+        return
+    raise TypeError(
+        "The two structures don't have the same sequence type. Input structure has type "
+        f"{type(deep)}, while shallow structure has type {type(shallow)}."
+    )
+
+
+def _leaves_up_to(
+    shallow: Any, deep: Any, is_inner: Callable[[Any], bool], path: tuple[Any, ...] = ()
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    if not is_inner(shallow):
+        yield path, deep
+        return
+    keyed = dict(_items(deep)) if isinstance(shallow, Mapping) else None
+    others = [child for _, child in _items(deep)]
+    for index, (key, child) in enumerate(_items(shallow)):
+        below = others[index] if keyed is None else keyed[key]
+        yield from _leaves_up_to(child, below, is_inner, (*path, key))
+
+
+def flatten_with_tuple_paths_up_to(
+    shallow_tree: Any,
+    input_tree: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
+) -> _Items:
+    """Pairs of path and subtree of `input_tree` where `shallow_tree` has its leaves."""
+    assert_shallow_structure(
+        shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length
+    )
+    return list(_leaves_up_to(shallow_tree, input_tree, _is_inner(expand_composites)))
+
+
+def flatten_up_to(
+    shallow_tree: Any,
+    input_tree: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
+) -> list[Any]:
+    """The subtrees of `input_tree` where `shallow_tree` has its leaves."""
+    found = flatten_with_tuple_paths_up_to(
+        shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length
+    )
+    return [subtree for _, subtree in found]
+
+
+def map_structure_up_to(
+    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
+) -> Any:
+    """Applies a function to the subtrees of the inputs where `shallow_tree` has its leaves."""
+    return map_structure_with_tuple_paths_up_to(
+        shallow_tree, lambda _, *subtrees: func(*subtrees), *inputs, **kwargs
+    )
+
+
+def map_structure_with_tuple_paths_up_to(
+    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
+) -> Any:
+    """As `map_structure_up_to`; the function gets the subtree's path as its first argument."""
+    if not inputs:
+        raise ValueError("Cannot map over no sequences")
+    expand_composites = kwargs.get("expand_composites", False)
+    found = [flatten_with_tuple_paths_up_to(shallow_tree, each, **kwargs) for each in inputs]
+    results = [
+        func(entries[0][0], *(subtree for _, subtree in entries))
+        for entries in zip(*found, strict=True)
+    ]
+    return pack_sequence_as(shallow_tree, results, expand_composites)
+
+
+def get_traverse_shallow_structure(
+    traverse_fn: Callable[[Any], Any], structure: Any, expand_composites: bool = False
+) -> Any:
+    """A shallow structure with True and False at its leaves: where `traverse_fn` said to go on."""
+    is_inner = _is_inner(expand_composites)
+    wanted = traverse_fn(structure)
+    if not is_inner(structure):
+        if not isinstance(wanted, bool):
+            raise TypeError(f"traverse_fn returned structure: {wanted} for non-structure input")
+        return wanted
+    if isinstance(wanted, bool):
+        if not wanted:
+            return False
+        wanted = _like(structure, [True] * len(_items(structure)))
+    elif not is_inner(wanted):
+        raise TypeError(f"traverse_fn returned a non-bool scalar: {wanted} for input: {structure}")
+    assert_shallow_structure(wanted, structure, expand_composites=expand_composites)
+    results = []
+    for (_, traverse), (_, child) in zip(_items(wanted), _items(structure), strict=True):
+        if not isinstance(traverse, bool):
+            raise TypeError(
+                f"traverse_fn didn't return a depth=1 structure of bools.  saw: {wanted}"
+            )
+        below = (
+            get_traverse_shallow_structure(traverse_fn, child, expand_composites)
+            if traverse
+            else False
+        )
+        results.append(below)
+    return _like(structure, results)
+
+
+def list_to_tuple(structure: Any) -> Any:
+    """The structure with tuples in place of its lists."""
+    if not is_nested(structure):
+        return structure
+    children = [list_to_tuple(child) for _, child in _items(structure)]
+    return tuple(children) if isinstance(structure, list) else _like(structure, children)
+
+
+def _sequence_like(instance: Any, args: Sequence[Any]) -> Any:
+    return _like(instance, list(args))
+
+
+yield_flattened_paths = yield_flat_paths

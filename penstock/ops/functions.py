@@ -1,0 +1,392 @@
+"""Calling functions: the call ops, `Defun`, and `tf.function` inside a graph."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from penstock import dtypes, shapes
+from penstock.ir import nest
+from penstock.ir.attr_codec import Function as FunctionName
+from penstock.ir.convert import convert_to_tensor
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.function import (
+    Function,
+    FunctionGraph,
+    add_function,
+    argument_name,
+    function_def,
+    hashed_name,
+)
+from penstock.ir.operation import Operation
+from penstock.ir.registry import STATEFUL, attr, not_differentiable, op
+from penstock.ir.tensor import Tensor
+from penstock.shapes import Shape
+
+_TYPES = {"Tin": attr("list(type)", minimum=0), "Tout": attr("list(type)", minimum=0)}
+_CALL = {**_TYPES, "f": attr("func"), "config": "", "config_proto": "", "executor_type": ""}
+
+PartitionedCall = op("PartitionedCall(args: *Tin) -> output: *Tout", **_CALL)
+StatefulPartitionedCall = op(
+    "StatefulPartitionedCall(args: *Tin) -> output: *Tout", STATEFUL, **_CALL
+)
+SymbolicGradient = op("SymbolicGradient(input: *Tin) -> output: *Tout", f=attr("func"))
+not_differentiable(SymbolicGradient)
+
+
+def function_called(op: Operation, key: str = "f") -> Function:
+    """The function that an attr of a node names."""
+    return _named(op, op.attrs[key])
+
+
+def _named(op: Operation, name: FunctionName) -> Function:
+    try:
+        return op.graph._functions[name.name]
+    except KeyError:
+        raise ValueError(
+            f"{op.type} '{op.name}' calls the function {name.name!r}, which its graph does not have"
+        ) from None
+
+
+def result_shapes(op: Operation, name: FunctionName) -> list[Shape]:
+    """The static shapes of what a function returns, as far as its body alone tells."""
+    function = op.graph._functions.get(name.name)
+    if function is None:
+        return [None] * len(op._outputs)
+    return [output._shape for output in function.body(name.attrs, op.graph._functions).outputs]
+
+
+@PartitionedCall.shape
+@StatefulPartitionedCall.shape
+def _(op: Operation, *args: Shape) -> list[Shape]:
+    return result_shapes(op, op.attrs["f"])
+
+
+@SymbolicGradient.shape
+def _(op: Operation, *inputs: Shape) -> list[Shape]:
+    return list(inputs[: len(op.attrs["Tout"])])
+
+
+@PartitionedCall.gradient
+@StatefulPartitionedCall.gradient
+def call_gradient(op: Operation, *grads: Any) -> list[Tensor]:
+    """The gradients of a call: a node that differentiates the function's body."""
+    from penstock.ops.filling import zeros_like
+
+    function = op.spec.function or function_called(op)
+    if function.gradient is not None:
+        return function.gradient(op, *grads)
+    name = op.attrs.get("f") or FunctionName(function.name, dict(op.attrs))
+    full = [
+        zeros_like(output) if grad is None else convert_to_tensor(grad)
+        for output, grad in zip(op._outputs, grads, strict=True)
+    ]
+    types = [tensor._dtype.base_dtype for tensor in op._inputs]
+    return SymbolicGradient([*op._inputs, *full], Tout=types, f=name)
+
+
+class Defun:
+    """Decorator that makes a Python function of tensors a function of the graph.
+
+    >>> @function.Defun(tf.float32, tf.float32)
+    ... def multiply_add(x, y):
+    ...     return x * y + 1.0
+
+    Args:
+      input_types: the arguments' types; without them, those of the first call.
+      func_name: the function's name in the graph; grad_func: another Defun, of the arguments and
+        the gradients; python_grad_func: a Python function of the node and the gradients;
+        out_names: names of the results; shape_func: static shapes of a call's results.
+    """
+
+    def __init__(self, *input_types: Any, **kwargs: Any):
+        self._input_types = [dtypes.as_dtype(each) for each in input_types]
+        self._kwargs = kwargs
+
+    def __call__(self, func: Callable[..., Any]) -> DefinedFunction:
+        if not callable(func):
+            raise ValueError("func must be callable")
+        names = [
+            name
+            for name, parameter in inspect.signature(func).parameters.items()
+            if parameter.kind
+            in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        ]
+        takes_any = any(
+            parameter.kind is inspect.Parameter.VAR_POSITIONAL
+            for parameter in inspect.signature(func).parameters.values()
+        )
+        if self._input_types and not takes_any and len(names) != len(self._input_types):
+            raise ValueError(
+                f"The function has {len(names)} arguments, but {len(self._input_types)} types of "
+                "arguments are declared"
+            )
+        return DefinedFunction(func, self._input_types or None, **self._kwargs)
+
+
+class DefinedFunction:
+    """What `Defun` makes: calling it with tensors adds a node that calls the function."""
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        input_types: Sequence[Any] | None,
+        func_name: str | None = None,
+        grad_func: Any = None,
+        python_grad_func: Callable[..., Any] | None = None,
+        out_names: Sequence[str] | None = None,
+        shape_func: Callable[..., Any] | None = None,
+        capture_by_value: bool = False,
+        **kwargs: Any,
+    ):
+        self._func = func
+        self._types = input_types
+        self._wanted_name = func_name
+        self._grad_func = grad_func
+        self._python_gradient = python_grad_func
+        self._out_names = out_names
+        self._shape_func = shape_func
+        self._attrs = kwargs
+        self._made: dict[Any, tuple[Function, FunctionGraph]] = {}
+        self.__name__ = getattr(func, "__name__", "function")
+        self.__doc__ = func.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        name = kwargs.pop("name", None)
+        tensors = self._converted(args)
+        function, body = self._function([tensor._dtype.base_dtype for tensor in tensors])
+        graph = get_default_graph()
+        add_function(graph, function)
+        captured = list(body.captures)
+        attrs = {f"_{key}": value for key, value in {**self._attrs, **kwargs}.items()}
+        inputs = [*tensors, *captured]
+        made = graph.create_op(function.name, _entered(inputs), name=name, attrs=attrs)
+        if self._shape_func is not None:
+            for output, shape in zip(made.outputs, self._shape_func(made), strict=True):
+                output.set_shape(shape)
+        outputs = made.outputs
+        if not outputs:
+            return made
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _converted(self, args: Sequence[Any]) -> list[Tensor]:
+        if self._types is None:
+            return [convert_to_tensor(value) for value in args]
+        if len(args) != len(self._types):
+            raise ValueError(
+                f"Expected {len(self._types)} arguments: {self._types}; got {len(args)}"
+            )
+        return [
+            convert_to_tensor(value, dtype.base_dtype)
+            for value, dtype in zip(args, self._types, strict=True)
+        ]
+
+    def _function(self, types: list[Any]) -> tuple[Function, FunctionGraph]:
+        key = tuple(types)
+        if key not in self._made:
+            body = traced(self._func, types)
+            name = self._wanted_name or hashed_name(self.__name__.strip("<>"), body)
+            definition = function_def(name, body, self._out_names)
+            function = Function(name, definition, body, self._gradient())
+            self._made[key] = function, body
+        return self._made[key]
+
+    def _gradient(self) -> Callable[..., Any] | None:
+        if self._python_gradient is not None:
+            return self._python_gradient
+        other = self._grad_func
+        if other is None:
+            return None
+
+        def call_other(op: Operation, *grads: Any) -> list[Tensor]:
+            found = other(*op.inputs, *grads)
+            return [found] if isinstance(found, Tensor) else list(found)
+
+        return call_other
+
+    def _only(self) -> tuple[Function, FunctionGraph]:
+        if self._types is None and not self._made:
+            raise ValueError("the function has no argument types yet: declare them, or call it")
+        return (
+            self._function(list(self._types))
+            if self._types is not None
+            else (next(iter(self._made.values())))
+        )
+
+    def add_to_graph(self, graph: Any) -> None:
+        """Adds the function to a graph's library."""
+        add_function(graph, self._only()[0])
+
+    @property
+    def name(self) -> str:
+        """The function's name in the graph."""
+        return self._only()[0].name
+
+    @property
+    def definition(self) -> Any:
+        """The FunctionDef message."""
+        return self._only()[0].definition
+
+    @property
+    def declared_input_types(self) -> Any:
+        return self._types
+
+    @property
+    def captured_inputs(self) -> list[Tensor]:
+        """The outer tensors that the body uses."""
+        return list(self._only()[1].captures)
+
+    @property
+    def stateful_ops(self) -> list[tuple[str, str]]:
+        """Names and types of the body's nodes that have state."""
+        ops = self._only()[1].get_operations()
+        return [(op.name, op.type) for op in ops if op.spec.is_stateful]
+
+    @property
+    def grad_func_name(self) -> str | None:
+        return self._grad_func.name if self._grad_func is not None else None
+
+    @property
+    def python_grad_func(self) -> Callable[..., Any] | None:
+        return self._python_gradient
+
+
+def _entered(inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The inputs of a call as tensors of the current graph, captured where it is a body itself."""
+    graph = get_default_graph()
+    if isinstance(graph, FunctionGraph):
+        return [graph.capture(tensor) for tensor in inputs]
+    return list(inputs)
+
+
+def traced(
+    func: Callable[..., Any],
+    types: Sequence[Any],
+    input_shapes: Sequence[Any] | None = None,
+    names: Sequence[str] | None = None,
+) -> FunctionGraph:
+    """The body of a Python function of tensors, built in a graph of its own."""
+    body = FunctionGraph(get_default_graph())
+    known = input_shapes or [None] * len(types)
+    if names is None:
+        names = _argument_names(func, len(types))
+    with body.as_default():
+        args = [
+            body.add_input(dtype, shapes.raw(shape), name)
+            for dtype, shape, name in zip(types, known, names, strict=True)
+        ]
+        results = func(*args)
+        if results is None:
+            results = []
+        flat = nest.flatten(results) if nest.is_nested(results) else [results]
+        body.outputs = [
+            body.capture(convert_to_tensor(value)) for value in flat if not _is_operation(value)
+        ]
+    body.finalize()
+    return body
+
+
+def _is_operation(value: Any) -> bool:
+    return isinstance(value, Operation)
+
+
+def _argument_names(func: Callable[..., Any], count: int) -> list[str]:
+    try:
+        parameters = list(inspect.signature(func).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [argument_name(each.name) for each in parameters if each.kind in positional][:count]
+    return names + [f"arg{index}" for index in range(len(names), count)]
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    experimental_autograph_options: Any = None,
+) -> Any:
+    """`tf.function` inside a graph: calls with the same types and shapes share one function.
+
+    The Python code runs once per signature; Python branches and loops on tensors are not converted.
+    """
+    if func is None:
+        return lambda later: function(later, input_signature, autograph)
+    return GraphFunction(func, input_signature)
+
+
+class GraphFunction:
+    """What `tf.function` makes."""
+
+    def __init__(self, python_function: Callable[..., Any], input_signature: Any = None):
+        self.python_function = python_function
+        self.input_signature = input_signature
+        self._made: dict[Any, tuple[Function, FunctionGraph, Any]] = {}
+        self.__name__ = getattr(python_function, "__name__", "function")
+        self.__doc__ = python_function.__doc__
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        if instance is None:
+            return self
+        bound = self.python_function.__get__(instance, owner)
+        made = instance.__dict__.setdefault("_graph_functions", {})
+        return made.setdefault(self.__name__, GraphFunction(bound, self.input_signature))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        flat = nest.flatten((args, kwargs))
+        tensors = {
+            index: convert_to_tensor(value)
+            for index, value in enumerate(flat)
+            if _is_tensor_like(value)
+        }
+        function, body, structure = self._traced(args, kwargs, flat, tensors)
+        add_function(get_default_graph(), function)
+        inputs = _entered([*tensors.values(), *body.captures])
+        call = StatefulPartitionedCall if function.is_stateful else PartitionedCall
+        types = [output._dtype.base_dtype for output in body.outputs]
+        outputs = call(inputs, Tout=types, f=FunctionName(function.name, {}))
+        if isinstance(outputs, Operation):
+            return None
+        return nest.pack_as(structure, list(outputs))
+
+    def _traced(
+        self, args: Any, kwargs: Any, flat: list[Any], tensors: dict[int, Tensor]
+    ) -> tuple[Function, FunctionGraph, Any]:
+        key = tuple(
+            (tensors[index]._dtype, tensors[index]._shape) if index in tensors else repr(value)
+            for index, value in enumerate(flat)
+        )
+        graph = get_default_graph()
+        if (graph, key) in self._made:
+            return self._made[graph, key]
+        structure: list[Any] = []
+
+        def run(*given: Tensor) -> Any:
+            merged = list(flat)
+            for index, tensor in zip(tensors, given, strict=True):
+                merged[index] = tensor
+            new_args, new_kwargs = nest.pack_as((args, kwargs), merged)
+            result = self.python_function(*new_args, **new_kwargs)
+            structure.append(result)
+            return [] if result is None else result
+
+        body = traced(
+            run,
+            [tensor._dtype.base_dtype for tensor in tensors.values()],
+            [tensor._shape for tensor in tensors.values()],
+        )
+        name = hashed_name(f"__inference_{self.__name__}", body)
+        made = Function(name, function_def(name, body), body), body, structure[0]
+        self._made[graph, key] = made
+        return made
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
+        """The function for arguments of one signature, as something to call."""
+        return lambda *given: self(*(given or args), **kwargs)
+
+
+def _is_tensor_like(value: Any) -> bool:
+    import numpy as np
+
+    return isinstance(value, (Tensor, np.ndarray)) or hasattr(value, "_as_graph_element")

@@ -1,0 +1,146 @@
+"""`tf.make_template`: a function that makes its variables once and shares them after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from penstock.ir.collections import GraphKeys
+from penstock.ir.defaults import get_default_graph
+from penstock.ops.variable_scope import unique_scope_name, variable_scope
+
+__all__ = ["make_template"]
+
+
+def make_template(
+    name_: str,
+    func_: Callable[..., Any],
+    create_scope_now_: bool = False,
+    unique_name_: str | None = None,
+    custom_getter_: Any = None,
+    **kwargs: Any,
+) -> Template:
+    """A function whose `get_variable` calls share variables between all of its calls.
+
+    Args:
+      name_: the variable scope's name, made unique.
+      create_scope_now_: open the scope here instead of where the first call is.
+      unique_name_: a scope name that is taken as it is.
+      **kwargs: arguments of `func_` to fix.
+    """
+    function = partial(func_, **kwargs) if kwargs else func_
+    return Template(name_, function, create_scope_now_, unique_name_, custom_getter_)
+
+
+class Template:
+    """What `make_template` returns."""
+
+    def __init__(
+        self,
+        name: str,
+        func: Callable[..., Any],
+        create_scope_now: bool = False,
+        unique_name: str | None = None,
+        custom_getter: Any = None,
+    ):
+        if name is None:
+            raise ValueError("name cannot be None.")
+        self._name = name
+        self._func = func
+        self._unique_name = unique_name
+        self._custom_getter = custom_getter
+        self._variables_created = False
+        self._scope: Any = None
+        if create_scope_now:
+            wanted = unique_name or unique_scope_name(name)
+            with variable_scope(
+                wanted, custom_getter=custom_getter, auxiliary_name_scope=False
+            ) as scope:
+                self._scope = scope
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._scope is None:
+            with variable_scope(
+                self._unique_name, self._name, custom_getter=self._custom_getter
+            ) as scope:
+                self._scope = scope
+                return self._call(args, kwargs)
+        with variable_scope(self._scope, reuse=self._variables_created):
+            return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+        before = len(trainable)
+        result = self._func(*args, **kwargs)
+        if self._variables_created and len(trainable) > before:
+            raise ValueError(
+                f"Trainable variable created when calling a template after the first time: "
+                f"{self._name!r} made {trainable[before].name}. Use tf.get_variable instead of "
+                "tf.Variable inside, or make the variable with trainable=False."
+            )
+        self._variables_created = True
+        return result
+
+    @property
+    def name(self) -> str:
+        """The name given to the template."""
+        return self._name
+
+    @property
+    def func(self) -> Callable[..., Any]:
+        return self._func
+
+    @property
+    def variable_scope(self) -> Any:
+        """The scope of its variables, or None before it is open."""
+        return self._scope
+
+    @property
+    def variable_scope_name(self) -> str | None:
+        if self._scope is None:
+            return None
+        name = str(self._scope.name)
+        return name[: -len("/")] if name.endswith("/") else name
+
+    @property
+    def var_scope(self) -> Any:
+        return self._scope
+
+    def _in_scope(self, key: str) -> list[Any]:
+        if self._scope is None:
+            return []
+        return get_default_graph().get_collection(key, f"{self.variable_scope_name}/")
+
+    @property
+    def variables(self) -> list[Any]:
+        """The global and local variables that the template made."""
+        return [
+            *self._in_scope(GraphKeys.GLOBAL_VARIABLES),
+            *self._in_scope(GraphKeys.LOCAL_VARIABLES),
+        ]
+
+    @property
+    def weights(self) -> list[Any]:
+        return self.variables
+
+    @property
+    def global_variables(self) -> list[Any]:
+        return self._in_scope(GraphKeys.GLOBAL_VARIABLES)
+
+    @property
+    def local_variables(self) -> list[Any]:
+        return self._in_scope(GraphKeys.LOCAL_VARIABLES)
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        return self._in_scope(GraphKeys.TRAINABLE_VARIABLES)
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        return self.trainable_variables
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        trainable = set(self.trainable_variables)
+        return [variable for variable in self.variables if variable not in trainable]

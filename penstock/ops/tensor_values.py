@@ -1,0 +1,69 @@
+"""Values outside of a graph: as messages, and as far as a graph alone determines them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock import dtypes, shapes
+from penstock.ir.constants import constant_shape, constant_value
+from penstock.ir.convert import is_dense_tensor_like
+from penstock.ir.tensor import Tensor
+from penstock.ir.tensor_codec import array_to_proto, proto_to_array
+from penstock.ops.constants import filled
+from penstock.ops.literals import to_array
+from penstock.shapes import TensorShape
+
+__all__ = ["get_static_value", "is_tensor", "make_ndarray", "make_tensor_proto"]
+
+
+def make_tensor_proto(
+    values: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
+) -> Any:
+    """A TensorProto of a value, by the rules of `tf.constant`."""
+    if type(values).__name__ == "TensorProto":
+        return values
+    array, found = to_array(values, None if dtype is None else dtypes.as_dtype(dtype))
+    if shape is not None:
+        if allow_broadcast and array.size != 1:
+            array = np.broadcast_to(array, tuple(shape))
+        array = filled(array, shapes.raw(shape), verify_shape)
+    return array_to_proto(array, found)
+
+
+def make_ndarray(tensor: Any) -> np.ndarray:
+    """The value of a TensorProto as a NumPy array."""
+    return proto_to_array(tensor)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether a value is a tensor, a SparseTensor, a variable or of a type that acts as one."""
+    from penstock.ir.composite import IndexedSlices, SparseTensor
+    from penstock.ops.variables import Variable
+
+    return isinstance(x, (Tensor, SparseTensor, IndexedSlices, Variable)) or is_dense_tensor_like(x)
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray | None:
+    """The value of a tensor where the graph alone determines it, else None."""
+    return constant_value(tensor)
+
+
+def constant_value_as_shape(tensor: Any) -> TensorShape:
+    """The shape that a tensor of sizes stands for, as far as the graph determines it."""
+    return shapes.TensorShape(constant_shape(tensor))
+
+
+def maybe_set_static_shape(tensor: Tensor, shape: Any) -> None:
+    """Tells a tensor the shape that another tensor holds, as far as that is known."""
+    if isinstance(shape, Tensor):
+        shape = constant_value_as_shape(shape)
+    tensor.set_shape(shape)
+
+
+MakeNdarray = make_ndarray

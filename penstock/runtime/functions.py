@@ -1,0 +1,102 @@
+"""Functions at run time: their bodies as compiled steps, one per device, made at the first call."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from penstock import errors
+from penstock.ir.function import Function, FunctionGraph
+from penstock.ir.step_graph import Node
+from penstock.passes.pipeline import PassOptions, compile_step
+from penstock.placement.placer import place
+from penstock.runtime.step import Step
+
+if TYPE_CHECKING:
+    from penstock.runtime.device import Device
+    from penstock.runtime.local import CompiledStep
+
+Call = Callable[[Step, Sequence[Any]], Sequence[Any]]
+
+
+def function_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) -> Call:
+    """A function of a node's graph as something to call with runtime values."""
+    function, library = _find(node, name)
+    return _Lazily(device, lambda: function.body(attrs, library))
+
+
+def gradient_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) -> Call:
+    """The gradient of a function: of its arguments and the gradients of its results."""
+    function, library = _find(node, name)
+    return _Lazily(device, lambda: _differentiated(function.body(attrs, library)))
+
+
+def _find(node: Node, name: str) -> tuple[Function, dict[str, Function]]:
+    assert node.origin is not None
+    library = node.origin.graph._functions
+    if name not in library:
+        raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
+    return library[name], library
+
+
+class _Lazily:
+    """A call whose step is compiled when it first runs: a function may call itself."""
+
+    def __init__(self, device: Device, body: Callable[[], FunctionGraph]):
+        self._device = device
+        self._body = body
+        self._compiled: CompiledStep | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, step: Step, args: Sequence[Any]) -> Sequence[Any]:
+        if self._compiled is None:
+            with self._lock:
+                if self._compiled is None:
+                    self._compiled = _compiled(self._device, self._body())
+        return self._compiled.run_inside(step, args)
+
+
+def _compiled(device: Device, body: FunctionGraph) -> CompiledStep:
+    from penstock.runtime.binding import bind_all, evaluator
+    from penstock.runtime.local import CompiledStep
+
+    effects = [op for op in body.get_operations() if op.spec.is_stateful and not op.spec.takes_refs]
+    graph = compile_step(body.inputs, body.outputs, effects, evaluator(device), PassOptions())
+    place(graph, [device.name], soft=True)
+    return CompiledStep(graph, bind_all(graph, device), inner=True)
+
+
+def _differentiated(body: FunctionGraph) -> FunctionGraph:
+    """A body that computes the gradients of another body's arguments."""
+    from penstock.autodiff.gradients import gradients
+    from penstock.ir.graph_def import graph_def
+    from penstock.ir.importer import import_graph_def
+    from penstock.ops.filling import zeros_like
+
+    derived = FunctionGraph()
+    derived._functions = body._functions
+    with derived.as_default():
+        names = [tensor.name for tensor in (*body.inputs, *body.outputs)]
+        found = import_graph_def(graph_def(body), name="", return_elements=names) or []
+        derived.inputs = list(found[: len(body.inputs)])
+        results = found[len(body.inputs) :]
+        for tensor, result in zip(derived.inputs, body.inputs, strict=True):
+            tensor._shape = result._shape
+        grads = [
+            derived.add_input(result._dtype, result._shape, f"grad_{index}")
+            for index, result in enumerate(results)
+        ]
+        arguments = derived.inputs[: len(body.inputs)]
+        made = gradients(results, arguments, grad_ys=grads)
+        derived.outputs = [
+            zeros_like(argument) if grad is None else _dense(grad)
+            for argument, grad in zip(arguments, made, strict=True)
+        ]
+    return derived
+
+
+def _dense(gradient: Any) -> Any:
+    from penstock.ir.convert import convert_to_tensor
+
+    return convert_to_tensor(gradient)
