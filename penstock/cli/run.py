@@ -5,40 +5,46 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+import types
 from collections.abc import Sequence
 
-from penstock.cli import old_numpy, stand_in
-
-# What a line of Python 2 fails with, and what to write instead.
-_PYTHON_2 = (
-    ("print", "write print(...) with parentheses"),
-    ("exec", "write exec(...) with parentheses"),
-    ("except", "write `except Error as name:`"),
-    ("raise", "write `raise Error(message)`"),
-    ("<>", "write != instead of <>"),
-    ("`", "write repr(...) instead of backquotes"),
-    ("ur'", "write '...' instead of ur'...'"),
-)
+from penstock import absent
+from penstock.cli import old_numpy, python2, stand_in
 
 
-def run_program(script: str, arguments: Sequence[str]) -> int:
-    """Runs a program's file as `__main__` with penstock in tensorflow's place; the exit status."""
+def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> int:
+    """Runs a program's file as `__main__` with penstock in tensorflow's place; the exit status.
+
+    `py2` converts the program and its own modules from Python 2 in memory.
+    """
     if not os.path.isfile(script):
         _say(f"there is no file {script!r}")
         return 2
-    if not _parses(script):
+    if not py2 and not _parses(script):
         return 1
-    missing = stand_in.install()
+    stand_in.install()
     old_numpy.restore()
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
     try:
-        runpy.run_path(script, run_name="__main__")
+        if py2:
+            python2.convert_imports()
+            _run_converted(script)
+        else:
+            runpy.run_path(script, run_name="__main__")
     except BaseException as error:
-        if missing and not (isinstance(error, SystemExit) and error.code in (None, 0)):
-            _say(f"the program met what is not there yet: {', '.join(sorted(missing))}")
+        if absent.met and not (isinstance(error, SystemExit) and error.code in (None, 0)):
+            _say(f"the program met what is not there: {', '.join(sorted(absent.met))}")
         raise
     return 0
+
+
+def _run_converted(script: str) -> None:
+    code = python2.compiled(python2.read_source(script), script)
+    module = types.ModuleType("__main__")
+    module.__file__ = script
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)  # the user's own program
 
 
 def _parses(script: str) -> bool:
@@ -48,10 +54,10 @@ def _parses(script: str) -> bool:
     try:
         compile(source, script, "exec", dont_inherit=True)
     except SyntaxError as error:
-        line = (error.text or "").strip()
-        hints = [advice for sign, advice in _PYTHON_2 if sign in line]
-        hint = f" If this is Python 2: {hints[0]}." if hints else ""
-        _say(f"{script}:{error.lineno}: {error.msg}: {line}{hint}")
+        line = (error.text or "").strip("\n")
+        what = python2.advice(line)
+        hint = f" If this is Python 2: {what}, or add --py2." if what else ""
+        _say(f"{script}:{error.lineno}: {error.msg}: {line.strip()}{hint}")
         return False
     return True
 

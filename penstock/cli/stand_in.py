@@ -1,8 +1,7 @@
 """Penstock under the name of tensorflow, for programs that import it.
 
 `import tensorflow` gives a module that offers penstock's names and reports version 1.15;
-`import tensorflow.x.y` gives penstock's module of that path, or the module that `tf.x.y` is. What
-penstock lacks raises an error that names the symbol, and is remembered for the report at the end.
+`import tensorflow.x.y` gives the very module that `penstock.x.y` is, so that there is one of each.
 """
 
 from __future__ import annotations
@@ -17,29 +16,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import penstock
+from penstock import absent
 
-NAME = "tensorflow"
+NAMES = ("tensorflow", "tensorflow_core")
 VERSION = "1.15.5"  # the last release of the API that penstock follows
 
 
 class StandIn(types.ModuleType):
     """The module `tensorflow`: penstock's public names."""
 
-    def __init__(self, missing: set[str]):
-        super().__init__(NAME, penstock.__doc__)
+    def __init__(self, name: str) -> None:
+        super().__init__(name, penstock.__doc__)
         self.__version__ = self.VERSION = VERSION
         self.__path__: list[str] = []
-        self._missing = missing
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return getattr(penstock, name)
-        except AttributeError:
-            if not name.startswith("__"):
-                self._missing.add(f"tf.{name}")
-            raise AttributeError(
-                f"penstock has no tf.{name} yet; docs/compatibility.md lists what is not there"
-            ) from None
+        return getattr(penstock, name)
 
     def __dir__(self) -> list[str]:
         return dir(penstock)
@@ -49,58 +41,55 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `tensorflow` and everything below it in penstock, whatever else is installed."""
 
     def __init__(self) -> None:
-        self.missing: set[str] = set()
-        self._found: dict[str, types.ModuleType] = {}
+        self._own_specs: dict[types.ModuleType, Any] = {}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != NAME and not fullname.startswith(f"{NAME}."):
+        if fullname.split(".")[0] not in NAMES:
             return None
-        module = StandIn(self.missing) if fullname == NAME else _module(fullname)
-        if module is None:
-            self.missing.add(fullname)
+        if fullname not in NAMES and module_below(fullname) is None:
+            symbol = "tf." + fullname.partition(".")[2]
+            absent.met.add(fullname)
+            advice = absent.reason(symbol) or "docs/compatibility.md lists what is not there."
             raise ModuleNotFoundError(
-                f"penstock has no module {fullname!r} yet; docs/compatibility.md lists what is not "
-                "there",
-                name=fullname,
+                f"penstock has no module {fullname!r}. {advice}", name=fullname
             )
-        self._found[fullname] = module
         return importlib.util.spec_from_loader(fullname, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        found = self._found.pop(spec.name)
-        if isinstance(found, StandIn):
-            return found
-        # The import system writes its own facts on the module: penstock's keeps those that it has.
-        alias = types.ModuleType(spec.name, found.__doc__)
-        alias.__dict__.update(
-            {key: value for key, value in vars(found).items() if not key.startswith("__")}
-        )
-        alias.__getattr__ = lambda name: getattr(found, name)  # type: ignore[method-assign]
-        return alias
+        if spec.name in NAMES:
+            return StandIn(spec.name)
+        module = module_below(spec.name)
+        assert module is not None
+        self._own_specs[module] = getattr(module, "__spec__", None)
+        return module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Nothing is left to execute: the module is filled when it is made."""
+        """Gives the module its own spec back, which the import system has replaced."""
+        if module in self._own_specs:
+            module.__spec__ = self._own_specs.pop(module)
 
 
-def _module(fullname: str) -> types.ModuleType | None:
+def module_below(fullname: str) -> types.ModuleType | None:
     """Penstock's module for a path below `tensorflow`."""
     path = fullname.split(".")[1:]
     try:
         return importlib.import_module(".".join(["penstock", *path]))
-    except ModuleNotFoundError:
-        pass
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("penstock"):
+            raise
     value: Any = penstock
     for part in path:
-        value = getattr(value, part, None)
+        try:
+            value = getattr(value, part)
+        except AttributeError:
+            return None
     return value if isinstance(value, types.ModuleType) else None
 
 
-def install() -> set[str]:
-    """Puts penstock in tensorflow's place for this process; the set of symbols missed so far."""
-    for name in [n for n in sys.modules if n == NAME or n.startswith(f"{NAME}.")]:
+def install() -> None:
+    """Puts penstock in tensorflow's place for this process."""
+    for name in [each for each in sys.modules if each.split(".")[0] in NAMES]:
         del sys.modules[name]
-    finder = _Finder()
-    sys.meta_path.insert(0, finder)
-    return finder.missing
+    sys.meta_path.insert(0, _Finder())

@@ -26,7 +26,7 @@ class PathModule(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            return [name for name in dir(self) if not name.startswith("_")]
+            return self._starred()
         if name.startswith("__"):
             raise AttributeError(name)
         child = f"{self.__name__}.{name}"
@@ -48,6 +48,12 @@ class PathModule(types.ModuleType):
 
     def __dir__(self) -> list[str]:
         return sorted({*vars(self), *(name for each in self._modules() for name in dir(each))})
+
+    def _starred(self) -> list[str]:
+        """What `import *` gives: public names, and no modules among them."""
+        names = [name for name in dir(self) if not name.startswith("_")]
+        values = {name: getattr(self, name, None) for name in names}
+        return [name for name in names if not isinstance(values[name], types.ModuleType)]
 
     def _modules(self) -> Iterator[types.ModuleType]:
         for source in self._sources:

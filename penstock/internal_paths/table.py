@@ -100,7 +100,7 @@ python.layers.convolutional             layers.convolutional layers
 python.layers.layers                    layers
 python.layers.normalization             layers.normalization layers
 python.layers.pooling                   layers.pooling layers
-python.layers.utils                     layers.utils layers.smart_cond layers
+python.layers.utils                     layers.windows layers.smart_cond layers
 
 python.lib.io.file_io                   platform.file_io platform.gfile
 python.lib.io.python_io                 platform.tf_record
@@ -116,7 +116,7 @@ python.ops.candidate_sampling_ops       nn .
 python.ops.check_ops                    debugging .
 python.ops.clip_ops                     ops.clip .
 python.ops.cond_v2                      .
-python.ops.confusion_matrix             ops.counting .
+python.ops.confusion_matrix             ops.confusion .
 python.ops.control_flow_ops             ops.control ops.control_flow ops.control_contexts
                                         ops.while_context ops.conditionals ops.loops ops.debugging
                                         internal_paths.control_flow .
@@ -153,7 +153,7 @@ python.ops.list_ops                     internal_paths.generated_ops
 python.ops.logging_ops                  ops.debugging ops.summaries summary .
 python.ops.lookup_ops                   lookup contrib.lookup .
 python.ops.losses                       losses
-python.ops.losses.*                     losses
+python.ops.losses.*                     losses losses.squeezing
 python.ops.manip_ops                    .
 python.ops.map_fn                       .
 python.ops.math_grad                    .

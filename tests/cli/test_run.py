@@ -9,10 +9,10 @@ import pytest
 
 @pytest.fixture
 def run(tmp_path):
-    def run(program, *arguments, module="penstock"):
+    def run(program, *arguments, options=()):
         script = tmp_path / "program.py"
         script.write_text(textwrap.dedent(program))
-        command = [sys.executable, "-m", module, "run", str(script), *arguments]
+        command = [sys.executable, "-m", "penstock", "run", *options, str(script), *arguments]
         return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
 
     return run
@@ -54,8 +54,8 @@ def test_missing_symbols_are_named(run):
     )
     assert result.returncode == 1
     assert result.stdout == "False\n"
-    assert "penstock has no tf.another_missing_thing yet" in result.stderr
-    assert "met what is not there yet: tf.another_missing_thing, tf.no_such_thing" in result.stderr
+    assert "penstock has no tf.another_missing_thing." in result.stderr
+    assert "met what is not there: tf.another_missing_thing, tf.no_such_thing" in result.stderr
 
 
 def test_missing_modules_are_named(run):
@@ -64,11 +64,76 @@ def test_missing_modules_are_named(run):
     assert "penstock has no module 'tensorflow.contrib" in result.stderr
 
 
+def test_internal_paths(run):
+    result = run(
+        """
+        import tensorflow as tf
+        from tensorflow.python.framework import ops, dtypes
+        from tensorflow.python.ops import array_ops, gen_math_ops, math_ops
+        import tensorflow.python.ops.control_flow_ops as control_flow_ops
+        from tensorflow.core.framework import graph_pb2, types_pb2
+        from tensorflow.python.util import nest
+        from tensorflow.python.ops.init_ops import *
+
+        assert ops.Tensor is tf.Tensor and array_ops.concat is tf.concat
+        assert dtypes.float32 is tf.float32 and graph_pb2.GraphDef is tf.GraphDef
+        assert types_pb2.DT_INT32 == 3 and zeros_initializer is tf.zeros_initializer
+        product = gen_math_ops.mat_mul([[1.0, 2.0]], [[3.0], [4.0]], False, name="p")
+        guarded = control_flow_ops.with_dependencies([tf.no_op()], product)
+        with tf.Session() as sess:
+            print(sess.run(guarded), product.op.name, nest.flatten({"b": 2, "a": (1,)}))
+        """
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "[[11.]] p [1, 2]\n"
+
+
+def test_one_module_under_two_names(run):
+    result = run(
+        """
+        import penstock, penstock.nn
+        import tensorflow.nn
+        assert tensorflow.nn is penstock.nn and tensorflow.nn.__name__ == "penstock.nn"
+        assert tensorflow.nn.__spec__.name == "penstock.nn"
+        """
+    )
+    assert result.returncode == 0, result.stderr
+
+
 def test_python_2_is_pointed_out(run):
     result = run("import tensorflow as tf\nprint 'hello'\n")
     assert result.returncode == 1
     assert "program.py:2" in result.stderr
-    assert "print(...) with parentheses" in result.stderr
+    assert "print(...) with parentheses, or add --py2" in result.stderr
+
+
+PYTHON_2 = """
+import tensorflow as tf
+from beside import three
+def halves((a, b), mode=010):
+\tfor i in xrange(2):
+\t    print a / b, i,
+\treturn mode
+print halves((7, 2)), 7 / 2.0, `three()`, 1 <> 2
+try:
+    raise ValueError, "caught"
+except ValueError, error:
+    print error, {"k": 1}.has_key("k"), u"text"
+with tf.Session() as sess:
+    print sess.run(tf.mul(6, 7))
+"""
+
+
+def test_python_2_is_converted_with_its_modules(run, tmp_path):
+    (tmp_path / "beside.py").write_text("def three():\n    return 10L / 3\n")
+    result = run(PYTHON_2, options=["--py2"])
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "3 0 3 1 8 3.5 3 True\ncaught True text\n42\n"
+
+
+def test_division_is_left_alone_where_the_program_asks_for_it(run):
+    result = run("from __future__ import division\nprint 7 / 2\n", options=["--py2"])
+    assert result.stdout == "3.5\n", result.stderr
 
 
 def test_exit_statuses(run):
