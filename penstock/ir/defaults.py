@@ -52,6 +52,11 @@ def reset_default_graph() -> None:
     _global_graph = None
 
 
+def leave_all_graphs() -> None:
+    """Leaves every `with graph.as_default()` block of this thread, for the start of a test."""
+    _stacks.graphs.clear()
+
+
 @contextmanager
 def graph_scope(graph: Graph) -> Iterator[Graph]:
     _stacks.graphs.append(graph)

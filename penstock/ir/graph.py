@@ -427,4 +427,6 @@ class Graph:
     def graph_def_versions(self) -> Any:
         from penstock.proto import VersionDef
 
-        return VersionDef(producer=PRODUCER_VERSION, min_consumer=12)
+        # A reader must know functions only where there are any.
+        needed = 12 if self._functions else 0
+        return VersionDef(producer=PRODUCER_VERSION, min_consumer=needed)

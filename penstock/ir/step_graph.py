@@ -41,7 +41,8 @@ class Node:
     """A node of a step: an op type with attrs, inputs and control inputs.
 
     `origin` is the user's operation that it stands for (errors name it); `order` is its place in
-    the order of creation, by which ties are broken everywhere.
+    the order of creation, by which ties are broken everywhere. A node with a `guard` runs only
+    where every one of its predicates has the value beside it.
     """
 
     __slots__ = (
@@ -49,6 +50,7 @@ class Node:
         "controls",
         "device",
         "dtypes",
+        "guard",
         "inputs",
         "name",
         "order",
@@ -78,6 +80,7 @@ class Node:
         self.device = device
         self.inputs: list[Edge] = []
         self.controls: list[Node] = []
+        self.guard: tuple[tuple[Edge, bool], ...] = ()
 
     @property
     def type(self) -> str:
@@ -95,6 +98,23 @@ class Node:
         for edge in self.inputs:
             yield edge.node
         yield from self.controls
+        for predicate, _ in self.guard:
+            yield predicate.node
+
+    def copy(self) -> Node:
+        """The same node, with the same inputs."""
+        made = Node(
+            self.spec,
+            self.name,
+            self.attrs,
+            self.dtypes,
+            self.shapes,
+            self.origin,
+            self.order,
+            self.device,
+        )
+        made.inputs, made.controls, made.guard = self.inputs, self.controls, self.guard
+        return made
 
     def __repr__(self) -> str:
         return f"<{self.type} '{self.name}'>"
@@ -147,6 +167,19 @@ class StepGraph:
                 needed.add(node)
                 pending.extend(node.producers())
         self.nodes = [node for node in self.nodes if node in needed]
+
+    def copy(self) -> StepGraph:
+        """The same graph with nodes of its own."""
+        copies = {node: node.copy() for node in self.nodes}
+        for copy in copies.values():
+            copy.inputs = [Edge(copies[edge.node], edge.index) for edge in copy.inputs]
+            copy.controls = [copies[node] for node in copy.controls]
+        return StepGraph(
+            list(copies.values()),
+            [copies[node] for node in self.feeds],
+            [Edge(copies[edge.node], edge.index) for edge in self.fetches],
+            [copies[node] for node in self.targets],
+        )
 
     def verify(self, after: str) -> None:
         """Checks the invariants; a broken pass is found at once, by its name."""

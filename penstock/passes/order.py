@@ -32,6 +32,8 @@ def accesses(node: Node) -> Accesses:
     reads: set[Hashable] = set()
     writes: set[Hashable] = set()
     traits = node.spec.traits
+    if (loop := node.attrs.get("loop")) is not None:
+        return _of_loop(node, loop.writes)
     passes_on = ALIASES in traits
     for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True):
         if edge.dtype.is_ref_dtype and takes_ref:
@@ -45,6 +47,18 @@ def accesses(node: Node) -> Accesses:
             elif READS in traits:
                 reads.add(state_of(edge))
     return Accesses(frozenset(reads), frozenset(writes))
+
+
+def _of_loop(node: Node, writes: bool) -> Accesses:
+    """A loop touches the variables that enter it; which of them its body writes is not told."""
+    states = {
+        state_of(edge)
+        for edge in node.inputs
+        if edge.dtype.is_ref_dtype or edge.dtype is dtypes.resource
+    }
+    live = {variable for edge in node.inputs if (variable := live_variable(edge)) is not None}
+    found = frozenset(states | live)
+    return Accesses(frozenset(), found) if writes else Accesses(found, frozenset())
 
 
 def live_variable(edge: Edge) -> Hashable | None:

@@ -32,6 +32,7 @@ class PassOptions:
     dead_ends: bool = True
     keep: bool = True
     fuse: bool = True
+    structure: bool = True  # loops and conditionals as parts of plans
 
 
 def compile_step(

@@ -81,13 +81,16 @@ def _needed(
 
 
 def topological(nodes: Sequence[Node]) -> list[Node]:
-    """Producers first, and by order of creation where that leaves a choice."""
+    """Producers first, and by order of creation where that leaves a choice.
+
+    What the nodes use of others, the nodes around a region, does not count.
+    """
     if _is_sorted(nodes):
         return list(nodes)
     waiting: dict[Node, int] = {}
     consumers: dict[Node, list[Node]] = {node: [] for node in nodes}
     for node in nodes:
-        producers = {p for p in node.producers() if not is_back_edge(p, node)}
+        producers = {p for p in node.producers() if not is_back_edge(p, node) and p in consumers}
         waiting[node] = len(producers)
         for producer in producers:
             consumers[producer].append(node)

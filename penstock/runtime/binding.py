@@ -14,6 +14,20 @@ from penstock.kernels.registry import Constant
 from penstock.runtime.device import Device, KernelEnv
 
 
+def _loop(node: Node, device: Device) -> Callable[..., Any]:
+    from penstock.runtime.loops import loop_function
+
+    return loop_function(node, device)
+
+
+# Nodes that the structuring pass makes; a plan writes the choice between branches out itself.
+STRUCTURES: dict[str, Callable[[Node, Device], Callable[..., Any]]] = {
+    "_While": _loop,
+    "_Truth": lambda node, device: bool,
+    "_Choose": lambda node, device: bool,
+}
+
+
 @dataclass
 class BoundNode:
     """A node with the function to call, or with its value where that is known already."""
@@ -37,6 +51,16 @@ def bind(node: Node, device: Device) -> BoundNode:
         edge.dtype.is_ref_dtype and not takes_ref
         for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True)
     ]
+    if node.type in STRUCTURES:
+        return BoundNode(
+            node,
+            STRUCTURES[node.type](node, device),
+            None,
+            node.type == "_While",
+            False,
+            False,
+            dereferences,
+        )
     op_type = node.type if node.spec.function is None else "_FunctionCall"
     kernel = registry.find(op_type, device.device_type)
     if kernel is None:

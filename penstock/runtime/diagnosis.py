@@ -58,6 +58,14 @@ def diagnose(failure: Failure, error: Exception) -> Exception:
     return _error(errors.UnknownError, origin, node, f"{type(error).__name__}: {message}")
 
 
+def in_iteration(error: Exception, loop: str, iteration: int) -> Exception:
+    """The error with the iteration that it happened in (the first one is 0)."""
+    if not isinstance(error, errors.OpError):
+        return error
+    message = f"{error.message}\n\t in iteration {iteration} of the loop {loop!r}"
+    return type(error)(error.node_def, error.op, message)  # type: ignore[call-arg]
+
+
 def _error(
     cls: type[errors.OpError], origin: Operation | None, node: Node, message: str
 ) -> errors.OpError:

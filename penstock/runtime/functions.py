@@ -59,12 +59,12 @@ class _Lazily:
 
 def _compiled(device: Device, body: FunctionGraph) -> CompiledStep:
     from penstock.runtime.binding import bind_all, evaluator
-    from penstock.runtime.local import CompiledStep
+    from penstock.runtime.local import compiled
 
     effects = [op for op in body.get_operations() if op.spec.is_stateful and not op.spec.takes_refs]
     graph = compile_step(body.inputs, body.outputs, effects, evaluator(device), PassOptions())
     place(graph, [device.name], soft=True)
-    return CompiledStep(graph, bind_all(graph, device), inner=True)
+    return compiled(graph, bind_all(graph, device), device, inner=True)
 
 
 def _differentiated(body: FunctionGraph) -> FunctionGraph:

@@ -14,6 +14,7 @@ from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.passes.pipeline import PassOptions, compile_step
+from penstock.passes.structure import structured
 from penstock.placement.placer import place
 from penstock.runtime.allocator import keep_freed_memory
 from penstock.runtime.binding import BoundNode, bind_all, evaluator
@@ -57,6 +58,21 @@ class CompiledStep:
         return self.plan.run(step, feeds)
 
 
+def compiled(
+    graph: StepGraph,
+    bound: list[BoundNode],
+    device: Device,
+    *,
+    structure: bool = True,
+    inner: bool = False,
+) -> CompiledStep:
+    """The step as a plan where it is one of loops and conditionals; the executor runs the rest."""
+    shaped = structured(graph) if structure and graph.has_control_flow else None
+    if shaped is None:
+        return CompiledStep(graph, bound, inner=inner)
+    return CompiledStep(shaped, bind_all(shaped, device), inner=inner)
+
+
 def _deadline(timeout: float | None) -> float | None:
     return None if timeout is None else time.monotonic() + timeout
 
@@ -90,7 +106,7 @@ class LocalRuntime:
         self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
     ) -> CompiledStep:
         graph, bound = self.prepare(feeds, fetches, targets)
-        return CompiledStep(graph, bound)
+        return compiled(graph, bound, self.devices[0], structure=self.options.structure)
 
     def prepare(
         self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]

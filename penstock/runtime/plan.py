@@ -17,10 +17,12 @@ from __future__ import annotations
 import itertools
 import linecache
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
+
+import torch
 
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.kernels import registry
@@ -47,10 +49,15 @@ class Plan:
         try:
             return self.function(step, *feeds)
         except Exception as error:
-            failure = self._failure(error.__traceback__)
-            if failure is None:
+            explained = self.explained(error)
+            if explained is None:
                 raise
-            raise diagnose(failure, error) from error
+            raise explained from error
+
+    def explained(self, error: Exception) -> Exception | None:
+        """The error to raise in the place of one of the function's, if it was a node's."""
+        failure = self._failure(error.__traceback__)
+        return None if failure is None else diagnose(failure, error)
 
     def _failure(self, trace: TracebackType | None) -> Failure | None:
         """The node whose line raised, with the values that it was called with."""
@@ -68,23 +75,37 @@ class Plan:
 
 
 def make_plan(
-    step: StepGraph, bound: list[BoundNode], *, checked: bool = False, inner: bool = False
+    step: StepGraph,
+    bound: list[BoundNode],
+    *,
+    checked: bool = False,
+    inner: bool = False,
+    references: Collection[int] = (),
 ) -> Plan:
     """Generates and compiles the function of a step.
 
-    `checked` ends it at its deadline; `inner` returns runtime values, for a function's caller.
+    `checked` ends it at its deadline; `inner` returns runtime values, for a function's caller, and
+    those of the fetches numbered in `references` as the references that they are.
     """
-    return _Writer(step, bound, checked, inner).finish()
+    return _Writer(step, bound, checked, inner, references).finish()
 
 
 _numbers = itertools.count()
 
 
 class _Writer:
-    def __init__(self, step: StepGraph, bound: list[BoundNode], checked: bool, inner: bool):
+    def __init__(
+        self,
+        step: StepGraph,
+        bound: list[BoundNode],
+        checked: bool,
+        inner: bool,
+        references: Collection[int],
+    ):
         self.step = step
         self.checked = checked
         self.inner = inner
+        self.references = references
         self.namespace: dict[str, Any] = {}
         self.names: dict[Edge, str] = {}
         for i, feed in enumerate(step.feeds):
@@ -127,11 +148,14 @@ class _Writer:
         for entry in self.bound:
             for edge in entry.node.inputs:
                 last[self._resolved(edge)] = entry.node
+            for predicate, _ in entry.node.guard:
+                last[predicate] = entry.node
             for i in range(len(entry.node.dtypes)):
                 last.setdefault(Edge(entry.node, i), entry.node)
         dead: dict[Node, list[Edge]] = {}
         for edge, node in last.items():
-            if edge not in fetched and self.names.get(edge, "t")[0] not in "vc":
+            kept = edge in fetched or edge.node.type == "_Truth"
+            if not kept and self.names.get(edge, "t")[0] not in "vc":
                 dead.setdefault(node, []).append(edge)
         return dead
 
@@ -142,6 +166,43 @@ class _Writer:
         return f"{name}.read()" if source.dtype.is_ref_dtype else name
 
     def _line(self, number: int, entry: BoundNode) -> str:
+        text = (
+            self._choice(number, entry)
+            if entry.node.type == "_Choose"
+            else (self._call(number, entry))
+        )
+        if self.checked:
+            text = f"step.check(); {text}"
+        if not entry.node.guard:
+            return text
+        # The outer predicate first: an inner one is known only where it holds.
+        tests = [
+            self.names[edge] if value else f"not {self.names[edge]}"
+            for edge, value in entry.node.guard
+        ]
+        return f"if {' and '.join(tests)}: {text}"
+
+    def _choice(self, number: int, entry: BoundNode) -> str:
+        """The value of the branch that ran; the other one's name may have no value."""
+        node = entry.node
+        truth, *values = node.inputs
+        test = self.names[truth]
+        chosen = [
+            self.names[self._resolved(edge)] if node.spec.takes_refs else self._read(edge)
+            for edge in values
+        ]
+        target, taken = f"t{number}", f"t{number}_1"
+        self.names[Edge(node, 0)], self.names[Edge(node, 1)] = target, taken
+        text = f"{target} = {chosen[0]} if {test} else {chosen[1]}"
+        dead = self.dead_after.get(node, [])
+        if Edge(node, 1) not in dead:
+            self.namespace["c_taken"] = [torch.tensor(i, dtype=torch.int32) for i in (0, 1)]
+            holds, fails = node.attrs["taken"]
+            text += f"; {taken} = c_taken[{holds}] if {test} else c_taken[{fails}]"
+        freed = [self.names[edge] for edge in dead if edge.node is not node and edge != truth]
+        return text + "".join(f"; {name} = None" for name in freed)
+
+    def _call(self, number: int, entry: BoundNode) -> str:
         node = entry.node
         dead = self.dead_after.get(node, [])
         arguments = [
@@ -164,7 +225,7 @@ class _Writer:
         deleted = [self.names[edge] for edge in dead if used or edge.node is not node]
         if deleted:
             text += f"; del {', '.join(deleted)}"
-        return f"step.check(); {text}" if self.checked else text
+        return text
 
     def _function(self, entry: BoundNode, dead: list[Edge]) -> Callable[..., Any]:
         """The kernel, or its in-place variant where an input's memory ends here."""
@@ -203,6 +264,9 @@ class _Writer:
         parameters = ", ".join(["step", *(f"f{i}" for i in range(len(self.step.feeds)))])
         results = []
         for i, edge in enumerate(self.step.fetches):
+            if i in self.references:
+                results.append(self.names[self._resolved(edge)])
+                continue
             if self.inner and self.aliasing.is_own_or_fed(edge):
                 results.append(self._read(edge))
                 continue
