@@ -1,0 +1,100 @@
+"""The switches between TensorFlow's ways to run a program: Penstock builds graphs and runs them.
+
+What TensorFlow 1.x does by default can be asked for at any time; asking for what came after is an
+error, or has no effect where only the form of a graph would change.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from penstock import absent
+from penstock.ops.variable_creation import disable_resource_variables
+
+__all__ = [
+    "GradientTape",
+    "control_flow_v2_enabled",
+    "disable_control_flow_v2",
+    "disable_eager_execution",
+    "disable_tensor_equality",
+    "disable_v2_behavior",
+    "disable_v2_tensorshape",
+    "enable_control_flow_v2",
+    "enable_eager_execution",
+    "enable_tensor_equality",
+    "enable_v2_behavior",
+    "enable_v2_tensorshape",
+    "executing_eagerly",
+    "executing_eagerly_outside_functions",
+]
+
+
+def _refuse(symbol: str) -> NoReturn:
+    raise RuntimeError(str(absent.error(symbol)))
+
+
+def executing_eagerly() -> bool:
+    """Whether operations run when they are called: never, a session runs them."""
+    return False
+
+
+executing_eagerly_outside_functions = executing_eagerly
+
+
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> NoReturn:
+    """RuntimeError: Penstock runs graphs."""
+    _refuse("tf.enable_eager_execution")
+
+
+def disable_eager_execution() -> None:
+    """Nothing to do: operations are nodes of a graph."""
+
+
+class GradientTape:
+    """RuntimeError: Penstock runs graphs, `tf.gradients` differentiates them."""
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
+        _refuse("tf.GradientTape")
+
+
+def enable_v2_behavior() -> NoReturn:
+    """RuntimeError: Penstock follows TensorFlow 1.x."""
+    _refuse("tf.enable_v2_behavior")
+
+
+def disable_v2_behavior() -> None:
+    """Goes back to variables by reference, which is all that can have been changed."""
+    disable_resource_variables()
+
+
+def enable_v2_tensorshape() -> NoReturn:
+    """RuntimeError: the dimensions of a shape are `tf.Dimension` objects."""
+    _refuse("tf.enable_v2_tensorshape")
+
+
+def disable_v2_tensorshape() -> None:
+    """Nothing to do: the dimensions of a shape are `tf.Dimension` objects."""
+
+
+def enable_tensor_equality() -> NoReturn:
+    """RuntimeError: `==` compares which tensors they are, not their values."""
+    _refuse("tf.enable_tensor_equality")
+
+
+def disable_tensor_equality() -> None:
+    """Nothing to do: `==` compares which tensors they are, not their values."""
+
+
+def enable_control_flow_v2() -> None:
+    """Without effect: loops and conditionals give the same values with either kind of node."""
+
+
+def disable_control_flow_v2() -> None:
+    """Nothing to do: loops and conditionals are made of Switch, Merge, Enter, Exit."""
+
+
+def control_flow_v2_enabled() -> bool:
+    """Whether loops and conditionals are nodes that call functions: never."""
+    return False

@@ -1,0 +1,1 @@
+"""What Penstock needs of the machine: files, records on disk, checksums."""

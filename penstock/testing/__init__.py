@@ -1,0 +1,1 @@
+"""What tests of programs and ops are written with; `tf.test` has the public names."""
