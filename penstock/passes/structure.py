@@ -285,7 +285,7 @@ class _Collapse:
         for node in header:
             self._take(node, header, named)
         predicate = named.get(self.condition.inputs[0], self.condition.inputs[0])
-        return StepGraph([*inputs, *header], list(inputs), [predicate], _effects(header))
+        return StepGraph([*inputs, *header], list(inputs), [predicate], _effects(header, [predicate]))
 
     def _body_graph(
         self,
@@ -326,7 +326,7 @@ class _Collapse:
             is_same = switch is not None and source == Edge(switch, 1)
             results.append(Edge(variable, 0) if is_same else translated(source))
         inputs = [*variables, *fixed, *passed.values()]
-        graph = StepGraph([*inputs, *body], inputs, results, _effects(body))
+        graph = StepGraph([*inputs, *body], inputs, results, _effects(body, results))
         return graph, list(passed)
 
     def _take(self, node: Node, region: list[Node], named: dict[Edge, Edge]) -> None:
@@ -370,9 +370,10 @@ def _add_constants(region: StepGraph) -> None:
     region.nodes = [*copies.values(), *region.nodes]
 
 
-def _effects(nodes: list[Node]) -> list[Node]:
-    """What runs for its effect: nodes that nobody in the region uses."""
+def _effects(nodes: list[Node], results: list[Edge]) -> list[Node]:
+    """What runs for its effect: nodes that nobody uses."""
     used = {producer for node in nodes for producer in node.producers()}
+    used.update(edge.node for edge in results)
     return [node for node in nodes if node not in used]
 
 

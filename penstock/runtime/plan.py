@@ -30,6 +30,7 @@ from penstock.kernels.values import fetcher, is_array
 from penstock.runtime.aliasing import Aliasing, analyse
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose
+from penstock.runtime.scalars import Scalars, expression
 from penstock.shapes import Shape
 
 _FIRST_LINE = 2  # line 1 is the def
@@ -81,13 +82,15 @@ def make_plan(
     checked: bool = False,
     inner: bool = False,
     references: Collection[int] = (),
+    scalars: Scalars | None = None,
 ) -> Plan:
     """Generates and compiles the function of a step.
 
     `checked` ends it at its deadline; `inner` returns runtime values, for a function's caller, and
-    those of the fetches numbered in `references` as the references that they are.
+    those of the fetches numbered in `references` as the references that they are. What `scalars`
+    names is computed with Python numbers; the function takes its invariants as further arguments.
     """
-    return _Writer(step, bound, checked, inner, references).finish()
+    return _Writer(step, bound, checked, inner, references, scalars).finish()
 
 
 _numbers = itertools.count()
@@ -101,11 +104,13 @@ class _Writer:
         checked: bool,
         inner: bool,
         references: Collection[int],
+        scalars: Scalars | None,
     ):
         self.step = step
         self.checked = checked
         self.inner = inner
         self.references = references
+        self.scalars = scalars or Scalars()
         self.namespace: dict[str, Any] = {}
         self.names: dict[Edge, str] = {}
         for i, feed in enumerate(step.feeds):
@@ -166,11 +171,12 @@ class _Writer:
         return f"{name}.read()" if source.dtype.is_ref_dtype else name
 
     def _line(self, number: int, entry: BoundNode) -> str:
-        text = (
-            self._choice(number, entry)
-            if entry.node.type == "_Choose"
-            else (self._call(number, entry))
-        )
+        if entry.node.type == "_Choose":
+            text = self._choice(number, entry)
+        elif entry.node in self.scalars.nodes:
+            text = self._number(number, entry.node)
+        else:
+            text = self._call(number, entry)
         if self.checked:
             text = f"step.check(); {text}"
         if not entry.node.guard:
@@ -181,6 +187,21 @@ class _Writer:
             for edge, value in entry.node.guard
         ]
         return f"if {' and '.join(tests)}: {text}"
+
+    def _number(self, number: int, node: Node) -> str:
+        """A line of Python numbers instead of a kernel's call."""
+        self.names[Edge(node, 0)] = f"t{number}"
+        arguments = [self._as_number(edge) for edge in node.inputs]
+        return f"t{number} = {expression(node, arguments)}"
+
+    def _as_number(self, edge: Edge) -> str:
+        name = self.names[self._resolved(edge)]
+        if edge.node.type == "Const":
+            return repr(self.namespace[name].item())
+        if edge.node in self.step.feeds:
+            index = self.step.feeds.index(edge.node)
+            return f"g{index}" if index in self.scalars.invariants else name
+        return name
 
     def _choice(self, number: int, entry: BoundNode) -> str:
         """The value of the branch that ran; the other one's name may have no value."""
@@ -193,7 +214,11 @@ class _Writer:
         ]
         target, taken = f"t{number}", f"t{number}_1"
         self.names[Edge(node, 0)], self.names[Edge(node, 1)] = target, taken
-        text = f"{target} = {chosen[0]} if {test} else {chosen[1]}"
+        value = f"{chosen[0]} if {test} else {chosen[1]}"
+        if node in self.aliasing.copied:
+            self.namespace["copied"] = _copied
+            value = f"copied({value})"
+        text = f"{target} = {value}"
         dead = self.dead_after.get(node, [])
         if Edge(node, 1) not in dead:
             self.namespace["c_taken"] = [torch.tensor(i, dtype=torch.int32) for i in (0, 1)]
@@ -261,11 +286,16 @@ class _Writer:
         return registry.keeps_shape(node) or all(_broadcasts_into(o, edge.shape) for o in others)
 
     def finish(self) -> Plan:
-        parameters = ", ".join(["step", *(f"f{i}" for i in range(len(self.step.feeds)))])
+        feeds = [f"f{i}" for i in range(len(self.step.feeds))]
+        numbers = [f"g{index}" for index in self.scalars.invariants]
+        parameters = ", ".join(["step", *feeds, *numbers])
         results = []
         for i, edge in enumerate(self.step.fetches):
             if i in self.references:
                 results.append(self.names[self._resolved(edge)])
+                continue
+            if self._gives_number(i, edge):
+                results.append(self._as_number(edge))
                 continue
             if self.inner and self.aliasing.is_own_or_fed(edge):
                 results.append(self._read(edge))
@@ -286,6 +316,12 @@ class _Writer:
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         weakref.finalize(plan, linecache.cache.pop, filename, None)
         return plan
+
+    def _gives_number(self, index: int, edge: Edge) -> bool:
+        """Whether a result is a Python number: a counter's next value, or a condition."""
+        return edge.node in self.scalars.nodes or (
+            index in self.scalars.variables and self.scalars.results_are_variables
+        )
 
 
 def _broadcasts_into(shape: Shape, target: Shape) -> bool:

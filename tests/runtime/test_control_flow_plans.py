@@ -156,3 +156,42 @@ def test_what_may_be_dead_is_left_to_the_executor():
             assert session.run(on + 1.0) == 2.0
             with pytest.raises(tf.errors.InvalidArgumentError, match="dead"):
                 session.run(off)
+
+
+def _both_ways(fetches, feed=None):
+    found = []
+    for structure in (True, False):
+        session, _ = _session(tf.get_default_graph(), structure=structure)
+        with session:
+            found.append(session.run(fetches, feed))
+    return found
+
+
+def test_counters_as_numbers_wrap_around_as_tensors_do():
+    with tf.Graph().as_default():
+        limit = tf.placeholder(tf.int32, [])
+        start = tf.constant(2**31 - 3)
+        loop = tf.while_loop(
+            lambda i, n: tf.logical_and(n < limit, tf.logical_not(n >= 100)),
+            lambda i, n: (i * 3 - (-i) + 1, tf.minimum(n + 1, tf.maximum(n, 2) + 1)),
+            [start, 0],
+        )
+        wide = tf.while_loop(
+            lambda i, n: n != 0, lambda i, n: (i * i + n, n - 1), [tf.constant(2**62), limit]
+        )
+        ours, theirs = _both_ways([loop, wide], {limit: 7})
+    assert ours == theirs and ours[0][0] != 2**31 - 3
+
+
+def test_a_counter_that_is_needed_as_a_tensor_stays_one():
+    with tf.Graph().as_default():
+        numbers = tf.constant([1.0, 2.0, 4.0, 8.0])
+        _, total, last = tf.while_loop(
+            lambda i, total, last: i < tf.size(numbers),
+            lambda i, total, last: (i + 1, total + numbers[i], tf.stack([i, i])),
+            [0, 0.0, tf.constant([0, 0])],
+            maximum_iterations=3,
+        )
+        ours, theirs = _both_ways([total, last])
+    assert ours[0] == theirs[0] == 7.0
+    np.testing.assert_array_equal(ours[1], theirs[1])
