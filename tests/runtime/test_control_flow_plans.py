@@ -177,7 +177,9 @@ def test_counters_as_numbers_wrap_around_as_tensors_do():
             [start, 0],
         )
         wide = tf.while_loop(
-            lambda i, n: n != 0, lambda i, n: (i * i + n, n - 1), [tf.constant(2**62), limit]
+            lambda i, n: n > 0,
+            lambda i, n: (i * i + n, n - 1),
+            [tf.constant(2**62), tf.cast(limit, tf.int64)],
         )
         ours, theirs = _both_ways([loop, wide], {limit: 7})
     assert ours == theirs and ours[0][0] != 2**31 - 3
