@@ -45,6 +45,10 @@ bench: $(INSTALLED) ## run the benchmarks (ARGS="…" goes to benchmarks.run)
 protos: $(INSTALLED) ## compile penstock/proto/schemas/*.proto into schemas.binpb
 	$(PY) tools/compile_schemas.py
 
+.PHONY: docs
+docs: $(INSTALLED) ## write docs/compatibility.md from the registry and the API
+	$(PY) tools/compatibility.py
+
 .PHONY: clean
 clean: ## remove caches and build products (.venv stays)
 	rm -rf build dist penstock.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

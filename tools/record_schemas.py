@@ -23,6 +23,7 @@ FieldProto = descriptor_pb2.FieldDescriptorProto
 MODULES = {
     "tensorflow.compiler.xla.tsl.protobuf": [
         "distributed_runtime_payloads",
+        "test_log",
     ],
     "tensorflow.core.example": [
         "example",
