@@ -1,0 +1,238 @@
+"""`tf.parse_example` and its relatives: examples into tensors, as a program describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.ir.composite import SparseTensor
+from penstock.ir.convert import to_tensor
+from penstock.ir.name_scope import name_scope
+from penstock.ir.tensor import Tensor
+from penstock.ops import array
+from penstock.ops.comparison import equal
+from penstock.ops.control import with_dependencies
+from penstock.ops.debugging import Assert
+from penstock.ops.example_ops import ParseExampleV2
+from penstock.ops.feature_specs import (
+    FeatureColumns,
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    SparseFeature,
+    VarLenFeature,
+)
+from penstock.ops.sequence_example_ops import ParseSequenceExampleV2
+from penstock.ops.sparse_conversion import sparse_merge
+
+__all__ = [
+    "parse_example",
+    "parse_single_example",
+    "parse_single_sequence_example",
+]
+
+Parsed = dict[str, Any]
+_OF_EXAMPLES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+_OF_CONTEXTS = (VarLenFeature, FixedLenFeature)
+_OF_LISTS = (VarLenFeature, FixedLenSequenceFeature)
+
+
+def parse_example(
+    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+) -> Parsed:
+    """Parses a vector of serialized `tf.train.Example`s into a dictionary of tensors.
+
+    Args:
+      serialized: A vector of strings.
+      features: For each key of interest a FixedLenFeature, VarLenFeature, FixedLenSequenceFeature
+        or SparseFeature.
+      name: A name for the operation.
+      example_names: Names of the examples, for error messages.
+
+    >>> tf.parse_example(records, {"label": tf.FixedLenFeature([], tf.int64)})["label"]
+    """
+    if not features:
+        raise ValueError("Argument `features` cannot be None or empty: Missing features.")
+    rows = _with_rows(features)
+    columns = FeatureColumns.of(rows, _OF_EXAMPLES)
+    with name_scope(name, "ParseExample", [serialized, example_names]):
+        strings = to_tensor(serialized, name="serialized")
+        parts = ParseExampleV2(
+            strings,
+            [] if example_names is None else example_names,
+            columns.sparse_keys,
+            columns.dense_keys,
+            [],
+            columns.default_tensors(),
+            num_sparse=len(columns.sparse_keys),
+            sparse_types=columns.sparse_types,
+            ragged_value_types=[],
+            ragged_split_types=[],
+            dense_shapes=columns.dense_shapes,
+            name=name,
+        )
+        sparse = _sparse_tensors(parts.sparse_indices, parts.sparse_values, parts.sparse_shapes)
+        parsed = _by_key(columns, sparse, parts.dense_values)
+    return _with_sparse_features(features, parsed)
+
+
+def parse_single_example(
+    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+) -> Parsed:
+    """Parses one serialized `tf.train.Example`, a scalar; see `tf.parse_example`."""
+    if not features:
+        raise ValueError("Invalid argument: features cannot be empty: Missing features.")
+    with name_scope(name, "ParseSingleExample", [serialized, example_names]):
+        string = _scalar(to_tensor(serialized, name="serialized"))
+        return parse_example(string, features, name, example_names)
+
+
+def parse_sequence_example(
+    serialized: Any,
+    context_features: Mapping[str, Any] | None = None,
+    sequence_features: Mapping[str, Any] | None = None,
+    example_names: Any = None,
+    name: str | None = None,
+) -> tuple[Parsed, Parsed, Parsed]:
+    """Parses a vector of serialized `tf.train.SequenceExample`s.
+
+    Returns dictionaries of the tensors of the contexts, of those of the lists of features, and of
+    the lengths of the lists that are dense.
+    """
+    context, lists = _sequence_columns(context_features, sequence_features)
+    with name_scope(name, "ParseSequenceExample", [serialized, example_names]):
+        return _parse_sequences(serialized, context, lists, example_names, name)
+
+
+def parse_single_sequence_example(
+    serialized: Any,
+    context_features: Mapping[str, Any] | None = None,
+    sequence_features: Mapping[str, Any] | None = None,
+    example_name: Any = None,
+    name: str | None = None,
+) -> tuple[Parsed, Parsed]:
+    """Parses one serialized `tf.train.SequenceExample`, a scalar.
+
+    Returns dictionaries of the tensors of the context, and of those of the lists of features.
+    """
+    context, lists = _sequence_columns(context_features, sequence_features)
+    with name_scope(name, "ParseSingleSequenceExample", [serialized, example_name]):
+        with name_scope(name, "ParseSingleExample", [serialized, example_name]):
+            string = _scalar(to_tensor(serialized, name="serialized"))
+        return _parse_sequences(string, context, lists, example_name, name)[:2]
+
+
+# How they are made -----------------------------------------------------------------------------
+
+
+def _with_rows(features: Mapping[str, Any]) -> dict[str, Any]:
+    """The features, with the unknown number of rows as first dimension of sequences."""
+    rows = dict(features)
+    for key, feature in features.items():
+        if isinstance(feature, FixedLenSequenceFeature):
+            if not feature.allow_missing:
+                raise ValueError(
+                    "Unsupported: FixedLenSequenceFeature requires allow_missing to be True."
+                )
+            rows[key] = feature._replace(shape=[None, *feature.shape])
+    return rows
+
+
+def _sequence_columns(
+    context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None
+) -> tuple[FeatureColumns, FeatureColumns]:
+    if not (context_features or sequence_features):
+        raise ValueError(
+            "Missing features: both `context_features` and `sequence_features` are empty."
+        )
+    lists = FeatureColumns.of(sequence_features, _OF_LISTS)
+    return FeatureColumns.of(context_features, _OF_CONTEXTS), lists
+
+
+def _parse_sequences(
+    serialized: Any, context: FeatureColumns, lists: FeatureColumns, names: Any, name: str | None
+) -> tuple[Parsed, Parsed, Parsed]:
+    with name_scope(name, "ParseSequenceExample", [serialized]):
+        for key, default in lists.dense_defaults.items():
+            if default is not None:
+                raise ValueError(f"Value feature_list.dense_defaults[{key}] must be None")
+        strings = to_tensor(serialized, name="serialized")
+        parts = ParseSequenceExampleV2(
+            strings,
+            [] if names is None else names,
+            context.sparse_keys,
+            context.dense_keys,
+            [],
+            lists.sparse_keys,
+            lists.dense_keys,
+            [],
+            [key in lists.dense_defaults for key in lists.dense_keys],
+            context.default_tensors(),
+            Ncontext_sparse=len(context.sparse_keys),
+            Nfeature_list_sparse=len(lists.sparse_keys),
+            Nfeature_list_dense=len(lists.dense_keys),
+            context_sparse_types=context.sparse_types,
+            feature_list_dense_types=lists.dense_types,
+            feature_list_sparse_types=lists.sparse_types,
+            context_dense_shapes=context.dense_shapes,
+            feature_list_dense_shapes=lists.dense_shapes,
+            name=name,
+        )
+        context_sparse = _sparse_tensors(
+            parts.context_sparse_indices, parts.context_sparse_values, parts.context_sparse_shapes
+        )
+        list_sparse = _sparse_tensors(
+            parts.feature_list_sparse_indices,
+            parts.feature_list_sparse_values,
+            parts.feature_list_sparse_shapes,
+        )
+        lengths = dict(zip(lists.dense_keys, parts.feature_list_dense_lengths, strict=True))
+        return (
+            _by_key(context, context_sparse, parts.context_dense_values),
+            _by_key(lists, list_sparse, parts.feature_list_dense_values),
+            lengths,
+        )
+
+
+def _sparse_tensors(
+    indices: list[Tensor], values: list[Tensor], shapes: list[Tensor]
+) -> list[SparseTensor]:
+    return [SparseTensor(*parts) for parts in zip(indices, values, shapes, strict=True)]
+
+
+def _by_key(columns: FeatureColumns, sparse: list[Any], dense: list[Any]) -> Parsed:
+    return dict(zip([*columns.sparse_keys, *columns.dense_keys], [*sparse, *dense], strict=True))
+
+
+def _with_sparse_features(features: Mapping[str, Any], parsed: Parsed) -> Parsed:
+    """Puts each SparseFeature together from its parts; what only these needed is left out."""
+    merged = {}
+    for key in sorted(features):
+        feature = features[key]
+        if isinstance(feature, SparseFeature):
+            keys = feature.index_key
+            ids = parsed[keys] if isinstance(keys, str) else [parsed[each] for each in keys]
+            merged[key] = sparse_merge(
+                ids,
+                parsed[feature.value_key],
+                vocab_size=feature.size,
+                already_sorted=feature.already_sorted,
+            )
+    together = {**parsed, **merged}
+    return {key: value for key, value in together.items() if key in features}
+
+
+def _scalar(serialized: Tensor) -> Tensor:
+    """The tensor, known to be a scalar or checked when it runs."""
+    rank = serialized.shape.ndims
+    if rank is None:
+        check = Assert(
+            equal(array.rank(serialized), 0),
+            ["Input serialized must be a scalar"],
+            name="SerializedIsScalar",
+        )
+        checked = with_dependencies([check], serialized, name="serializedDependencies")
+        checked.set_shape([])
+        return checked
+    if rank:
+        raise ValueError("Input serialized must be a scalar")
+    return serialized
