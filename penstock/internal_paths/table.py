@@ -19,6 +19,11 @@ core.example.*_pb2                        proto internal_paths.enum_values
 core.util.*_pb2                           proto internal_paths.enum_values
 core.lib.core.error_codes_pb2           errors internal_paths.enum_values
 
+contrib.rnn.python                      contrib.rnn
+contrib.rnn.python.ops                  contrib.rnn
+contrib.rnn.python.ops.rnn_cell         contrib.rnn rnn.rnn_cell
+contrib.rnn.python.ops.*                contrib.rnn rnn.rnn_cell
+
 python.client.client_lib                .
 python.client.device_lib                client.device_lib
 python.client.session                   client.session client.partial_run client.fetches .
@@ -66,22 +71,22 @@ python.framework.errors_impl            errors
 python.framework.function               ops.functions
 python.framework.function_def_to_graph  ops.functions
 python.framework.func_graph             ops.functions
-python.framework.graph_io               train.graph_io .
+python.framework.graph_io               train.graph_files .
 python.framework.graph_to_function_def  ops.functions
 python.framework.graph_util             graph_util
 python.framework.graph_util_impl        graph_util
 python.framework.importer               ir.importer
 python.framework.indexed_slices         ir.composite
 python.framework.load_library           .
-python.framework.meta_graph             checkpoint.meta_graph train.meta_graph .
+python.framework.meta_graph             train.meta_graph .
 python.framework.op_def_registry        internal_paths.op_defs
 python.framework.ops                    internal_paths.framework_ops ir.graph ir.operation
                                         ir.tensor ir.composite ir.convert ir.defaults
-                                        ir.collections ir.name_scope proto
+                                        ir.collections ir.collection_protos ir.name_scope proto
                                         .
 python.framework.random_seed            ops.seeds .
 python.framework.smart_cond             layers.smart_cond .
-python.framework.sparse_tensor          ir.composite .
+python.framework.sparse_tensor          ir.composite ops.sparse_tensors .
 python.framework.tensor_shape           shapes
 python.framework.tensor_spec            ir.tensor_spec .
 python.framework.tensor_util            ops.tensor_values ir.constants
@@ -92,6 +97,8 @@ python.framework.versions               version .
 
 python.keras                            keras
 python.keras.*                          keras
+
+python.kernel_tests.gradient_checker    test
 
 python.layers                           layers
 python.layers.base                      layers.base layers
@@ -140,10 +147,10 @@ python.ops.gradients_util               autodiff.gradients .
 python.ops.histogram_ops                .
 python.ops.image_ops                    image .
 python.ops.image_ops_impl               image .
-python.ops.init_ops                     ops.initializers .
+python.ops.init_ops                     ops.initializers ops.orthogonal_initializers .
 python.ops.init_ops_v2                  ops.initializers .
 python.ops.inplace_ops                  ops.inplace internal_paths.generated_ops
-python.ops.io_ops                       io ops.save_restore ops.files ops.readers
+python.ops.io_ops                       io ops.checkpoint_files ops.files ops.readers
                                         internal_paths.generated_ops .
 python.ops.linalg                       linalg
 python.ops.linalg.*                     linalg linear_operators
@@ -151,15 +158,18 @@ python.ops.linalg_grad                  .
 python.ops.linalg_ops                   linalg .
 python.ops.list_ops                     internal_paths.generated_ops
 python.ops.logging_ops                  ops.debugging ops.summaries summary .
-python.ops.lookup_ops                   lookup contrib.lookup .
+python.ops.lookup_ops                   lookup lookup.tables lookup.initializers lookup.buckets
+                                        lookup.vocabularies lookup.mutable
+                                        internal_paths.generated_ops .
 python.ops.losses                       losses
 python.ops.losses.*                     losses losses.squeezing
 python.ops.manip_ops                    .
 python.ops.map_fn                       .
 python.ops.math_grad                    .
-python.ops.math_ops                     ops.math math internal_paths.generated_ops .
+python.ops.math_ops                     ops.math math ops.linear_algebra
+ internal_paths.generated_ops .
 python.ops.metrics                      metrics
-python.ops.metrics_impl                 metrics
+python.ops.metrics_impl                 metrics metrics.streaming
 python.ops.nn                           nn
 python.ops.nn_grad                      .
 python.ops.nn_impl                      nn .
@@ -174,20 +184,25 @@ python.ops.random_ops                   random ops.random internal_paths.generat
 python.ops.resource_variable_ops        ops.resource_variables ops.resource_variable
                                         internal_paths.generated_ops .
 python.ops.resources                    ops.resources .
-python.ops.rnn                          nn rnn
-python.ops.rnn_cell                     nn.rnn_cell rnn
-python.ops.rnn_cell_impl                nn.rnn_cell rnn
+python.ops.rnn                          nn rnn.dynamic rnn.static
+python.ops.rnn_cell                     rnn.rnn_cell
+python.ops.rnn_cell_impl                rnn.rnn_cell rnn.sizes
 python.ops.script_ops                   ops.script .
 python.ops.sdca_ops                     internal_paths.generated_ops
 python.ops.seq2seq                      contrib.legacy_seq2seq
 python.ops.session_ops                  ops.session_handles .
 python.ops.sets                         sets
-python.ops.sets_impl                    sets
+python.ops.sets_impl                    sets ops.sets
 python.ops.signal                       signal
 python.ops.signal.*                     signal
 python.ops.sort_ops                     .
 python.ops.sparse_grad                  .
-python.ops.sparse_ops                   sparse .
+python.ops.sparse_ops                   ops.sparse_structure ops.sparse_arithmetic
+                                        ops.sparse_reductions ops.sparse_matmul
+                                        ops.sparse_conversion ops.sparse_serialization
+                                        ops.sparse_cross ops.sparse_tensors
+                                        internal_paths.sparse_functions
+                                        internal_paths.generated_ops .
 python.ops.special_math_ops             math .
 python.ops.spectral_ops                 spectral signal
 python.ops.standard_ops                 .
@@ -195,12 +210,14 @@ python.ops.state_grad                   .
 python.ops.state_ops                    ops.state ops.variable_updates
                                         internal_paths.generated_ops .
 python.ops.stateless_random_ops         random .
-python.ops.string_ops                   strings .
-python.ops.summary_op_util              ops.summary_names summary
+python.ops.string_ops                   strings ops.strings ops.string_joining
+                                        ops.string_splitting ops.string_numbers ops.string_hashing
+                                        ops.regex ops.unicode .
+python.ops.summary_op_util              ops.summaries summary
 python.ops.summary_ops                  summary
 python.ops.summary_ops_v2               contrib.summary
 python.ops.template                     .
-python.ops.tensor_array_grad            .
+python.ops.tensor_array_grad            ops.tensor_array_gradients .
 python.ops.tensor_array_ops             ops.tensor_array .
 python.ops.unconnected_gradients        .
 python.ops.variable_scope               ops.variable_scope ops.variable_store
@@ -221,10 +238,12 @@ python.platform.sysconfig               sysconfig
 python.platform.test                    test
 python.platform.tf_logging              logging
 
+python.tf2                              platform.tf2
+
 python.profiler.*                       profiler
 
-python.pywrap_tensorflow                internal_paths.pywrap checkpoint train .
-python.pywrap_tensorflow_internal       internal_paths.pywrap checkpoint train .
+python.pywrap_tensorflow                internal_paths.pywrap summary.event_file train .
+python.pywrap_tensorflow_internal       internal_paths.pywrap summary.event_file train .
 
 python.saved_model                      saved_model
 python.saved_model.builder              saved_model.builder saved_model
@@ -246,6 +265,8 @@ python.saved_model.*                    saved_model
 python.summary.event_accumulator        summary
 python.summary.summary                  summary
 python.summary.summary_iterator         summary train
+python.summary.writer.event_file_writer summary.event_file_writer summary
+python.summary.writer.writer            summary.file_writer summary
 python.summary.writer.*                 summary
 python.summary.*                        summary
 
@@ -253,10 +274,13 @@ python.tools                            tools
 python.tools.*                          tools graph_util
 
 python.training                         train
+python.training.checkpoint_management  train.checkpoint_state train
+python.training.checkpoint_utils       train.checkpoint_variables train
 python.training.moving_averages         train.moving_averages train
 python.training.monitored_session       train.monitored_session train
 python.training.optimizer               train.optimizer train
 python.training.saver                   train.saver train
+python.training.saving.*                train.saveables
 python.training.server_lib              train distributed
 python.training.slot_creator            train.slots
 python.training.training_ops            internal_paths.generated_ops

@@ -81,6 +81,21 @@ def _register(name, divisor):
     def _(node, env):
         return _with_count(gradient, known_number(node, env, 3))
 
+    @kernel(f"SparseSegment{name}GradV2", fresh=True)
+    def _(node, env):
+        return _with_count(_of_gathered_rows(gradient), known_number(node, env, 3))
+
+
+def _of_gathered_rows(gradient):
+    """The rows of a gradient that were gathered, each once, and their indices."""
+
+    def run(grad, indices, ids, rows):
+        _check_indices(indices, rows)
+        unique, places = torch.unique(indices, return_inverse=True)
+        return gradient(grad, places, ids, len(unique)), unique
+
+    return run
+
 
 def _with_count(run, known):
     """Reads the number of rows of the result once if it is a constant."""

@@ -17,6 +17,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ops.control import with_dependencies
 from penstock.ops.control_contexts import CondContext, merge
 from penstock.ops.control_flow import Switch
+from penstock.ops.tensor_array import TensorArray
 
 __all__ = ["case", "cond"]
 
@@ -115,6 +116,8 @@ def _leaf_tensors(context: CondContext, leaf: Any) -> list[Tensor]:
         return [with_dependencies([leaf], context.pivot)]
     if isinstance(leaf, CompositeTensor):
         return leaf._parts()
+    if isinstance(leaf, TensorArray):
+        return [leaf.flow]
     return [leaf if isinstance(leaf, Tensor) else to_tensor(leaf)]
 
 
@@ -146,6 +149,8 @@ def _pack(structure: Any, merged: list[Tensor], strict: bool) -> Any:
             return IndexedSlices(*parts)
         if isinstance(leaf, SparseTensor):
             return SparseTensor(next(remaining), next(remaining), next(remaining))
+        if isinstance(leaf, TensorArray):
+            return leaf._with_flow(next(remaining))
         return next(remaining)
 
     packed = nest.pack_as(structure, [rebuilt(leaf) for leaf in nest.flatten(structure)])
@@ -231,6 +236,5 @@ def _exclusive_guard(preds: Sequence[Tensor]) -> list[Operation]:
     count = reduce_sum(cast(stacked, dtypes.int32), name="num_true_conds")
     at_most_one = less_equal(count, constant(1, name="n_true_conds"))
     names = ", ".join(pred.name for pred in preds)
-    return [
-        Assert(at_most_one, [f"More than one condition evaluated as True of: {names}", stacked])
-    ]
+    message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
+    return [Assert(at_most_one, [message, stacked])]

@@ -13,6 +13,7 @@ from penstock.ir.convert import CompositeTensor, to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops.control_flow import NextIteration
+from penstock.ops.tensor_array import TensorArray
 from penstock.ops.while_context import WhileContext, next_iteration
 
 __all__ = ["while_loop"]
@@ -107,9 +108,13 @@ class _Leaf:
     """One leaf of the loop variables: how many tensors it is, and how they become it again."""
 
     def __init__(self, value: Any, number: int):
+        self.value = value
         if isinstance(value, CompositeTensor):
             self.kind: type = type(value)
             self.tensors = list(value._parts())
+        elif isinstance(value, TensorArray):
+            self.kind = TensorArray
+            self.tensors = [value.flow]
         else:
             self.kind = Tensor
             self.tensors = [
@@ -119,6 +124,9 @@ class _Leaf:
     def parts(self, value: Any) -> list[Tensor]:
         if isinstance(value, CompositeTensor):
             return value._parts()
+        if isinstance(value, TensorArray):
+            self.value = value  # what is known of the array after the loop is known of this one
+            return [value.flow]
         return [to_tensor(value)]
 
     def rebuilt(self, tensors: Sequence[Tensor]) -> Any:
@@ -126,6 +134,8 @@ class _Leaf:
             return IndexedSlices(*tensors)
         if self.kind is SparseTensor:
             return SparseTensor(*tensors)
+        if self.kind is TensorArray:
+            return self.value._with_flow(tensors[0])
         return tensors[0]
 
 
@@ -150,7 +160,7 @@ class _Loop:
             )
         found: list[shapes.Shape] = []
         for leaf, invariant in zip(self.leaves, flat, strict=True):
-            if leaf.kind is not Tensor:
+            if issubclass(leaf.kind, CompositeTensor):
                 found += [tensor._shape for tensor in leaf.tensors]
                 continue
             shape = shapes.raw(invariant)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import dtypes
+from penstock.ir.composite import IndexedSlices
 from penstock.ir.constants import constant_value
 from penstock.ir.registry import op, types
 from penstock.ir.tensor import Tensor
@@ -76,6 +77,24 @@ SparseSegmentSqrtNGrad = op(
     T=FLOATING,
     **_IDS,
 )
+SparseSegmentSumGradV2 = op(
+    "SparseSegmentSumGradV2(grad: T, indices: Tidx, segment_ids: Tsegmentids, "
+    "dense_output_dim0: int32) -> output: T, sorted_unique_indices: Tidx",
+    T=FLOATING,
+    **_IDS,
+)
+SparseSegmentMeanGradV2 = op(
+    "SparseSegmentMeanGradV2(grad: T, indices: Tidx, segment_ids: Tsegmentids, "
+    "dense_output_dim0: int32) -> output: T, sorted_unique_indices: Tidx",
+    T=FLOATING,
+    **_IDS,
+)
+SparseSegmentSqrtNGradV2 = op(
+    "SparseSegmentSqrtNGradV2(grad: T, indices: Tidx, segment_ids: Tsegmentids, "
+    "dense_output_dim0: int32) -> output: T, sorted_unique_indices: Tidx",
+    T=FLOATING,
+    **_IDS,
+)
 
 
 @SparseSegmentSum.shape
@@ -101,6 +120,15 @@ def _(op: Any, grad: Shape, indices: Shape, ids: Shape, output_dim0: Shape) -> S
     return _rows(grad, indices, ids, _number(op.inputs[3], "output_dim0"))
 
 
+@SparseSegmentSumGradV2.shape
+@SparseSegmentMeanGradV2.shape
+@SparseSegmentSqrtNGradV2.shape
+def _(op: Any, grad: Shape, indices: Shape, ids: Shape, output_dim0: Shape) -> list[Shape]:
+    with_rank(output_dim0, 0)
+    _number(op.inputs[3], "dense_output_dim0")
+    return [_rows(grad, indices, ids, None), (None,)]
+
+
 def _rows(data: Shape, indices: Shape, ids: Shape, count: int | None) -> Shape:
     (number_of_indices,), (number_of_ids,) = with_rank(indices, 1), with_rank(ids, 1)
     merge_sizes(number_of_indices, number_of_ids)
@@ -118,25 +146,31 @@ def _number(tensor: Tensor, what: str) -> int | None:
 @SparseSegmentSum.gradient
 @SparseSegmentSumWithNumSegments.gradient
 def _(op: Any, grad: Any) -> Any:
-    return _data_gradient(SparseSegmentSumGrad, op, grad)
+    return _data_gradient(SparseSegmentSumGrad, SparseSegmentSumGradV2, op, grad)
 
 
 @SparseSegmentMean.gradient
 @SparseSegmentMeanWithNumSegments.gradient
 def _(op: Any, grad: Any) -> Any:
-    return _data_gradient(SparseSegmentMeanGrad, op, grad)
+    return _data_gradient(SparseSegmentMeanGrad, SparseSegmentMeanGradV2, op, grad)
 
 
 @SparseSegmentSqrtN.gradient
 @SparseSegmentSqrtNWithNumSegments.gradient
 def _(op: Any, grad: Any) -> Any:
-    return _data_gradient(SparseSegmentSqrtNGrad, op, grad)
+    return _data_gradient(SparseSegmentSqrtNGrad, SparseSegmentSqrtNGradV2, op, grad)
 
 
-def _data_gradient(spec: Any, op: Any, grad: Any) -> list[Any]:
+def _data_gradient(dense: Any, sparse: Any, op: Any, grad: Any) -> list[Any]:
+    """The gradient by the data, of which a node may want only the rows that were gathered."""
     data, indices, ids = op.inputs[:3]
     rows: Any = array.shape(data)
-    return [spec(grad, indices, ids, rows[0]), *[None] * (len(op.inputs) - 1)]
+    if op.attrs["sparse_gradient"]:
+        values, unique = sparse(grad, indices, ids, rows[0])
+        by_data: Any = IndexedSlices(values, unique, rows)
+    else:
+        by_data = dense(grad, indices, ids, rows[0])
+    return [by_data, *[None] * (len(op.inputs) - 1)]
 
 
 def sparse_segment_sum(

@@ -1,0 +1,319 @@
+"""Assertions about the values of tensors: `tf.assert_equal(x, y)` and its kind.
+
+Each returns an operation that fails in a step where the condition does not hold. What the graph
+determines already is checked at once, while it is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock import dtypes, errors
+from penstock.ir.constants import constant_value
+from penstock.ir.convert import to_tensor
+from penstock.ir.name_scope import name_scope
+from penstock.ir.operation import Operation
+from penstock.ir.tensor import Tensor
+from penstock.ops import comparison
+from penstock.ops.conditionals import cond
+from penstock.ops.control import no_op
+from penstock.ops.debugging import Assert
+from penstock.ops.elementwise import abs as absolute
+from penstock.ops.reductions import reduce_all
+from penstock.ops.shaping import reshape, shape, size
+from penstock.ops.slicing import strided_slice
+from penstock.ops.type_assertions import is_numeric_tensor
+
+__all__ = [
+    "assert_equal",
+    "assert_greater",
+    "assert_greater_equal",
+    "assert_less",
+    "assert_less_equal",
+    "assert_near",
+    "assert_negative",
+    "assert_non_negative",
+    "assert_non_positive",
+    "assert_none_equal",
+    "assert_positive",
+    "is_non_decreasing",
+    "is_strictly_increasing",
+]
+
+Data = Sequence[Any] | None
+
+
+def message_prefix(message: str | None) -> str:
+    """A user's message, ready to stand in front of ours."""
+    return f"{message}.  " if message else ""
+
+
+def assert_equal(
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `x == y` for all pairs of elements (with broadcasting).
+
+    `data` are the tensors to show where it fails (x and y if None), `summarize` is how many
+    elements to show of each, and `message` stands in front.
+    """
+    with name_scope(name, "assert_equal", [x, y, data]):
+        if x is y:
+            return no_op()
+    return _compared("==", "assert_equal", x, y, data, summarize, message, name)
+
+
+def assert_none_equal(
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `x != y` for all pairs of elements; see `tf.assert_equal`."""
+    return _compared("!=", "assert_none_equal", x, y, data, summarize, message, name)
+
+
+def assert_less(
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `x < y` for all pairs of elements; see `tf.assert_equal`."""
+    return _compared("<", "assert_less", x, y, data, summarize, message, name)
+
+
+def assert_less_equal(
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `x <= y` for all pairs of elements; see `tf.assert_equal`."""
+    return _compared("<=", "assert_less_equal", x, y, data, summarize, message, name)
+
+
+def assert_greater(
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `x > y` for all pairs of elements; see `tf.assert_equal`."""
+    return _compared(">", "assert_greater", x, y, data, summarize, message, name)
+
+
+def assert_greater_equal(
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `x >= y` for all pairs of elements; see `tf.assert_equal`."""
+    return _compared(">=", "assert_greater_equal", x, y, data, summarize, message, name)
+
+
+_COMPARISONS: dict[str, tuple[Callable[..., Tensor], Callable[..., Any]]] = {
+    "==": (comparison.equal, np.equal),
+    "!=": (comparison.not_equal, np.not_equal),
+    "<": (comparison.less, np.less),
+    "<=": (comparison.less_equal, np.less_equal),
+    ">": (comparison.greater, np.greater),
+    ">=": (comparison.greater_equal, np.greater_equal),
+}
+
+
+def _compared(
+    symbol: str,
+    function: str,
+    x: Any,
+    y: Any,
+    data: Data,
+    summarize: int | None,
+    message: str | None,
+    name: str | None,
+) -> Operation:
+    in_step, at_once = _COMPARISONS[symbol]
+    with name_scope(name, function, [x, y, data]):
+        x, y = to_tensor(x, name="x"), to_tensor(y, name="y")
+        if data is None:
+            data = [
+                f"Condition x {symbol} y did not hold element-wise:",
+                f"x ({x.name}) = ",
+                x,
+                f"y ({y.name}) = ",
+                y,
+            ]
+        if message is not None:
+            data = [message, *data]
+        condition = reduce_all(in_step(x, y))
+        known = constant_value(x), constant_value(y)
+        if known[0] is not None and known[1] is not None and not np.all(at_once(*known)):
+            text = "\n".join(_shown(value) for value in data)
+            raise errors.InvalidArgumentError(None, None, text)
+        return Assert(condition, data, summarize=summarize)
+
+
+def _shown(value: Any) -> str:
+    known = constant_value(value) if isinstance(value, Tensor) else None
+    return str(value if known is None else known)
+
+
+# One tensor and zero --------------------------------------------------------------------------
+
+
+def assert_negative(
+    x: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `x < 0` for all elements; see `tf.assert_equal`."""
+    with name_scope(name, "assert_negative", [x, data]):
+        x, zero, data = _with_zero(x, "<", data, message)
+        return assert_less(x, zero, data=data, summarize=summarize)
+
+
+def assert_positive(
+    x: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `x > 0` for all elements; see `tf.assert_equal`."""
+    with name_scope(name, "assert_positive", [x, data]):
+        x, zero, data = _with_zero(x, ">", data, message)
+        return assert_less(zero, x, data=data, summarize=summarize)
+
+
+def assert_non_negative(
+    x: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `x >= 0` for all elements; see `tf.assert_equal`."""
+    with name_scope(name, "assert_non_negative", [x, data]):
+        x, zero, data = _with_zero(x, ">=", data, message)
+        return assert_less_equal(zero, x, data=data, summarize=summarize)
+
+
+def assert_non_positive(
+    x: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `x <= 0` for all elements; see `tf.assert_equal`."""
+    with name_scope(name, "assert_non_positive", [x, data]):
+        x, zero, shown = _with_zero(x, "<=", data, message)
+        if data is None:  # here TensorFlow says both in one string
+            shown = [shown[0], shown[1] + shown[2], shown[3]]
+        return assert_less_equal(x, zero, data=shown, summarize=summarize)
+
+
+def _with_zero(x: Any, symbol: str, data: Data, message: str | None) -> Any:
+    """`x` as a tensor, zero of its type, and what to say where the comparison fails."""
+    x = to_tensor(x, name="x")
+    if data is None:
+        data = [
+            message_prefix(message),
+            f"Condition x {symbol} 0 did not hold element-wise:",
+            f"x ({x.name}) = ",
+            x,
+        ]
+    return x, to_tensor(0, x.dtype), data
+
+
+def assert_near(
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Asserts `|x - y| < atol + rtol * |y|` for all pairs of elements; see `tf.assert_equal`.
+
+    Both tolerances are ten times the type's machine epsilon if None.
+    """
+    with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
+        x = to_tensor(x, name="x")
+        y = to_tensor(y, x.dtype, "y")
+        dtype = x.dtype.real_dtype
+        tolerance = 10 * _epsilon(dtype)
+        rtol = to_tensor(tolerance if rtol is None else rtol, dtype, "rtol")
+        atol = to_tensor(tolerance if atol is None else atol, dtype, "atol")
+        if data is None:
+            data = [
+                message_prefix(message),
+                f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
+                f"x ({x.name}) = ",
+                x,
+                f"y ({y.name}) = ",
+                y,
+            ]
+        allowed = atol + rtol * absolute(y)
+        difference = absolute(x - y)
+        condition = reduce_all(comparison.less(difference, allowed))
+        return Assert(condition, data, summarize=summarize)
+
+
+def _epsilon(dtype: dtypes.DType) -> Any:
+    if dtype is dtypes.bfloat16:
+        import ml_dtypes
+
+        return ml_dtypes.finfo(ml_dtypes.bfloat16).eps
+    return np.finfo(dtype.as_numpy_dtype).eps
+
+
+# Order ----------------------------------------------------------------------------------------
+
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether no element of `x` is smaller than the one before it, row by row."""
+    with name_scope(name, "is_non_decreasing", [x]):
+        return reduce_all(_steps(x, comparison.greater_equal))
+
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether each element of `x` is greater than the one before it, row by row."""
+    with name_scope(name, "is_strictly_increasing", [x]):
+        return reduce_all(_steps(x, comparison.greater))
+
+
+def _steps(x: Any, compare: Callable[..., Tensor]) -> Tensor:
+    """Each element compared with the one before it; nothing where there are fewer than two."""
+    x = reshape(x, [-1])
+    if not is_numeric_tensor(x):
+        raise TypeError(f"Expected x to be numeric, instead found: {x}")
+    is_short = comparison.less(size(x), 2)
+    length = shape(x) - 1
+    return cond(
+        is_short,
+        lambda: to_tensor([], dtypes.bool),
+        lambda: compare(strided_slice(x, [1], [1] + length), strided_slice(x, [0], length)),
+    )

@@ -1,0 +1,316 @@
+"""Queues: elements go in, wait, and come out in the order that the kind of queue defines.
+
+An element is a tuple of runtime values, one per component. What they are does not matter here:
+kernels check, copy and stack them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock import errors
+from penstock.dtypes import DType
+from penstock.shapes import Shape, text
+from penstock.state.waiting import DONE, NOTHING, SOME, Attempt, Lines, Outcome, Reminder, Waiter
+
+Element = tuple[Any, ...]
+
+_ENQUEUES, _DEQUEUES = 0, 1
+_ENQUEUE, _DEQUEUE, _CLOSE = "Enqueue", "Dequeue", "Close"
+
+
+class Queue:
+    """A queue with a capacity.
+
+    1. Those who wait for room, and those who wait for elements, are served first come first served.
+    2. A dequeue of several elements takes them as they come. Where the queue is closed before it
+       has all, or the wait is given up, it puts them back.
+    3. In a closed queue nothing can be put any more; what is in it can still be taken.
+    """
+
+    type_name: str
+    pads = False
+
+    def __init__(
+        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Shape] = (), capacity: int = -1
+    ):
+        self.name = name
+        self.dtypes = list(dtypes)
+        self.shapes = list(shapes)
+        self.capacity = math.inf if capacity < 0 else capacity
+        self.closed = False
+        self._lines = Lines()
+
+    # What the kinds of queues do differently ---------------------------------------------------
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def _put(self, element: Element) -> None: ...
+
+    @abstractmethod
+    def _take(self) -> Element: ...
+
+    @abstractmethod
+    def _put_back(self, elements: list[Element]) -> None:
+        """Undoes takes, given in the order in which they happened."""
+
+    def _ready(self) -> int:
+        """How many elements may be taken now."""
+        return len(self)
+
+    # Putting -------------------------------------------------------------------------------------
+
+    def enqueue(self, element: Element, waiter: Waiter) -> None:
+        """Puts an element in, when there is room."""
+        lines = self._lines
+        with lines.lock:
+            if not lines[_ENQUEUES] and not self.closed and len(self) < self.capacity:
+                self._put(element)
+                if lines[_DEQUEUES]:
+                    lines.flush()
+                return
+        self.enqueue_many([element], waiter)
+
+    def enqueue_many(self, elements: list[Element], waiter: Waiter) -> None:
+        """Puts elements in, each when there is room for it."""
+        remaining = deque(elements)
+
+        def attempt() -> Outcome:
+            if self.closed:
+                raise errors.CancelledError(
+                    None, None, f"{self.type_name} '{self.name}' is closed."
+                )
+            outcome = NOTHING
+            while remaining and len(self) < self.capacity:
+                self._put(remaining.popleft())
+                outcome = SOME
+            return outcome if remaining else DONE
+
+        self._lines.run(_ENQUEUES, Attempt(attempt), waiter, _ENQUEUE)
+
+    # Taking --------------------------------------------------------------------------------------
+
+    def dequeue(self, waiter: Waiter, reminder: Reminder | None = None) -> Element:
+        """Takes an element out, when there is one."""
+        lines = self._lines
+        with lines.lock:
+            if not lines[_DEQUEUES] and self._ready() > 0:
+                element = self._take()
+                if lines[_ENQUEUES]:
+                    lines.flush()
+                return element
+        return self.dequeue_many(1, waiter, reminder=reminder)[0]
+
+    def dequeue_many(
+        self,
+        count: int,
+        waiter: Waiter,
+        *,
+        allow_fewer: bool = False,
+        reminder: Reminder | None = None,
+    ) -> list[Element]:
+        """Takes `count` elements out; with `allow_fewer` the last ones of a closed queue too."""
+        taken: list[Element] = []
+
+        def give_back() -> None:
+            self._put_back(taken)
+            taken.clear()
+
+        def attempt() -> Outcome:
+            wanted = count
+            if self.closed and len(taken) + len(self) < count:
+                give_back()
+                if not allow_fewer or not len(self):
+                    if allow_fewer and self._lines[_ENQUEUES]:
+                        return NOTHING
+                    raise errors.OutOfRangeError(
+                        None,
+                        None,
+                        f"{self.type_name} '{self.name}' is closed and has insufficient elements "
+                        f"(requested {count}, current size {len(self)})",
+                    )
+                wanted = len(self)
+            outcome = NOTHING
+            while len(taken) < wanted and self._ready() > 0:
+                taken.append(self._take())
+                outcome = SOME
+            return DONE if len(taken) == wanted else outcome
+
+        self._lines.run(_DEQUEUES, Attempt(attempt, give_back), waiter, _DEQUEUE, reminder)
+        return taken
+
+    # Life ----------------------------------------------------------------------------------------
+
+    def close_for(self, waiter: Waiter, *, cancel_pending_enqueues: bool = False) -> None:
+        """Closes the queue, after the enqueues that wait already or in their place."""
+        if cancel_pending_enqueues:
+            self.close()
+            return
+
+        def attempt() -> Outcome:
+            if self.closed:
+                message = f"Queue '{self.name}' is already closed."
+                raise errors.CancelledError(None, None, message)
+            self.closed = True
+            return DONE
+
+        self._lines.run(_ENQUEUES, Attempt(attempt), waiter, _CLOSE)
+
+    def close(self) -> None:
+        """Closes the queue and cancels the enqueues that wait."""
+        lines = self._lines
+        with lines.lock:
+            self.closed = True
+            for attempt in lines[_ENQUEUES]:
+                attempt.end(
+                    errors.CancelledError(None, None, f"{_ENQUEUE} operation was cancelled")
+                )
+            lines[_ENQUEUES].clear()
+            lines.flush()
+
+    def read(self) -> np.ndarray:
+        """What an old handle holds as a value: the names of container and queue."""
+        return np.array([b"", self.name.encode()], dtype=object)
+
+    # Sharing -------------------------------------------------------------------------------------
+
+    def mismatch(self, other: Queue) -> str | None:
+        """Why a node that would make `other` can't share this queue."""
+        shared = f"Shared queue '{self.name}' has"
+        if type(self) is not type(other):
+            return (
+                f"{shared} type '{self.type_name}' that does not match type of Node "
+                f"'{other.name}': {other.type_name}"
+            )
+        for what, has, wants in zip(
+            ("capacity", "component types", "component shapes"),
+            self._settings(),
+            other._settings(),
+            strict=True,
+        ):
+            if has != wants:
+                verb = "was" if what == "capacity" else "were"
+                return f"{shared} {what} {has} but requested {what} {verb} {wants}"
+        return None
+
+    def _settings(self) -> tuple[Any, str, str]:
+        capacity = -1 if self.capacity == math.inf else self.capacity
+        types = ", ".join(dtype.name for dtype in self.dtypes)
+        return capacity, types, "[" + ", ".join(text(shape) for shape in self.shapes) + "]"
+
+
+class FIFOQueue(Queue):
+    """First in, first out."""
+
+    type_name = "FIFOQueue"
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self._elements: deque[Element] = deque()
+
+    def __len__(self) -> int:
+        return len(self._elements)
+
+    def _put(self, element: Element) -> None:
+        self._elements.append(element)
+
+    def _take(self) -> Element:
+        return self._elements.popleft()
+
+    def _put_back(self, elements: list[Element]) -> None:
+        self._elements.extendleft(reversed(elements))
+
+
+class PaddingFIFOQueue(FIFOQueue):
+    """First in, first out; elements of different sizes are padded when several are taken."""
+
+    type_name = "PaddingFIFOQueue"
+    pads = True
+
+
+class RandomShuffleQueue(Queue):
+    """Random order; `min_after_dequeue` elements stay behind, to mix well, until it is closed."""
+
+    type_name = "RandomShuffleQueue"
+
+    def __init__(
+        self,
+        *args: Any,
+        min_after_dequeue: int = 0,
+        seeds: tuple[int, int] = (0, 0),
+        random_word: Callable[[], int],
+        **kwargs: Any,
+    ):
+        super().__init__(*args, **kwargs)
+        self.min_after_dequeue = min_after_dequeue
+        self.seeds = seeds
+        self._random_word = random_word
+        self._elements: list[Element] = []
+
+    def __len__(self) -> int:
+        return len(self._elements)
+
+    def _ready(self) -> int:
+        return len(self._elements) - (0 if self.closed else self.min_after_dequeue)
+
+    def _put(self, element: Element) -> None:
+        self._elements.append(element)
+
+    def _take(self) -> Element:
+        elements = self._elements
+        index = self._random_word() % len(elements)
+        elements[index], elements[-1] = elements[-1], elements[index]
+        return elements.pop()
+
+    def _put_back(self, elements: list[Element]) -> None:
+        self._elements.extend(elements)
+
+    def mismatch(self, other: Queue) -> str | None:
+        wrong = super().mismatch(other)
+        if wrong is not None:
+            return wrong
+        assert isinstance(other, RandomShuffleQueue)
+        shared = f"Shared queue '{self.name}' has"
+        if self.min_after_dequeue != other.min_after_dequeue:
+            return (
+                f"{shared} min_after_dequeue {self.min_after_dequeue} but requested "
+                f"min_after_dequeue was {other.min_after_dequeue}"
+            )
+        if self.seeds != other.seeds:
+            return f"{shared} random seeds {self.seeds} but requested seeds are {other.seeds}"
+        return None
+
+
+class PriorityQueue(Queue):
+    """The smallest first component first; equal ones in the order in which they came."""
+
+    type_name = "PriorityQueue"
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self._heap: list[tuple[int, int, Element]] = []
+        self._last = self._first = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def _put(self, element: Element) -> None:
+        self._last += 1
+        heapq.heappush(self._heap, (int(element[0]), self._last, element))
+
+    def _take(self) -> Element:
+        return heapq.heappop(self._heap)[2]
+
+    def _put_back(self, elements: list[Element]) -> None:
+        for element in reversed(elements):  # before all equal ones, in the order that they had
+            self._first -= 1
+            heapq.heappush(self._heap, (int(element[0]), self._first, element))

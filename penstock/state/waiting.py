@@ -1,0 +1,196 @@
+"""Waiting for state to change: attempts that are repeated until they succeed, first come first
+served, and what ends a wait early.
+
+An attempt is a function that is called under the lock of its resource. It tries to do an
+operation, now or when something has changed, by whichever thread changed it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from enum import Enum
+from typing import Any, NamedTuple, Protocol
+
+from penstock import errors
+
+
+class Outcome(Enum):
+    """How far an attempt came."""
+
+    NOTHING = 0  # it has to wait
+    SOME = 1  # it has to wait, but it changed something
+    DONE = 2
+
+
+NOTHING, SOME, DONE = Outcome.NOTHING, Outcome.SOME, Outcome.DONE
+
+
+class Cancellation:
+    """A flag that wakes those who wait: a session has one for all of its steps."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._wakers: dict[Any, Callable[[], None]] = {}
+        self.is_cancelled = False
+
+    def add(self, key: Any, wake: Callable[[], None]) -> None:
+        """Has `wake` called on cancellation, at once where that has happened already."""
+        with self._lock:
+            if not self.is_cancelled:
+                self._wakers[key] = wake
+                return
+        wake()
+
+    def discard(self, key: Any) -> None:
+        with self._lock:
+            self._wakers.pop(key, None)
+
+    def cancel(self) -> None:
+        with self._lock:
+            self.is_cancelled = True
+            wakers, self._wakers = self._wakers, {}
+        for wake in wakers.values():
+            wake()
+
+
+class Waiter(Protocol):
+    """What a wait asks of the step that waits."""
+
+    @property
+    def deadline(self) -> float | None: ...
+
+    @property
+    def cancellation(self) -> Cancellation: ...
+
+    def check(self) -> None: ...
+
+
+class Reminder(NamedTuple):
+    """What to do once while a wait goes on, after so many seconds."""
+
+    seconds: float
+    call: Callable[[], None]
+
+
+class Attempt:
+    """An operation that waits for its turn."""
+
+    __slots__ = ("error", "gate", "give_back", "is_over", "run")
+
+    def __init__(self, run: Callable[[], Outcome], give_back: Callable[[], None] | None = None):
+        self.run = run
+        self.give_back = give_back  # what undoes a part that was done, if the attempt is given up
+        self.error: errors.OpError | None = None
+        self.is_over = False
+        self.gate = threading.Lock()
+        self.gate.acquire()
+
+    def end(self, error: errors.OpError | None = None) -> None:
+        self.error = error
+        self.is_over = True
+        self.wake()
+
+    def wake(self) -> None:
+        with suppress(RuntimeError):  # the gate is open already
+            self.gate.release()
+
+
+class Lines:
+    """The lines of attempts that wait at one resource.
+
+    1. All attempts run under `lock`. In a line, none runs before those in front of it are over,
+       but in a line that is `unordered`, where an attempt waits for something of its own.
+    2. After any change `flush` runs attempts until none of them comes further.
+    """
+
+    def __init__(self, count: int = 2, *, unordered: bool = False):
+        self.lock = threading.Lock()
+        self._lines: list[deque[Attempt]] = [deque() for _ in range(count)]
+        self._unordered = unordered
+
+    def __getitem__(self, line: int) -> deque[Attempt]:
+        return self._lines[line]
+
+    def run(
+        self,
+        line: int,
+        attempt: Attempt,
+        waiter: Waiter,
+        what: str,
+        reminder: Reminder | None = None,
+    ) -> None:
+        """Does an operation when its turn has come; `what` names it where it is cancelled."""
+        with self.lock:
+            self._lines[line].append(attempt)
+            self.flush()
+        if not attempt.is_over:
+            self._wait(line, attempt, waiter, what, reminder)
+        if attempt.error is not None:
+            raise attempt.error
+
+    def flush(self) -> None:
+        """Runs waiting attempts as far as they come; call it under the lock."""
+        changed = True
+        while changed:
+            changed = False
+            for line in self._lines:
+                if line and self._advance(line):
+                    changed = True
+
+    def _advance(self, line: deque[Attempt]) -> bool:
+        changed = False
+        for attempt in list(line):
+            try:
+                outcome = attempt.run()
+                error = None
+            except errors.OpError as failure:
+                outcome, error = DONE, failure
+            if outcome is DONE:
+                line.remove(attempt)
+                attempt.end(error)
+            changed = changed or outcome is not NOTHING
+            if outcome is not DONE and not self._unordered:
+                break
+        return changed
+
+    def _wait(
+        self,
+        line: int,
+        attempt: Attempt,
+        waiter: Waiter,
+        what: str,
+        reminder: Reminder | None,
+    ) -> None:
+        cancellation = waiter.cancellation
+        cancellation.add(attempt, attempt.wake)
+        try:
+            _pass_gate(attempt, waiter.deadline, reminder)
+        finally:  # Ctrl-C ends a wait too
+            cancellation.discard(attempt)
+            with self.lock:
+                gave_up = not attempt.is_over
+                if gave_up:
+                    self._lines[line].remove(attempt)
+                    if attempt.give_back is not None:
+                        attempt.give_back()
+                    self.flush()
+        if gave_up:
+            if cancellation.is_cancelled:
+                raise errors.CancelledError(None, None, f"{what} operation was cancelled")
+            waiter.check()
+            raise errors.DeadlineExceededError(None, None, f"{what} operation timed out")
+
+
+def _pass_gate(attempt: Attempt, deadline: float | None, reminder: Reminder | None) -> None:
+    """Waits until the gate is opened or the deadline is over."""
+    left = None if deadline is None else max(0.0, deadline - time.monotonic())
+    if reminder is not None and (left is None or left > reminder.seconds):
+        if attempt.gate.acquire(timeout=reminder.seconds):
+            return
+        reminder.call()
+        left = None if left is None else left - reminder.seconds
+    attempt.gate.acquire(timeout=-1 if left is None else left)
