@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ops.functions import Defun
 
 RECORDED = pathlib.Path(__file__).parent / "functions"
@@ -60,7 +61,9 @@ def test_what_a_body_uses_of_its_graph_becomes_an_argument():
 
     y = scaled(2.0)
     assert len(y.op.inputs) == 2 and scaled.captured_inputs[0].op.name == "Variable/read"
-    assert _run([y, *tf.gradients(y, [weight])]) == [6.0, 2.0]
+    (gradient,) = tf.gradients(y, [weight])
+    assert gradient.op.type == "SymbolicGradient"
+    assert _run([y, gradient]) == [6.0, 2.0]
 
 
 def test_gradients_of_its_own():
@@ -158,3 +161,49 @@ def test_wrong_numbers_of_arguments_are_named():
         @Defun(tf.float32)
         def two(x, y):
             return x + y
+
+
+def _named(function):
+    return FunctionName(function.name, {})
+
+
+@pytest.mark.parametrize(
+    "types", [("If", "Case", "While"), ("StatelessIf", "StatelessCase", "StatelessWhile")]
+)
+def test_functional_branches_and_loops(types):
+    @Defun(tf.float32)
+    def double(x):
+        return x * 2.0
+
+    @Defun(tf.float32)
+    def negate(x):
+        return -x
+
+    @Defun(tf.float32)
+    def is_small(x):
+        return x < 100.0
+
+    conditional, case, loop = (getattr(tf.raw_ops, name) for name in types)
+    for function in (double, negate, is_small):
+        function.add_to_graph(tf.get_default_graph())
+    branches = {"then_branch": _named(double), "else_branch": _named(negate)}
+    results = [
+        conditional(cond=cond, input=[3.0], Tout=[tf.float32], **branches)[0]
+        for cond in (True, False, "text", "", 0.0, [1, 2], tf.zeros([0]))
+    ]
+    for index in (0, 1, 7, -1):
+        chosen = [_named(double), _named(negate)]
+        results += case(branch_index=index, input=[3.0], Tout=[tf.float32], branches=chosen)
+    results += loop(input=[3.0], cond=_named(is_small), body=_named(double))
+    assert _run(results) == [6.0, -3.0, 6.0, -3.0, -3.0, 6.0, -3.0, 6.0, -3.0, -3.0, -3.0, 192.0]
+
+
+def test_a_functional_for_loop_and_a_fake_parameter():
+    @Defun(tf.int32, tf.int32)
+    def add(index, total):
+        return total + index
+
+    add.add_to_graph(tf.get_default_graph())
+    (total,) = tf.raw_ops.For(start=1, limit=10, delta=3, input=[100], body=_named(add))
+    empty = tf.raw_ops.FakeParam(dtype=tf.float32, shape=[0, 2])
+    assert _run(total) == 112 and _run(empty).shape == (0, 2)

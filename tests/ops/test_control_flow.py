@@ -75,7 +75,7 @@ class TestCond:
         assert [session.run(first, {x: v}) for v in (3, 7, 12)] == [3, -7, 0]
         exclusive = tf.case(overlapping, default=lambda: x * 0, exclusive=True)
         assert session.run(exclusive, {x: 7}) == -7
-        with pytest.raises(tf.errors.InvalidArgumentError, match="More than one condition"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="more than 1 conditions"):
             session.run(exclusive, {x: 3})
         no_default = tf.case(overlapping)
         assert session.run(no_default, {x: 7}) == -7
