@@ -15,14 +15,14 @@ PACKAGE = Path(__file__).parents[1] / "penstock"
 # A module belongs to the longest name here that it equals or lies in.
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("proto", ("proto",)),
-    ("foundations", ("errors", "dtypes", "shapes", "devices", "config")),
+    ("foundations", ("errors", "dtypes", "shapes", "devices", "config", "platform")),
     ("ir", ("ir",)),
-    ("graph", ("ops", "autodiff", "passes", "placement", "partition", "state")),
+    ("graph", ("ops", "autodiff", "passes", "placement", "partition", "state", "checkpoint")),
     ("kernels", ("kernels",)),
     ("runtime", ("runtime",)),
     ("distributed", ("distributed",)),
     ("client", ("client",)),
-    # The libraries are checkpoint, summary, train, layers, …, the modules that re-export public
+    # The libraries are summary, train, layers, …, the modules that re-export public
     # names (nn, math, …), and the examples: whatever the other rows do not name.
     ("libraries", ()),
     ("cli", ("cli", "__main__")),
@@ -30,7 +30,10 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 # Within a layer modules may import each other, except that what works on any graph must not know
 # single ops: those facts come from the op registry in ir.
-FORBIDDEN = {(graph_part, "ops") for graph_part in ("passes", "placement", "partition", "state")}
+FORBIDDEN = {
+    (graph_part, "ops")
+    for graph_part in ("passes", "placement", "partition", "state", "checkpoint")
+}
 
 # `import penstock` runs the whole package, so only what is written on the public API may.
 MAY_IMPORT_ROOT = {"libraries", "cli"}

@@ -165,7 +165,7 @@ def _add_input(
     if wanted is not None and base is not wanted:
         _refuse_type(spec, arg, tensor, base, wanted, explicit)
     if arg.type_attr is not None and arg.type_attr not in attrs:
-        _check_allowed(spec.attrs[arg.type_attr], base, arg.name)
+        _check_allowed(spec, spec.attrs[arg.type_attr], base, arg.name)
         attrs[arg.type_attr] = base
     tensors.append(tensor)
 
@@ -257,7 +257,7 @@ def _convert_same_type(
             f"[{', '.join(d.name for d in base)}] that don't all match."
         )
     if arg.type_attr is not None and base and arg.type_attr not in attrs:
-        _check_allowed(spec.attrs[arg.type_attr], base[0], arg.name)
+        _check_allowed(spec, spec.attrs[arg.type_attr], base[0], arg.name)
         attrs[arg.type_attr] = base[0]
     return converted
 
@@ -280,7 +280,7 @@ def _is_allowed(declared: Attr, value: Any) -> bool:
     return declared.allowed is None or value in declared.allowed
 
 
-def _check_allowed(declared: Attr, value: Any, parameter: str) -> None:
+def _check_allowed(spec: OpSpec, declared: Attr, value: Any, parameter: str) -> None:
     if declared.allowed is not None and value not in declared.allowed:
         if isinstance(value, DType):
             names = ", ".join(dtype.name for dtype in declared.allowed)
@@ -289,7 +289,9 @@ def _check_allowed(declared: Attr, value: Any, parameter: str) -> None:
                 f"of allowed values: {names}"
             )
         names = '", "'.join(str(v) for v in declared.allowed)
-        raise ValueError(f'Value for attr \'{parameter}\' of "{value}" is not in "{names}"')
+        raise ValueError(
+            f"Attr '{parameter}' of '{spec.name}' Op passed string '{value}' not in: \"{names}\"."
+        )
 
 
 def complete_attrs(spec: OpSpec, given: dict[str, Any], values: dict[str, Any]) -> None:
@@ -309,7 +311,7 @@ def complete_attrs(spec: OpSpec, given: dict[str, Any], values: dict[str, Any]) 
         value = values[key]
         if declared.allowed is not None and value is not declared.default:
             for entry in value if isinstance(value, list) else (value,):
-                _check_allowed(declared, entry, key)
+                _check_allowed(spec, declared, entry, key)
         if declared.minimum is not None:
             _check_minimum(spec, declared, value)
 
@@ -318,9 +320,9 @@ def _check_minimum(spec: OpSpec, declared: Attr, value: Any) -> None:
     size = len(value) if isinstance(value, list) else value
     assert declared.minimum is not None
     if size < declared.minimum:
-        what = "length" if isinstance(value, list) else "value"
+        what = f"list of length {size}" if isinstance(value, list) else size
         raise ValueError(
-            f"Attr '{declared.name}' of '{spec.name}' Op passed {what} {size} less than minimum "
+            f"Attr '{declared.name}' of '{spec.name}' Op passed {what} less than minimum "
             f"{declared.minimum}."
         )
 

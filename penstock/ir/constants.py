@@ -77,6 +77,9 @@ def _partial(tensor: Tensor) -> list[int | None] | None:
         if value.ndim > 1 or not np.issubdtype(value.dtype, np.integer):
             return None
         return [int(entry) for entry in value.reshape(-1)]
+    if tensor._op.spec.name == "ShapeN":  # one shape per input
+        shape = tensor._op._inputs[tensor._value_index]._shape
+        return None if shape is None else list(shape)
     rule = _PARTIAL.get(tensor._op.spec.name)
     return None if rule is None else rule(tensor._op)
 

@@ -11,9 +11,14 @@ from penstock.ir.convert import is_dense_tensor_like
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ops.initializers import zeros_initializer
+from penstock.ops.variable_updates import assign_add
 from penstock.ops.variable_scope import get_variable
+from penstock.ops.variables import Variable
 
 _logger = logging.getLogger(__name__)
+
+#: The collection of the tensor that hooks read the global step through.
+GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
@@ -78,3 +83,49 @@ def assert_global_step(global_step_tensor: Any) -> None:
     shape = global_step_tensor.get_shape()
     if shape.ndims not in (0, None):
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
+
+
+def _get_global_step_read(graph: Graph | None = None) -> Any:
+    """The tensor of the graph that reads the global step for hooks, or None."""
+    found = (graph or get_default_graph()).get_collection(GLOBAL_STEP_READ_KEY)
+    if len(found) > 1:
+        raise RuntimeError(
+            f"There are multiple items in collection {GLOBAL_STEP_READ_KEY}. There should be only "
+            "one."
+        )
+    return found[0] if found else None
+
+
+def get_or_create_global_step_read(graph: Graph | None = None) -> Any:
+    """A tensor with the value of the global step that hooks share; None without a global step.
+
+    It can be read before the variable is initialized, and is a copy: later steps don't change it.
+    """
+    graph = graph or get_default_graph()
+    read = _get_global_step_read(graph)
+    step = get_global_step(graph)
+    if read is not None or step is None:
+        return read
+    with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{step.op.name}/"):
+        value = step.initialized_value() if isinstance(step, Variable) else step
+        read = value + 0
+        graph.add_to_collection(GLOBAL_STEP_READ_KEY, read)
+    return read
+
+
+_get_or_create_global_step_read = get_or_create_global_step_read
+
+
+def _increment_global_step(increment: Any, graph: Graph | None = None) -> Any:
+    """An operation that adds to the global step once hooks have read it."""
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    if step is None:
+        raise ValueError(
+            "Global step tensor should be created by tf.train.get_or_create_global_step before "
+            "calling increment."
+        )
+    read = get_or_create_global_step_read(graph)
+    with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{step.op.name}/"):
+        with graph.control_dependencies([read]):
+            return assign_add(step, increment)

@@ -1,0 +1,1 @@
+"""TensorFlow's checkpoint files: tables, tensor bundles and the older slices, read and written."""

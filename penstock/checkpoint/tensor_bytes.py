@@ -1,0 +1,100 @@
+"""A tensor's value as the bytes that a bundle's data file holds, and back.
+
+Numbers are the little-endian elements. Strings are the lengths as variable-length numbers, a
+checksum of the lengths, and the strings.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from penstock import dtypes
+from penstock.checkpoint import varints
+from penstock.dtypes import DType
+from penstock.platform import crc32c
+
+_LARGEST_UINT32 = 2**32 - 1
+
+
+def encode(array: np.ndarray, dtype: DType) -> tuple[list[Any], int]:
+    """The pieces to write one after the other, and their checksum."""
+    if dtype is dtypes.string:
+        return _encode_strings(array)
+    if not dtype.size:
+        raise TypeError(f"tensors of type {dtype.name} can't be saved")
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if sys.byteorder == "big":
+        flat = flat.byteswap()
+    content = flat.view(np.uint8)
+    return [content], crc32c.value(content)
+
+
+def _length_bytes(length: int) -> bytes:
+    """A length as checksums take it in: four bytes where they suffice."""
+    return struct.pack("<I" if length <= _LARGEST_UINT32 else "<Q", length)
+
+
+def _encode_strings(array: np.ndarray) -> tuple[list[Any], int]:
+    strings = [
+        entry.encode() if isinstance(entry, str) else bytes(entry) for entry in array.reshape(-1)
+    ]
+    lengths = [len(entry) for entry in strings]
+    crc = crc32c.value(b"".join(map(_length_bytes, lengths)))
+    stored = struct.pack("<I", crc32c.mask(crc))
+    text = b"".join(strings)
+    crc = crc32c.extend(crc32c.extend(crc, stored), text)
+    return [varints.encode_all(lengths), stored, text], crc
+
+
+def decode(data: np.ndarray, dtype: DType, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
+    """The tensor in the bytes `data` and their checksum; ValueError if they don't fit together."""
+    count = int(np.prod(shape, dtype=np.int64))
+    if dtype is dtypes.string:
+        array = np.empty(count, dtype=object)
+        array[:], crc = _decode_strings(data.tobytes(), count)
+        return array.reshape(shape), crc
+    values = data.view(dtype.as_numpy_dtype)
+    if sys.byteorder == "big":
+        values = values.byteswap()
+    return values.reshape(shape), crc32c.value(data)
+
+
+def _decode_strings(data: bytes, count: int) -> tuple[list[bytes], int]:
+    lengths, position = _decode_lengths(data, count)
+    crc = crc32c.value(b"".join(map(_length_bytes, lengths)))
+    stored = data[position : position + 4]
+    if len(stored) < 4 or struct.unpack("<I", stored)[0] != crc32c.mask(crc):
+        raise ValueError("the checksum of the lengths of the strings is wrong")
+    text = data[position + 4 :]
+    if sum(lengths) != len(text):
+        raise ValueError(f"the strings have {sum(lengths)} bytes, {len(text)} are there")
+    return list(_cut(text, lengths)), crc32c.extend(crc32c.extend(crc, stored), text)
+
+
+def _decode_lengths(data: bytes, count: int) -> tuple[list[int], int]:
+    if count > len(data):
+        raise ValueError(f"{len(data)} bytes can't hold {count} strings")
+    lengths, position = [], 0
+    for _ in range(count):
+        length, position = varints.decode(data, position)
+        lengths.append(length)
+    return lengths, position
+
+
+def _cut(text: bytes, lengths: list[int]) -> Iterator[bytes]:
+    position = 0
+    for length in lengths:
+        yield text[position : position + length]
+        position += length
+
+
+def expected_size(dtype: DType, shape: tuple[int, ...]) -> int | None:
+    """The bytes that a tensor takes; None for strings, whose size is their own."""
+    if dtype is dtypes.string:
+        return None
+    return int(np.prod(shape, dtype=np.int64)) * dtype.size
