@@ -11,13 +11,25 @@ from typing import Any
 
 #: A symbol, or a namespace with all that is in it, and what to do about it.
 REASONS: dict[str, str] = {
-    "tf.GradientTape": "Penstock runs graphs: use tf.gradients.",
-    "tf.enable_eager_execution": "Penstock runs graphs: build one, and run it in a tf.Session.",
     "tf.contrib.eager": "Penstock runs graphs: build one, and run it in a tf.Session.",
+    "tf.autograph": "Python code is not converted to graphs: use tf.cond and tf.while_loop.",
     "tf.load_op_library": "Libraries of compiled ops are made for one TensorFlow; write the op as "
     "docs/adding-an-op.md shows, or use tf.py_func.",
+    "tf.load_library": "Libraries of compiled ops are made for one TensorFlow.",
+    "tf.load_file_system_library": "Files are read through the operating system: mount them.",
+    "tf.RaggedTensor": "Use padded tensors with tf.sequence_mask, or tf.SparseTensor.",
+    "tf.ragged": "Use padded tensors with tf.sequence_mask, or tf.SparseTensor.",
+    "tf.lite": "Export a frozen graph or a SavedModel, and convert it with TensorFlow's own tools.",
+    "tf.contrib.lite": "Export a frozen graph or a SavedModel, and convert it with TensorFlow's "
+    "own tools.",
+    "tf.xla": "Plans are compiled without being asked to.",
+    "tf.contrib.compiler": "Plans are compiled without being asked to.",
+    "tf.tpu": "There are no TPUs here.",
     "tf.contrib.tpu": "There are no TPUs here: use tf.estimator, or a session on a CPU or GPU.",
     "tf.contrib.cluster_resolver.TPUClusterResolver": "There are no TPUs here.",
+    "tf.contrib.tensorrt": "Graphs are optimised for the device at hand without being asked to.",
+    "tf.contrib.tensor_forest": "Decision forests are no dataflow graphs: use scikit-learn.",
+    "tf.contrib.boosted_trees": "Boosted trees are no dataflow graphs: use XGBoost or LightGBM.",
 }
 
 #: What a program asked for and did not get, for a report at its end.

@@ -62,6 +62,41 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the gradient of an identity: what comes in goes through unchanged."""
+
+    @custom_gradient
+    def passing(*args: Any, **kwargs: Any) -> Any:
+        def gradient(*grads: Any, variables: Any = ()) -> Any:
+            passed = grads[0] if len(grads) == 1 else list(grads)
+            return (passed, [None] * len(variables)) if variables else passed
+
+        return f(*args, **kwargs), gradient
+
+    return functools.wraps(f)(passing)
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, computed again for its gradient instead of keeping what it computed."""
+
+    @custom_gradient
+    def recomputing(*args: Any, **kwargs: Any) -> Any:
+        def gradient(*grads: Any, variables: Any = ()) -> Any:
+            from penstock.autodiff.gradients import gradients
+            from penstock.ops.array import identity
+
+            with get_default_graph().control_dependencies([grad.op for grad in grads]):
+                again = [identity(to_tensor(arg)) for arg in args]
+            sources = [_source(variable) for variable in variables]
+            found = gradients(f(*again, **kwargs), [*again, *sources], grad_ys=list(grads))
+            own, others = found[: len(again)], found[len(again) :]
+            return (own, others) if variables else own
+
+        return f(*args, **kwargs), gradient
+
+    return functools.wraps(f)(recomputing)
+
+
 def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from penstock.ops.array import identity, identity_n
 

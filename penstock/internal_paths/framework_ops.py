@@ -14,6 +14,7 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.defaults import graph_scope as _graph_scope  # noqa: F401
 from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
+from penstock.ops.indexed_slices import convert_to_tensor_or_indexed_slices
 
 _uids = itertools.count()
 
@@ -64,20 +65,6 @@ def convert_to_tensor_v2(
     value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
 ) -> Tensor:
     return convert_to_tensor(value, dtype, name, dtype_hint)
-
-
-def convert_to_tensor_or_indexed_slices(
-    value: Any, dtype: Any = None, name: str | None = None
-) -> Any:
-    """The value as it is if it is an IndexedSlices, else as a tensor."""
-    if isinstance(value, (IndexedSlices, SparseTensor)):
-        if dtype and not dtype.is_compatible_with(value.dtype):
-            raise ValueError(
-                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
-                f"{value.dtype.name}: {value!s}"
-            )
-        return value
-    return convert_to_tensor(value, dtype, name)
 
 
 convert_to_tensor_or_composite = convert_to_tensor_or_indexed_slices

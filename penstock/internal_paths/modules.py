@@ -19,9 +19,13 @@ ROOT = "penstock"
 class PathModule(types.ModuleType):
     """One path: its names are looked up in its sources, in their order, when they are asked for."""
 
+    _sources: tuple[str, ...]
+    _replaced: dict[str, tuple[types.ModuleType, Any]]
+
     def __init__(self, fullname: str, sources: Sequence[str]):
         super().__init__(fullname, f"Names of TensorFlow's {fullname.removeprefix(ROOT + '.')}.")
-        self._sources = tuple(sources)
+        super().__setattr__("_sources", tuple(sources))
+        super().__setattr__("_replaced", {})
         self.__path__: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -37,7 +41,7 @@ class PathModule(types.ModuleType):
                 value = getattr(source, name)
             except AttributeError:
                 continue
-            setattr(self, name, value)
+            super().__setattr__(name, value)
             return value
         if _sources_of(child) is not None:
             return importlib.import_module(child)
@@ -45,6 +49,22 @@ class PathModule(types.ModuleType):
             f"penstock has no tf{self.__name__.removeprefix(ROOT)}.{name}; "
             "docs/compatibility.md lists what is there"
         )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Replaces a name where it is defined too: a test that puts a fake in its place means so."""
+        if not name.startswith("__") and not isinstance(value, types.ModuleType):
+            for source in self._modules():
+                if name in vars(source):
+                    self._replaced.setdefault(name, (source, vars(source)[name]))
+                    setattr(source, name, value)
+                    break
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        if name in self._replaced:
+            source, original = self._replaced.pop(name)
+            setattr(source, name, original)
 
     def __dir__(self) -> list[str]:
         return sorted({*vars(self), *(name for each in self._modules() for name in dir(each))})

@@ -2,8 +2,8 @@
 
 A line is a path and its sources, in the order in which they are searched (a line that begins with a
 space goes on with the one above); `.` is the package itself, for most of TensorFlow's internal
-modules are where public functions are defined. `*` in a path stands for anything; such a line is
-asked only for what has no line of its own.
+modules are where public functions are defined. `*` stands for the modules
+that TensorFlow has there (`module_names`); such a line is asked only for what has no line itself.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+
+from penstock.internal_paths.module_names import NAMES
 
 PATHS = """
 core.framework.*_pb2                      proto internal_paths.enum_values
@@ -130,7 +132,7 @@ python.ops.control_flow_ops             ops.control ops.control_flow ops.control
 python.ops.control_flow_util            internal_paths.control_flow .
 python.ops.control_flow_state           autodiff.grad_loop
 python.ops.control_flow_v2_toggles      internal_paths.graph_mode
-python.ops.ctc_ops                      nn .
+python.ops.ctc_ops                      nn ops.ctc internal_paths.generated_ops .
 python.ops.custom_gradient              .
 python.ops.data_flow_grad               .
 python.ops.data_flow_ops                ops.queues ops.barriers ops.accumulators ops.staging
@@ -145,8 +147,8 @@ python.ops.gradients                    .
 python.ops.gradients_impl               autodiff.gradients autodiff.hessians .
 python.ops.gradients_util               autodiff.gradients .
 python.ops.histogram_ops                .
-python.ops.image_ops                    image .
-python.ops.image_ops_impl               image .
+python.ops.image_ops                    internal_paths.image_functions image .
+python.ops.image_ops_impl               internal_paths.image_functions image .
 python.ops.init_ops                     ops.initializers ops.orthogonal_initializers .
 python.ops.init_ops_v2                  ops.initializers .
 python.ops.inplace_ops                  ops.inplace internal_paths.generated_ops
@@ -236,7 +238,7 @@ python.platform.googletest              testing.googletest test
 python.platform.resource_loader         resource_loader
 python.platform.sysconfig               sysconfig
 python.platform.test                    test
-python.platform.tf_logging              logging
+python.platform.tf_logging              platform.logging
 
 python.tf2                              platform.tf2
 
@@ -277,11 +279,24 @@ python.training                         train
 python.training.checkpoint_management  train.checkpoint_state train
 python.training.checkpoint_utils       train.checkpoint_variables train
 python.training.moving_averages         train.moving_averages train
+python.training.basic_loops             train.basic_loops train
+python.training.basic_session_run_hooks train.basic_session_run_hooks train.recording_hooks
+                                        train.hook_timers train
+python.training.coordinator             train.coordinator train
+python.training.device_setter           train.device_setter train
+python.training.evaluation              train.evaluation train
 python.training.monitored_session       train.monitored_session train
+python.training.queue_runner            train.queue_runner train
+python.training.queue_runner_impl       train.queue_runner train
+python.training.session_manager         train.session_manager train
+python.training.session_run_hook        train.session_run_hook train
+python.training.supervisor              train.supervisor train
+python.training.sync_replicas_optimizer train.sync_replicas train
+python.training.warm_starting_util      train.warm_starting train
 python.training.optimizer               train.optimizer train
 python.training.saver                   train.saver train
 python.training.saving.*                train.saveables
-python.training.server_lib              train distributed
+python.training.server_lib              train.server_lib train
 python.training.slot_creator            train.slots
 python.training.training_ops            internal_paths.generated_ops
 python.training.training_util           train.global_step train
@@ -338,6 +353,12 @@ def sources(path: str) -> Sequence[str] | None:
     if path in explicit:
         return explicit[path]
     for pattern, found in patterns:
-        if fnmatchcase(path, pattern):
+        if fnmatchcase(path, pattern) and _stands_for(pattern, path):
             return found
     return None
+
+
+def _stands_for(pattern: str, path: str) -> bool:
+    package = pattern.removesuffix(".*")
+    names = NAMES.get(package) if package != pattern else None
+    return names is None or path[len(package) + 1 :] in names.split()

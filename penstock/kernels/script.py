@@ -1,5 +1,7 @@
 """Kernels that call Python functions."""
 
+import numpy as np
+
 from penstock import dtypes, errors
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.values import from_array, to_array
@@ -7,9 +9,17 @@ from penstock.ops.literals import to_array as literal_array
 from penstock.ops.script import host_functions
 
 
-@kernel("PyFunc", "PyFuncStateless", devices=HOST)
+class ConcreteArray(np.ndarray):
+    """An array that also answers to `.numpy()`, as the arguments of `tf.py_function` do."""
+
+    def numpy(self):
+        return np.asarray(self)[()]
+
+
+@kernel("PyFunc", "PyFuncStateless", "EagerPyFunc", devices=HOST)
 def _(node):
     token, types = node.attrs["token"], node.attrs["Tout"]
+    as_argument = _concrete if node.type == "EagerPyFunc" else _plain
 
     def run(*inputs):
         function = host_functions.find(token)
@@ -20,7 +30,7 @@ def _(node):
                 f"callback {token} is not found: a graph file names a Python function that this "
                 "process has not registered (tf.py_func functions don't travel with a graph)",
             )
-        result = _call(function, inputs)
+        result = _call(function, [as_argument(to_array(value)) for value in inputs])
         if not types:
             return ()
         if not isinstance(result, (list, tuple)):
@@ -35,9 +45,15 @@ def _(node):
     return run
 
 
-def _call(function, inputs):
-    arrays = [to_array(value) for value in inputs]
-    arguments = [array if array.ndim else array[()] for array in arrays]
+def _plain(array):
+    return array if array.ndim else array[()]
+
+
+def _concrete(array):
+    return array.view(ConcreteArray)
+
+
+def _call(function, arguments):
     try:
         return function(*arguments)
     except errors.OpError:
@@ -62,8 +78,6 @@ def _error_of(error):
 def _checked(token, value, dtype):
     if dtype is dtypes.string:
         return literal_array(value, dtypes.string)[0]
-    import numpy as np
-
     array = np.asarray(value)
     given = dtypes.as_dtype(array.dtype) if array.dtype != object else None
     if given is not dtype:

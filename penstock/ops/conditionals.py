@@ -19,7 +19,7 @@ from penstock.ops.control_contexts import CondContext, merge
 from penstock.ops.control_flow import Switch
 from penstock.ops.tensor_array import TensorArray
 
-__all__ = ["case", "cond"]
+__all__ = ["case", "cond", "switch_case"]
 
 
 def cond(
@@ -185,6 +185,44 @@ def case(
             for pred, function in reversed(pairs):
                 chain = _link(pred, function, chain, strict)
             return chain()
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
+) -> Any:
+    """The result of the function with number `branch_index`, else of `default`, or the last one.
+
+    `branch_fns` is a list of functions, a list of pairs of a number and a function, or a dict.
+    """
+    from penstock.ops.comparison import equal
+
+    numbered = _numbered(branch_fns)
+    last = default if default is not None else numbered.pop(max(numbered))
+    with name_scope(name, "switch_case", [branch_index]):
+        index = to_tensor(branch_index, name="branch_index")
+        if not numbered:
+            return last()
+        pairs = [(equal(index, number), numbered[number]) for number in sorted(numbered)]
+        return case(pairs, default=last, name="case")
+
+
+def _numbered(branch_fns: Any) -> dict[int, Callable[[], Any]]:
+    if isinstance(branch_fns, dict):
+        found = dict(branch_fns)
+    elif not isinstance(branch_fns, (list, tuple)):
+        raise TypeError("branch_fns must be a list, tuple, or dict")
+    elif all(callable(each) for each in branch_fns):
+        found = dict(enumerate(branch_fns))
+    else:
+        found = dict(branch_fns)
+    if not found:
+        raise ValueError("branch_fns must not be empty")
+    for key, function in found.items():
+        if not isinstance(key, int) or isinstance(key, bool):
+            raise TypeError(f"key must be a Python `int`, got {key!r}")
+        if not callable(function):
+            raise TypeError(f"fn for key {key} must be callable.")
+    return found
 
 
 def _link(pred: Any, function: Any, otherwise: Any, strict: bool) -> Callable[[], Any]:

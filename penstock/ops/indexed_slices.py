@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from penstock.ir.composite import IndexedSlices
+from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.constants import constant_value
-from penstock.ir.convert import register_tensor_conversion_function
+from penstock.ir.convert import convert_to_tensor, register_tensor_conversion_function
 from penstock.ir.tensor import Tensor
 from penstock.ops.segments import UnsortedSegmentSum
 
@@ -49,3 +49,17 @@ def _warn_if_large(dense_shape: Tensor) -> None:
 
 
 register_tensor_conversion_function(IndexedSlices, _conversion)
+
+
+def convert_to_tensor_or_indexed_slices(
+    value: Any, dtype: Any = None, name: str | None = None
+) -> Any:
+    """The value as it is if it is an IndexedSlices, else as a tensor."""
+    if isinstance(value, (IndexedSlices, SparseTensor)):
+        if dtype and not dtype.is_compatible_with(value.dtype):
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
+                f"{value.dtype.name}: {value!s}"
+            )
+        return value
+    return convert_to_tensor(value, dtype, name)

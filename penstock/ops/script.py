@@ -1,4 +1,4 @@
-"""Python functions as nodes: `tf.py_func`."""
+"""Python functions as nodes: `tf.py_func`, `tf.numpy_function`, `tf.py_function`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.apply import make_op
 from penstock.ir.defaults import get_default_graph
-from penstock.ir.registry import STATEFUL, not_differentiable, op
+from penstock.ir.registry import STATEFUL, OpSpec, not_differentiable, op
 from penstock.ir.signature import attr
 
-__all__ = ["py_func"]
+__all__ = ["numpy_function", "py_func", "py_function"]
 
 PyFunc = op(
     "PyFunc(input: *Tin) -> output: *Tout",
@@ -29,7 +29,16 @@ PyFuncStateless = op(
     Tin=attr("list(type)", minimum=0),
     Tout=attr("list(type)", minimum=0),
 )
+EagerPyFunc = op(
+    "EagerPyFunc(input: *Tin) -> output: *Tout",
+    STATEFUL,
+    token=attr("string"),
+    is_async=False,
+    Tin=attr("list(type)", minimum=0),
+    Tout=attr("list(type)", minimum=0),
+)
 not_differentiable(PyFunc, PyFuncStateless)
+not_differentiable(EagerPyFunc)
 
 
 class HostFunctions:
@@ -70,6 +79,7 @@ host_functions = HostFunctions()
 
 @PyFunc.shape
 @PyFuncStateless.shape
+@EagerPyFunc.shape
 def _(op, *inputs):
     return [None] * len(op.attrs["Tout"])
 
@@ -88,11 +98,30 @@ def py_func(
 
     >>> y = tf.py_func(lambda a: np.sort(a), [x], tf.float32)
     """
+    return _node(PyFunc if stateful else PyFuncStateless, func, inp, Tout, name)
+
+
+def numpy_function(
+    func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: str | None = None
+) -> Any:
+    """`tf.py_func` by its later name."""
+    return py_func(func, inp, Tout, stateful=True, name=name)
+
+
+def py_function(
+    func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: str | None = None
+) -> Any:
+    """As `tf.py_func`, for functions that ask their arguments for `.numpy()`."""
+    return _node(EagerPyFunc, func, inp, Tout, name)
+
+
+def _node(
+    spec: OpSpec, func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: str | None
+) -> Any:
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func!r} of {type(func)}")
     is_list = isinstance(Tout, (list, tuple))
     types = [dtypes.as_dtype(dtype) for dtype in (Tout if is_list else [Tout])]
-    spec = PyFunc if stateful else PyFuncStateless
     attrs = {"token": host_functions.add(func), "Tout": types}
     node = make_op(spec, [list(inp)], attrs, name)
     if not types:

@@ -126,3 +126,20 @@ def test_complex_needs_grad_ys(session):
 def test_gated_gradients_come_together(session):
     x, y = tf.constant(2.0), tf.constant(3.0)
     assert session.run(tf.gradients(x * y, [x, y], gate_gradients=True)) == [3.0, 2.0]
+
+
+def test_pass_through_and_recomputed_gradients():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([1.0, -2.0])
+        weight = tf.Variable(3.0)
+        session.run(tf.global_variables_initializer())
+        (passed,) = tf.gradients(tf.grad_pass_through(tf.sign)(x), x)
+        assert session.run(passed).tolist() == [1.0, 1.0]
+
+        def function(value):
+            return tf.tanh(value * weight)
+
+        again = tf.gradients(tf.recompute_grad(function)(x), [x, weight])
+        kept = tf.gradients(function(x), [x, weight])
+        for ours, theirs in zip(*session.run([again, kept]), strict=True):
+            np.testing.assert_allclose(ours, theirs)

@@ -189,3 +189,15 @@ def test_py_functions_do_not_travel():
         (y,) = tf.import_graph_def(definition, return_elements=["host:0"])
         with pytest.raises(tf.errors.InvalidArgumentError, match="don't travel"):
             session.run(y)
+
+
+def test_functions_that_ask_for_numpy():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([1.0, 2.0])
+        doubled = tf.py_function(lambda a: a.numpy() * 2 + a[0], [x], tf.float32)
+        assert doubled.op.type == "EagerPyFunc"
+        assert session.run(doubled).tolist() == [3.0, 5.0]
+        number = tf.py_function(lambda a: int(a.numpy()) + 1, [tf.constant(4)], tf.int32)
+        assert session.run(number) == 5
+        plain = tf.numpy_function(lambda a: a + 1, [x], tf.float32)
+        assert session.run(plain).tolist() == [2.0, 3.0]

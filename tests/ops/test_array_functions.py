@@ -135,3 +135,33 @@ def test_known_sizes_decide_which_axes_were_stretched() -> None:
     assert [constant_value(axes).tolist() for axes in decided] == [[], [0]]  # type: ignore[union-attr]
     open_ = BroadcastGradientArgs(tf.shape(x), tf.shape(tf.placeholder(tf.float32, [5, 10])))
     assert [constant_value(axes) for axes in open_] == [None, None]
+
+
+def test_repeat():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = np.arange(6).reshape(2, 3)
+        for repeats, axis in [(2, None), (3, 0), (2, 1), ([1, 3], 0), ([0, 2, 1], -1), ([4], 1)]:
+            found = session.run(tf.repeat(x, repeats, axis=axis))
+            np.testing.assert_array_equal(found, np.repeat(x, repeats, axis=axis))
+        with pytest.raises(ValueError, match="out of bounds"):
+            tf.repeat(x, 2, axis=2)
+
+
+def test_sort_and_argsort():
+    values = np.array([[3, 1, 2, 1], [0, 5, 4, 5]])
+    with tf.Graph().as_default(), tf.Session() as session:
+        for dtype in (np.float32, np.int32, np.uint8):
+            unknown = tf.placeholder(dtype)
+            for axis in (-1, -2, 0, 1):
+                x = values.astype(dtype)
+                ordered = np.sort(x, axis)
+                assert np.array_equal(session.run(tf.sort(x, axis)), ordered)
+                assert np.array_equal(session.run(tf.sort(unknown, axis), {unknown: x}), ordered)
+                falling = session.run(tf.sort(x, axis, direction="DESCENDING"))
+                assert np.array_equal(falling, np.flip(ordered, axis))
+                order = session.run(tf.argsort(x, axis, stable=True))
+                assert np.array_equal(order, np.argsort(x, axis, kind="stable"))
+        with pytest.raises(ValueError, match="should be one of"):
+            tf.sort(values, direction="UP")
+        found = tf.searchsorted([[1, 3, 5], [2, 4, 6]], [[3, 9], [3, 4]], side="right")
+        assert session.run(found).tolist() == [[2, 3], [1, 2]]

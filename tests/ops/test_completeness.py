@@ -81,7 +81,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     # Pixels are compared, not the bytes of the file format; TensorFlow lost the old kernel.
     **dict.fromkeys(("AudioSummary", "ImageSummary"), "tests/summary/test_summaries.py"),
     # They call functions of the process that made them.
-    **dict.fromkeys(("PyFunc", "PyFuncStateless"), "tests/ir/test_user_ops.py"),
+    **dict.fromkeys(("PyFunc", "PyFuncStateless", "EagerPyFunc"), "tests/ir/test_user_ops.py"),
 }
 
 
