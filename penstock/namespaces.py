@@ -22,10 +22,12 @@ LAZY = (
     "gfile",
     "graph_util",
     "image",
+    "io",
     "keras",
     "linalg",
     "logging",
     "lookup",
+    "manip",
     "metrics",
     "profiler",
     "python_io",
@@ -40,6 +42,16 @@ LAZY = (
     "user_ops",
     "version",
 )
+
+#: Names of a namespace that another module has: foundations such as `dtypes` know no ops.
+BORROWED = {
+    "dtypes": {
+        "as_string": "ops.string_numbers",
+        "cast": "ops.casts",
+        "complex": "ops.math",
+        "saturate_cast": "ops.casts",
+    },
+}
 
 ROOT = "penstock"
 
@@ -69,10 +81,21 @@ def _lazily(name: str) -> Any:
     raise AttributeError(name)
 
 
+def _lend(module: types.ModuleType, names: dict[str, str]) -> None:
+    def borrowed(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(name)
+        return getattr(importlib.import_module(f"{ROOT}.{names[name]}"), name)
+
+    module.__getattr__ = borrowed  # type: ignore[method-assign]
+
+
 def install() -> None:
     """Makes `tf.name` load what is lazy, and every namespace name what it lacks."""
     root = sys.modules[ROOT]
     root.__getattr__ = _lazily  # type: ignore[method-assign]
     absent.watch(root, "tf")
+    for name, names in BORROWED.items():
+        _lend(sys.modules[f"{ROOT}.{name}"], names)
     for name in _public_submodules(root):
         absent.watch(sys.modules[f"{ROOT}.{name}"], f"tf.{name}")

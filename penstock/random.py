@@ -1,5 +1,12 @@
 """`tf.random`: random numbers, seeds, and numbers that a seed tensor determines."""
 
+from penstock.ops.candidate_sampling import (
+    all_candidate_sampler,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from penstock.ops.random import categorical, multinomial, truncated_normal
 from penstock.ops.random import random_gamma as gamma
 from penstock.ops.random import random_normal as normal
@@ -16,9 +23,13 @@ from penstock.ops.stateless_random import (
 )
 
 __all__ = [
+    "all_candidate_sampler",
     "categorical",
+    "fixed_unigram_candidate_sampler",
     "gamma",
     "get_seed",
+    "learned_unigram_candidate_sampler",
+    "log_uniform_candidate_sampler",
     "multinomial",
     "normal",
     "poisson",
@@ -31,4 +42,5 @@ __all__ = [
     "stateless_uniform",
     "truncated_normal",
     "uniform",
+    "uniform_candidate_sampler",
 ]

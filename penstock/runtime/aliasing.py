@@ -11,6 +11,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from penstock import dtypes
+from penstock.ir.registry import READS, WRITES
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.passes.order import accesses, live_variable, state_of
 from penstock.runtime.binding import BoundNode
@@ -24,11 +25,12 @@ class Aliasing:
 
     roots: dict[Edge, frozenset[Root]] = field(default_factory=dict)
     copied: set[Node] = field(default_factory=set)
+    kept: set[Root] = field(default_factory=set)  # what a stack, a queue or the like holds on to
     last_use: dict[Root, int] = field(default_factory=dict)
 
     def is_private(self, edge: Edge) -> bool:
         """Whether the memory of a value belongs to this step alone."""
-        return all(kind == "own" for kind, _ in self.roots[edge])
+        return all(root[0] == "own" and root not in self.kept for root in self.roots[edge])
 
     def is_own_or_fed(self, edge: Edge) -> bool:
         """Whether its memory belongs to this step or to whoever feeds it."""
@@ -52,10 +54,27 @@ def analyse(step: StepGraph, bound: list[BoundNode]) -> Aliasing:
                 result.copied.add(entry.node)
                 roots = frozenset({("own", (entry.node, index))})
             result.roots[edge] = roots
+        if _keeps_inputs(entry.node):
+            result.kept.update(*(result.roots[edge] for edge in entry.node.inputs))
     for edge, position_of_use in last_use.items():
         for root in result.roots[edge]:
             result.last_use[root] = max(result.last_use.get(root, -1), position_of_use)
     return result
+
+
+def _keeps_inputs(node: Node) -> bool:
+    """Whether an op may hold on to the memory of its inputs: all with state but variables."""
+    traits = node.spec.traits
+    if READS in traits or WRITES in traits:
+        return False
+    handles = [edge.dtype for edge in node.inputs if _is_handle(edge)]
+    if any(dtype.base_dtype not in (dtypes.resource, dtypes.string) for dtype in handles):
+        return False  # a reference to a variable
+    return bool(handles) or node.spec.is_stateful
+
+
+def _is_handle(edge: Edge) -> bool:
+    return edge.dtype.is_ref_dtype or edge.dtype is dtypes.resource
 
 
 def _roots(entry: BoundNode, index: int, known: dict[Edge, frozenset[Root]]) -> frozenset[Root]:

@@ -22,6 +22,8 @@ from penstock.runtime.device import Device
 from penstock.runtime.executor import execute
 from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.step import Step
+from penstock.state.containers import ResourceManager
+from penstock.state.waiting import Cancellation
 
 
 class CompiledStep:
@@ -36,17 +38,20 @@ class CompiledStep:
         self._checked: Plan | None = None
         self._lock = threading.Lock()
         self._wants_step = any(entry.takes_step for entry in bound)
+        self.cancellation = Cancellation()
 
     def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         """Runs the step on runtime values; `timeout` is in seconds."""
         if self.plan is None:
-            return execute(self.graph, self.bound, feeds, Step(_deadline(timeout)))
+            step = Step(_deadline(timeout), self.cancellation)
+            return execute(self.graph, self.bound, feeds, step)
         if timeout is None:
-            return self.plan.run(Step() if self._wants_step else None, feeds)
+            step = Step(None, self.cancellation) if self._wants_step else None
+            return self.plan.run(step, feeds)
         if self._checked is None:
             with self._lock:
                 self._checked = make_plan(self.graph, self.bound, checked=True)
-        step = Step(_deadline(timeout))
+        step = Step(_deadline(timeout), self.cancellation)
         results = self._checked.run(step, feeds)
         step.check()
         return results
@@ -88,17 +93,22 @@ class LocalRuntime:
         *,
         soft_placement: bool = False,
         log_placement: bool = False,
+        task_name: str = "/job:localhost/replica:0/task:0",
+        resources: ResourceManager | None = None,
     ):
         keep_freed_memory()
         if threads > 0:  # of one kernel; torch has one pool for the process
             torch.set_num_threads(threads)
-        prefix = "/job:localhost/replica:0/task:0/device:CPU:"
+        prefix = f"{task_name}/device:CPU:"
         cpu = torch.device("cpu")
         self.devices = [Device(f"{prefix}{i}", "CPU", cpu) for i in range(cpu_devices)]
-        # The CPU devices of a process share its memory, and so their state.
-        for device in self.devices[1:]:
-            device.resources = self.devices[0].resources
+        # The CPU devices of a process share its memory, and so their state; a server's outlives
+        # its sessions.
+        shared = self.devices[0].resources if resources is None else resources
+        for device in self.devices:
+            device.resources = shared
         self.options = options or PassOptions()
+        self.cancellation = Cancellation()
         self.soft_placement = soft_placement
         self.log_placement = log_placement
 
@@ -106,7 +116,9 @@ class LocalRuntime:
         self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
     ) -> CompiledStep:
         graph, bound = self.prepare(feeds, fetches, targets)
-        return compiled(graph, bound, self.devices[0], structure=self.options.structure)
+        step = compiled(graph, bound, self.devices[0], structure=self.options.structure)
+        step.cancellation = self.cancellation
+        return step
 
     def prepare(
         self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
@@ -119,6 +131,10 @@ class LocalRuntime:
             lines = [f"{node.name}: ({node.type}): {node.device}\n" for node in graph.nodes]
             sys.stderr.write("".join(lines))
         return graph, bind_all(graph, device)
+
+    def cancel(self) -> None:
+        """Ends the waits of all steps, those to come too, with CancelledError."""
+        self.cancellation.cancel()
 
     def reset(self, containers: Sequence[str] = ()) -> None:
         """Clears containers of state; without names, all of them."""

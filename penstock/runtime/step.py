@@ -7,18 +7,23 @@ import time
 
 from penstock import errors
 from penstock.state.containers import ResourceManager
+from penstock.state.waiting import Cancellation
 
 _step_ids = itertools.count(1)
+_NEVER_CANCELLED = Cancellation()
 
 
 class Step:
     """A step under way: its number, its own resources, and whether it must stop."""
 
-    __slots__ = ("_resources", "deadline", "id")
+    __slots__ = ("_resources", "cancellation", "deadline", "id")
 
-    def __init__(self, deadline: float | None = None):
+    def __init__(
+        self, deadline: float | None = None, cancellation: Cancellation = _NEVER_CANCELLED
+    ):
         self.id = next(_step_ids)
         self.deadline = deadline
+        self.cancellation = cancellation
         self._resources: ResourceManager | None = None
 
     @property
@@ -27,6 +32,10 @@ class Step:
         if self._resources is None:
             self._resources = ResourceManager()
         return self._resources
+
+    def successor(self) -> Step:
+        """A step of its own for a function that runs later, and as long as its session does."""
+        return Step(None, self.cancellation)
 
     def check(self) -> None:
         """Raises where the step's time is over."""

@@ -51,3 +51,17 @@ def test_refused(session):
         late = StackPushV2(stack, 1.0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="closed"):
         session.run(late)
+
+
+def test_what_a_stack_holds_is_not_overwritten():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [4])
+        handle = tf.raw_ops.StackV2(max_size=10, elem_type=tf.float32)
+        doubled = x * 2.0
+        pushed = tf.raw_ops.StackPushV2(handle=handle, elem=doubled)
+        with tf.control_dependencies([pushed]):
+            rectified = tf.nn.relu(doubled)  # the last use of `doubled`, which it may overwrite
+        with tf.control_dependencies([rectified]):
+            popped = tf.raw_ops.StackPopV2(handle=handle, elem_type=tf.float32)
+        found = session.run([rectified, popped], {x: [-1, 2, -3, 4]})
+    assert [value.tolist() for value in found] == [[0, 4, 0, 8], [-2, 4, -6, 8]]
