@@ -13,9 +13,9 @@ def summarize(value, limit):
     """The first `limit` elements of a value as TensorFlow prints them: `[1 -2...]`."""
     array = to_array(value)
     if array.ndim == 0:
-        return _element(array[()])
+        return element_text(array[()])
     limit = array.size if limit < 0 else limit
-    shown = [_element(entry) for entry in itertools.islice(array.flat, limit)]
+    shown = [element_text(entry) for entry in itertools.islice(array.flat, limit)]
     more = "..." if array.size > limit else ""
     return (" ".join(shown) if array.ndim == 1 else _rows(shown, array.shape)) + more
 
@@ -30,9 +30,21 @@ def _rows(shown, shape):
     return "".join(f"[{_rows(row, shape[1:])}]" for row in rows)
 
 
-def _element(entry):
+# What stands in a printed string for quotes and for characters that can't be seen, as in C.
+_ESCAPED = {code: f"\\{code:03o}" for code in (*range(32), 127)} | {
+    ord("\n"): "\\n",
+    ord("\r"): "\\r",
+    ord("\t"): "\\t",
+    ord('"'): '\\"',
+    ord("'"): "\\'",
+    ord("\\"): "\\\\",
+}
+
+
+def element_text(entry):
+    """One element as TensorFlow prints it."""
     if isinstance(entry, bytes):
-        return entry.decode(errors="backslashreplace")
+        return entry.decode(errors="replace").translate(_ESCAPED)
     if hasattr(entry, "dtype") and entry.dtype.kind == "b":
         return str(int(entry))
     if hasattr(entry, "dtype") and entry.dtype.kind == "f":

@@ -115,6 +115,7 @@ Maximum.fold(folding(np.maximum))
 Minimum.fold(folding(np.minimum))
 SquaredDifference.fold(folding(lambda x, y: np.square(x - y)))
 FloorDiv.fold(_unless_zero(np.floor_divide))
+RealDiv.fold(_unless_zero(np.true_divide))
 FloorMod.fold(_unless_zero(np.mod))
 
 

@@ -80,6 +80,9 @@ for _spec in (InvGrad, ReciprocalGrad, SqrtGrad, RsqrtGrad, TanhGrad, SigmoidGra
 
 
 Neg.fold(folding(np.negative))
+Round.fold(folding(np.round))
+Floor.fold(folding(np.floor))
+Ceil.fold(folding(np.ceil))
 Abs.fold(folding(np.abs))
 
 

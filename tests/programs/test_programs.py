@@ -19,7 +19,7 @@ def same(mine: Any, theirs: Any) -> bool:
     if isinstance(theirs, list):
         return len(mine) == len(theirs) and all(map(same, mine, theirs))
     if isinstance(theirs, float):
-        return mine == pytest.approx(theirs, rel=2e-4, abs=2e-5)
+        return mine == pytest.approx(theirs, rel=2e-4, abs=2e-5, nan_ok=True)
     return mine == theirs
 
 

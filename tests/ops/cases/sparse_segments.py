@@ -65,3 +65,30 @@ for name in ("Sum", "Mean", "SqrtN"):
 for op in ("SparseSegmentSum", "SparseSegmentSumWithNumSegments"):
     count = (array(5, "int32"),) if op.endswith("Segments") else ()
     CASES += [Case(op, (ints(t, 0, 9, 4, 2), INDICES, IDS, *count), label=t) for t in TYPES]
+for op in ("SparseSegmentSumGradV2", "SparseSegmentMeanGradV2", "SparseSegmentSqrtNGradV2"):
+    CASES += [
+        Case(
+            op,
+            (f32(3, 2), array([4, 1, 4, 0], t), array([0, 0, 1, 2], "int32"), array(6, "int32")),
+            label=t,
+            grad=False,
+        )
+        for t in ("int32", "int64")
+    ]
+    CASES += [
+        Case(
+            op,
+            (f32(2, 2), array([0, 5], "int32"), array([0, 1], "int32"), array(4, "int32")),
+            label="index",
+            fails=True,
+        )
+    ]
+for op in ("SparseSegmentSum", "SparseSegmentMean", "SparseSegmentSqrtN"):
+    CASES += [
+        Case(
+            op,
+            (f64(6, 2), array([4, 1, 4, 0], "int32"), array([0, 0, 1, 2], "int32")),
+            {"sparse_gradient": True},
+            label="sparse gradient",
+        )
+    ]

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # tf.layers is a part of it
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))

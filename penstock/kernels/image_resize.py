@@ -1,0 +1,384 @@
+"""Kernels of images in other sizes.
+
+An axis is resized by a table that is computed once per pair of sizes: for each pixel of the
+result the pixels that it is made of, and their weights. The two axes are resized one after the
+other, first the one that leaves less to do for the second. Tables are computed in single precision,
+as TensorFlow computes its coordinates.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from penstock import errors
+from penstock.kernels.registry import kernel
+from penstock.kernels.signed_bits import as_signed
+from penstock.kernels.values import torch_type
+
+HEIGHT, WIDTH = 1, 2  # axes of a batch of images
+_CACHED_TABLES = 128
+_MOST_TAPS = 16  # more pixels than these are summed by a matrix product
+_single = np.float32
+
+
+def _invalid(message):
+    return errors.InvalidArgumentError(None, None, message)
+
+
+# Coordinates ----------------------------------------------------------------------------------
+
+
+def _scale(size, wanted, align_corners):
+    if align_corners and wanted > 1 and size > 1:
+        return _single(size - 1) / _single(wanted - 1)
+    return _single(size) / _single(wanted)
+
+
+def _source(size, wanted, align_corners, half_pixel_centers):
+    """Where in the source the pixels of the result are."""
+    scale = _scale(size, wanted, align_corners)
+    pixels = np.arange(wanted, dtype=_single)
+    if half_pixel_centers:
+        return (pixels + _single(0.5)) * scale - _single(0.5)
+    return pixels * scale
+
+
+class Taps(NamedTuple):
+    """What an axis of the result is made of: `indices` and `weights`, each [taps, wanted size]."""
+
+    indices: torch.Tensor
+    weights: torch.Tensor
+    identical: bool  # the axis stays as it is
+
+    @classmethod
+    def of(cls, indices, weights, size, device):
+        used = weights.any(1)
+        used[0] |= not used.any()
+        indices = np.ascontiguousarray(indices[used], np.int64)
+        weights = np.ascontiguousarray(weights[used], _single)
+        kept = indices.shape[1] == size and np.array_equal(indices[0], np.arange(size))
+        kept = kept and bool((weights[0] == 1).all()) and not weights[1:].any()
+        return cls(torch.from_numpy(indices).to(device), torch.from_numpy(weights).to(device), kept)
+
+
+@functools.lru_cache(_CACHED_TABLES)
+def _nearest(size, wanted, align_corners, half_pixel_centers, device):
+    scale = _scale(size, wanted, align_corners)
+    pixels = np.arange(wanted, dtype=_single)
+    source = (pixels + _single(0.5)) * scale if half_pixel_centers else pixels * scale
+    if align_corners:  # halves away from zero
+        source = np.floor(source + _single(0.5))
+    indices = np.clip(np.floor(source), 0, size - 1)
+    return torch.from_numpy(indices.astype(np.int64)).to(device)
+
+
+@functools.lru_cache(_CACHED_TABLES)
+def _bilinear(size, wanted, align_corners, half_pixel_centers, device):
+    source = _source(size, wanted, align_corners, half_pixel_centers)
+    below = np.floor(source)
+    nearer = source - below
+    indices = np.stack([np.maximum(below, 0), np.minimum(np.ceil(source), size - 1)])
+    return Taps.of(indices, np.stack([1 - nearer, nearer]), size, device)
+
+
+_CUBIC_STEPS = 1024  # weights are looked up in a table of so many steps
+
+
+@functools.cache
+def _cubic_table(a):
+    """The cubic kernel at distances 0 to 1, and at distances 1 to 2."""
+    a = _single(a)
+    x = np.arange(_CUBIC_STEPS + 1, dtype=np.float64) / _CUBIC_STEPS
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    x += 1
+    far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    return near.astype(_single), far.astype(_single)
+
+
+@functools.lru_cache(_CACHED_TABLES)
+def _bicubic(size, wanted, align_corners, half_pixel_centers, device):
+    source = _source(size, wanted, align_corners, half_pixel_centers)
+    below = np.floor(source)
+    steps = np.rint((source - below) * _single(_CUBIC_STEPS)).astype(np.int64)
+    near, far = _cubic_table(-0.5 if half_pixel_centers else -0.75)
+    rest = _CUBIC_STEPS - steps
+    weights = np.stack([far[steps], near[steps], near[rest], far[rest]])
+    asked = below.astype(np.int64) + np.arange(-1, 3)[:, None]
+    indices = np.clip(asked, 0, size - 1)
+    if half_pixel_centers:  # pixels outside of the image don't count
+        weights = np.where(indices == asked, weights, _single(0))
+        total = weights.sum(0, dtype=_single)
+        usable = np.abs(total) >= 1000 * np.finfo(_single).tiny
+        weights = np.where(usable, weights / np.where(usable, total, 1), weights)
+    return Taps.of(indices, weights, size, device)
+
+
+@functools.lru_cache(_CACHED_TABLES)
+def _area(size, wanted, align_corners, device):
+    """How much of each pixel an interval of the source covers, as a share of the interval."""
+    scale = _scale(size, wanted, align_corners)
+    pixels = np.arange(wanted, dtype=_single)
+    begin, end = pixels * scale, (pixels + _single(1)) * scale
+    first, last = np.floor(begin), np.ceil(end)
+    taps = int((last - first).max())
+    asked = first + np.arange(taps, dtype=_single)[:, None]
+    low, high = np.maximum(asked, begin), np.minimum(asked + _single(1), end)
+    covered = np.where(asked < last, np.maximum(high - low, 0), 0)
+    return Taps.of(np.clip(asked, 0, size - 1), covered / scale, size, device)
+
+
+# Along an axis --------------------------------------------------------------------------------
+
+
+def _flat(x, axis):
+    """A batch of images in a form that a weight per row or column is quickly multiplied with.
+
+    ATen's inner loop should not be over the few channels of a pixel.
+    """
+    return x.reshape(*x.shape[:2], x.shape[2] * x.shape[3]) if axis == WIDTH else x
+
+
+def _along(vector, x, axis):
+    """A number per row or column of `x` in a form that multiplies `_flat(x, axis)`."""
+    if axis == WIDTH:
+        return vector if x.shape[3] == 1 else vector.repeat_interleave(x.shape[3])
+    return vector.view(-1, 1, 1)
+
+
+def _wide(x):
+    return x if x.dtype is torch.float32 else x.to(torch.float32)
+
+
+def _selected(x, axis, indices):
+    return _wide(as_signed(x).index_select(axis, indices).view(x.dtype))
+
+
+def _interpolated(x, axis, taps):
+    """An axis resized by at most two taps."""
+    if len(taps.indices) < 2 or taps.identical:
+        return resampled(x, axis, taps)
+    low, high = (_selected(x, axis, indices) for indices in taps.indices)
+    nearer = _along(taps.weights[1], x, axis)
+    return _flat(low, axis).lerp_(_flat(high, axis), nearer).view(low.shape)
+
+
+def resampled(x, axis, taps):
+    """An axis resized by any number of taps."""
+    if taps.identical:
+        return _wide(x)
+    if len(taps.indices) > _MOST_TAPS:
+        return _multiplied(x, axis, _as_matrix(taps, x.shape[axis]))
+    first = _selected(x, axis, taps.indices[0])
+    total = _flat(first, axis).mul_(_along(taps.weights[0], x, axis))
+    for indices, weights in zip(taps.indices[1:], taps.weights[1:], strict=True):
+        total.addcmul_(_flat(_selected(x, axis, indices), axis), _along(weights, x, axis))
+    return total.view(first.shape)
+
+
+def _as_matrix(taps, size):
+    matrix = torch.zeros(taps.indices.shape[1], size, device=taps.weights.device)
+    matrix.scatter_add_(1, taps.indices.t(), taps.weights.t())
+    return matrix
+
+
+def _multiplied(x, axis, matrix):
+    moved = _wide(x).movedim(axis, -1)
+    return torch.matmul(moved, matrix.t()).movedim(-1, axis)
+
+
+def spread(grad, axis, taps, size):
+    """The gradient of `resampled`: what each pixel of the source contributed to."""
+    if taps.identical:
+        return grad
+    if len(taps.indices) > _MOST_TAPS:
+        return _multiplied(grad, axis, _as_matrix(taps, size).t())
+    shape = list(grad.shape)
+    shape[axis] = size
+    total = grad.new_zeros(shape)
+    for indices, weights in zip(taps.indices, taps.weights, strict=True):
+        weighted = _flat(grad, axis) * _along(weights, grad, axis)
+        total.index_add_(axis, indices, weighted.view(grad.shape))
+    return total
+
+
+def _both(resize, x, rows, columns):
+    """Resizes both axes, first the one that leaves less for the other."""
+    _, height, width, _ = x.shape
+    rows_first = rows.indices.shape[1] * width <= height * columns.indices.shape[1]
+    order = ((HEIGHT, rows), (WIDTH, columns))
+    for axis, taps in order if rows_first else reversed(order):
+        x = resize(x, axis, taps)
+    return x
+
+
+def _both_spread(grad, rows, columns, height, width):
+    rows_first = height * grad.shape[WIDTH] <= grad.shape[HEIGHT] * width
+    order = ((HEIGHT, rows, height), (WIDTH, columns, width))
+    for axis, taps, size in order if rows_first else reversed(order):
+        grad = spread(grad, axis, taps, size)
+    return grad
+
+
+# Checks ---------------------------------------------------------------------------------------
+
+
+def checked_size(images, size):
+    """Height and width of the result; InvalidArgumentError for what TensorFlow refuses."""
+    if images.dim() != 4:
+        raise _invalid(f"input must be 4-dimensional, got shape {list(images.shape)}")
+    if size.dim() != 1:
+        raise _invalid(f"shape_t must be 1-dimensional, got shape {list(size.shape)}")
+    if size.numel() != 2:
+        raise _invalid(f"shape_t must have two elements, got shape {list(size.shape)}")
+    height, width = size.tolist()
+    if height <= 0 or width <= 0:
+        raise _invalid(f"output dimensions must be positive, got {height} x {width}")
+    if images.shape[HEIGHT] == 0 or images.shape[WIDTH] == 0:
+        raise _invalid(f"input image must be of non-zero size, got {list(images.shape)}")
+    if images.shape[3] == 0:
+        raise _invalid(f"image must have at least one channel, got {list(images.shape)}")
+    return height, width
+
+
+def _checked_gradient(grads, original):
+    for what, value in (("input", grads), ("original_image", original)):
+        if value.dim() != 4:
+            raise _invalid(f"{what} must be 4-dimensional, got shape {list(value.shape)}")
+    _, height, width, _ = original.shape
+    if 0 in (height, width, grads.shape[HEIGHT], grads.shape[WIDTH]):
+        raise _invalid(
+            "resized and original images must be of non-zero size, got "
+            f"{list(grads.shape)} and {list(original.shape)}"
+        )
+    return height, width
+
+
+def _corners(node):
+    corners = node.attrs["align_corners"], node.attrs["half_pixel_centers"]
+    if all(corners):
+        raise _invalid("If half_pixel_centers is True, align_corners must be False.")
+    return corners
+
+
+# Kernels --------------------------------------------------------------------------------------
+
+
+@kernel("ResizeNearestNeighbor", fresh=True)
+def _(node):
+    corners = _corners(node)
+
+    def run(images, size):
+        height, width = checked_size(images, size)
+        _, old_height, old_width, _ = images.shape
+        rows = _nearest(old_height, height, *corners, images.device)
+        columns = _nearest(old_width, width, *corners, images.device)
+        pixels = as_signed(images)
+        if height < old_height:
+            pixels = pixels.index_select(HEIGHT, rows).index_select(WIDTH, columns)
+        else:
+            pixels = pixels.index_select(WIDTH, columns).index_select(HEIGHT, rows)
+        return pixels.view(images.dtype)
+
+    return run
+
+
+@kernel("ResizeNearestNeighborGrad", fresh=True)
+def _(node):
+    corners = _corners(node)
+
+    def run(grads, size):
+        height, width = checked_size(grads, size)
+        batch, wanted_height, wanted_width, depth = grads.shape
+        rows = _nearest(height, wanted_height, *corners, grads.device)
+        columns = _nearest(width, wanted_width, *corners, grads.device)
+        total = grads.new_zeros(batch, height, wanted_width, depth).index_add_(HEIGHT, rows, grads)
+        result = grads.new_zeros(batch, height, width, depth)
+        return result.index_add_(WIDTH, columns, total)
+
+    return run
+
+
+# From so many channels on ATen's own interpolation is faster than ours.
+_MANY_CHANNELS = 4
+
+
+@kernel("ResizeBilinear", fresh=True)
+def _(node):
+    corners = align_corners, half_pixel_centers = _corners(node)
+
+    def run(images, size):
+        height, width = checked_size(images, size)
+        if images.shape[3] >= _MANY_CHANNELS and not half_pixel_centers and images.numel():
+            return _by_aten(images, height, width, align_corners)
+        rows = _bilinear(images.shape[HEIGHT], height, *corners, images.device)
+        columns = _bilinear(images.shape[WIDTH], width, *corners, images.device)
+        resized = _both(_interpolated, images, rows, columns)
+        return resized.clone() if resized is images else resized
+
+    return run
+
+
+def _by_aten(images, height, width, align_corners):
+    """The same by ATen, whose rule for coordinates is TensorFlow's for aligned corners.
+
+    Without them TensorFlow's coordinates are those of an image that is one pixel larger, both
+    before and after.
+    """
+    x = _wide(images).permute(0, 3, 1, 2)
+    if align_corners:
+        return _upsampled(x, height, width).permute(0, 2, 3, 1)
+    x = torch.nn.functional.pad(x, (0, 1, 0, 1), mode="replicate")
+    x = x.contiguous(memory_format=torch.channels_last)
+    return _upsampled(x, height + 1, width + 1).permute(0, 2, 3, 1)[:, :height, :width].contiguous()
+
+
+def _upsampled(x, height, width):
+    return torch.ops.aten.upsample_bilinear2d(x, [height, width], True)
+
+
+@kernel("ResizeBilinearGrad", fresh=True)
+@kernel("ResizeBicubicGrad", fresh=True)
+def _(node):
+    corners = _corners(node)
+    dtype = torch_type(node.attrs["T"])
+    table = _bilinear if node.type == "ResizeBilinearGrad" else _bicubic
+
+    def run(grads, original):
+        height, width = _checked_gradient(grads, original)
+        rows = table(height, grads.shape[HEIGHT], *corners, grads.device)
+        columns = table(width, grads.shape[WIDTH], *corners, grads.device)
+        exact = grads.double() if dtype is torch.float64 else grads
+        result = _both_spread(exact, rows, columns, height, width)
+        return result.clone() if result is grads and dtype is grads.dtype else result.to(dtype)
+
+    return run
+
+
+@kernel("ResizeBicubic", fresh=True)
+def _(node):
+    corners = _corners(node)
+
+    def run(images, size):
+        height, width = checked_size(images, size)
+        rows = _bicubic(images.shape[HEIGHT], height, *corners, images.device)
+        columns = _bicubic(images.shape[WIDTH], width, *corners, images.device)
+        resized = _both(resampled, images, rows, columns)
+        return resized.clone() if resized is images else resized
+
+    return run
+
+
+@kernel("ResizeArea", fresh=True)
+def _(node):
+    align_corners = node.attrs["align_corners"]
+
+    def run(images, size):
+        height, width = checked_size(images, size)
+        rows = _area(images.shape[HEIGHT], height, align_corners, images.device)
+        columns = _area(images.shape[WIDTH], width, align_corners, images.device)
+        resized = _both(resampled, images, rows, columns)
+        return resized.clone() if resized is images else resized
+
+    return run
