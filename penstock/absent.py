@@ -7,6 +7,8 @@ docs/compatibility.md lists them.
 from __future__ import annotations
 
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 #: A symbol, or a namespace with all that is in it, and what to do about it.
@@ -51,6 +53,17 @@ def error(symbol: str) -> AttributeError:
     met.add(symbol)
     advice = reason(symbol) or "docs/compatibility.md lists what is not there."
     return AttributeError(f"penstock has no {symbol}. {advice}")
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Looks for names, and does not count those that are missing."""
+    before = set(met)
+    try:
+        yield
+    finally:
+        met.clear()
+        met.update(before)
 
 
 def watch(module: types.ModuleType, symbol: str) -> None:

@@ -255,3 +255,6 @@ def _format(fields: _Fields) -> str:
     if device_type is not None:
         parts.append(f"/device:{device_type}:{'*' if device_index is None else device_index}")
     return "".join(parts)
+
+
+DeviceSpecV1 = DeviceSpec  # its name inside TensorFlow

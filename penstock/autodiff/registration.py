@@ -105,7 +105,7 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     result, grad_fn = f(*inputs, **kwargs)
     outputs = [to_tensor(value) for value in flatten(result)]
     variables = _variables_between(inputs, outputs)
-    if variables and "variables" not in inspect.signature(grad_fn).parameters:
+    if variables and not _takes_variables(grad_fn):
         raise TypeError(
             "If using @custom_gradient with a function that uses variables, then grad_fn must "
             f"accept a 'variables' keyword argument (used: {[v.name for v in variables]})"
@@ -124,6 +124,12 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     with graph.gradient_override_map({"IdentityN": name}):
         tensors = identity_n([*outputs, *inputs, *sources])
     return pack_as(result, list(tensors[:count]))
+
+
+def _takes_variables(grad_fn: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(grad_fn).parameters
+    takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+    return takes_any or "variables" in parameters
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -32,7 +32,11 @@ class Use:
 def has(symbol: str) -> bool:
     """Whether `tf.x.y` is there."""
     path = symbol.split(".")[1:]
-    met = set(absent.met)
+    with absent.unrecorded():
+        return _has(path)
+
+
+def _has(path: list[str]) -> bool:
     try:
         if stand_in.module_below(".".join(["tensorflow", *path])) is not None:
             return True
@@ -43,9 +47,6 @@ def has(symbol: str) -> bool:
                 return True  # a value, such as a dtype: its attributes are its own
     except (AttributeError, ImportError):
         return False
-    finally:
-        absent.met.clear()
-        absent.met.update(met)
     return True
 
 

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 REMOVED: dict[str, Any] = {
-    "bool": bool,
     "complex": complex,
     "float": float,
     "int": int,
-    "long": int,
     "object": object,
     "str": str,
     "unicode": str,
@@ -42,8 +40,7 @@ def restore() -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, value in REMOVED.items():
-            # Some names came back with another meaning than they had (np.bool, np.long).
-            if not hasattr(np, name) or name in ("bool", "long"):
+            if not hasattr(np, name):  # np.bool is back, and NumPy's own code uses it
                 setattr(np, name, value)
                 restored.append(name)
     return restored

@@ -117,7 +117,12 @@ def get_name_scope() -> str:
 
 
 def _get_graph_from_inputs(op_input_list: Sequence[Any], graph: Graph | None = None) -> Graph:
-    return graph or graph_of(op_input_list) or get_default_graph()
+    if graph is not None:
+        for value in op_input_list:
+            if getattr(value, "graph", graph) is not graph:
+                raise ValueError(f"{value} is not from the passed-in graph.")
+        return graph
+    return graph_of(op_input_list) or get_default_graph()
 
 
 def executing_eagerly_outside_functions() -> bool:

@@ -11,6 +11,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from penstock import absent
 from penstock.internal_paths import table
 
 ROOT = "penstock"
@@ -36,22 +37,20 @@ class PathModule(types.ModuleType):
         child = f"{self.__name__}.{name}"
         if table.is_written_out(child.removeprefix(f"{ROOT}.")):
             return importlib.import_module(child)
-        for source in self._modules():
-            try:
-                value = getattr(source, name)
-            except AttributeError:
-                continue
-            super().__setattr__(name, value)
-            return value
+        with absent.unrecorded():
+            for source in self._modules():
+                try:
+                    value = getattr(source, name)
+                except AttributeError:
+                    continue
+                super().__setattr__(name, value)
+                return value
         if _sources_of(child) is not None:
             return importlib.import_module(child)
-        raise AttributeError(
-            f"penstock has no tf{self.__name__.removeprefix(ROOT)}.{name}; "
-            "docs/compatibility.md lists what is there"
-        )
+        raise absent.error(f"tf{child.removeprefix(ROOT)}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Replaces a name where it is defined too: a test that puts a fake in its place means so."""
+        """Replaces a name where it is defined, too: a test that fakes it means so."""
         if not name.startswith("__") and not isinstance(value, types.ModuleType):
             for source in self._modules():
                 if name in vars(source):

@@ -19,12 +19,83 @@ core.framework.*_pb2                      proto internal_paths.enum_values
 core.protobuf.*_pb2                       proto internal_paths.enum_values
 core.example.*_pb2                        proto internal_paths.enum_values
 core.util.*_pb2                           proto internal_paths.enum_values
+core.profiler.*_pb2                       proto internal_paths.enum_values
 core.lib.core.error_codes_pb2           errors internal_paths.enum_values
 
+contrib.framework.python.framework      contrib.framework
+contrib.framework.python.framework.checkpoint_utils train.checkpoint_variables
+contrib.framework.python.framework.graph_util contrib.framework.graph_parts
+contrib.framework.python.framework.tensor_util contrib.framework
+contrib.framework.python.ops.audio_ops  contrib.framework.audio
+contrib.layers.python                   contrib.layers
+contrib.layers.python.layers            contrib.layers
+contrib.layers.python.layers.embedding_ops contrib.layers.embeddings
+contrib.layers.python.layers.encoders   contrib.layers.embeddings
+contrib.layers.python.layers.initializers contrib.layers.initializers
+contrib.layers.python.layers.layers     contrib.layers contrib.layers.reshaping
+contrib.layers.python.layers.normalization contrib.layers.normalization
+contrib.layers.python.layers.optimizers contrib.layers.optimizers
+contrib.layers.python.layers.regularizers contrib.layers.regularizers
+contrib.layers.python.layers.summaries  contrib.layers.summaries
+contrib.layers.python.layers.utils      contrib.layers.named_outputs
+ contrib.layers.known_values
+contrib.losses.python                   contrib.losses
+contrib.losses.python.losses            contrib.losses
+contrib.losses.python.losses.loss_ops   contrib.losses
+contrib.metrics.python                  contrib.metrics
+contrib.metrics.python.metrics          contrib.metrics
+contrib.metrics.python.metrics.classification contrib.metrics
+contrib.metrics.python.ops              contrib.metrics
+contrib.metrics.python.ops.metric_ops   contrib.metrics
+contrib.metrics.python.ops.set_ops      contrib.metrics
+contrib.slim.python                     contrib.slim
+contrib.slim.python.slim                contrib.slim
+contrib.slim.python.slim.evaluation     contrib.slim.evaluation
+contrib.slim.python.slim.learning       contrib.slim.learning
+contrib.slim.python.slim.model_analyzer contrib.slim.model_analyzer
+contrib.slim.python.slim.queues         contrib.slim.queues
+contrib.slim.python.slim.summaries      contrib.slim.summaries
+contrib.slim.python.slim.data           contrib.slim
+contrib.slim.python.slim.data.data_decoder contrib.slim.data_decoder
+contrib.slim.python.slim.data.data_provider contrib.slim.data_provider
+contrib.slim.python.slim.data.dataset   contrib.slim.dataset
+contrib.slim.python.slim.data.dataset_data_provider contrib.slim.dataset_data_provider
+contrib.slim.python.slim.data.parallel_reader contrib.slim.parallel_reader
+contrib.slim.python.slim.data.prefetch_queue contrib.slim.prefetch_queue
+contrib.slim.python.slim.data.tfexample_decoder contrib.slim.tfexample_decoder
+contrib.slim.python.slim.nets           contrib.slim.nets
+contrib.slim.python.slim.nets.alexnet   contrib.slim.nets.alexnet
+contrib.slim.python.slim.nets.inception contrib.slim.nets.inception
+contrib.slim.python.slim.nets.inception_v1 contrib.slim.nets.inception_v1
+contrib.slim.python.slim.nets.inception_v2 contrib.slim.nets.inception_v2
+contrib.slim.python.slim.nets.inception_v3 contrib.slim.nets.inception_v3
+contrib.slim.python.slim.nets.overfeat  contrib.slim.nets.overfeat
+contrib.slim.python.slim.nets.resnet_utils contrib.slim.nets.resnet_utils
+contrib.slim.python.slim.nets.resnet_v1 contrib.slim.nets.resnet_v1
+contrib.slim.python.slim.nets.resnet_v2 contrib.slim.nets.resnet_v2
+contrib.slim.python.slim.nets.vgg       contrib.slim.nets.vgg
+
+contrib.training.python.training.*      contrib.training contrib.training.hparam
 contrib.rnn.python                      contrib.rnn
 contrib.rnn.python.ops                  contrib.rnn
 contrib.rnn.python.ops.rnn_cell         contrib.rnn rnn.rnn_cell
 contrib.rnn.python.ops.*                contrib.rnn rnn.rnn_cell
+
+contrib.seq2seq.python                  contrib.seq2seq
+contrib.seq2seq.python.ops              contrib.seq2seq
+contrib.seq2seq.python.ops.attention_wrapper contrib.seq2seq.attention_wrapper
+                                        contrib.seq2seq.attention_mechanisms
+                                        contrib.seq2seq.monotonic_attention
+contrib.seq2seq.python.ops.basic_decoder contrib.seq2seq.basic_decoder
+contrib.seq2seq.python.ops.beam_search_decoder contrib.seq2seq.beam_search_decoder
+                                        contrib.seq2seq.beam_step
+contrib.seq2seq.python.ops.beam_search_ops contrib.seq2seq.gather_trees
+contrib.seq2seq.python.ops.decoder      contrib.seq2seq.decoder
+contrib.seq2seq.python.ops.helper       contrib.seq2seq contrib.seq2seq.sampling
+contrib.seq2seq.python.ops.loss         contrib.seq2seq.loss
+contrib.legacy_seq2seq.python           contrib.legacy_seq2seq
+contrib.legacy_seq2seq.python.ops       contrib.legacy_seq2seq
+contrib.legacy_seq2seq.python.ops.seq2seq contrib.legacy_seq2seq
 
 python.client.client_lib                .
 python.client.device_lib                client.device_lib
@@ -59,7 +130,10 @@ python.eager.*                          internal_paths.graph_mode
 python.estimator                        estimator
 python.estimator.*                      estimator
 
-python.feature_column.*                 feature_column
+python.feature_column.feature_column    feature_column.v1_names feature_column
+python.feature_column.feature_column_lib feature_column.v2_names feature_column
+python.feature_column.feature_column_v2 feature_column.v2_names feature_column
+python.feature_column.*                 feature_column.v2_names feature_column
 
 python.framework.common_shapes          shapes .
 python.framework.composite_tensor       ir.composite
@@ -85,7 +159,7 @@ python.framework.op_def_registry        internal_paths.op_defs
 python.framework.ops                    internal_paths.framework_ops ir.graph ir.operation
                                         ir.tensor ir.composite ir.convert ir.defaults
                                         ir.collections ir.collection_protos ir.name_scope proto
-                                        .
+                                        profiler.flops .
 python.framework.random_seed            ops.seeds .
 python.framework.smart_cond             layers.smart_cond .
 python.framework.sparse_tensor          ir.composite ops.sparse_tensors .
@@ -116,9 +190,10 @@ python.lib.io.python_io                 platform.tf_record
 python.lib.io.tf_record                 platform.tf_record
 
 python.ops.array_grad                   .
-python.ops.array_ops                    ops.array ops.shaping ops.slicing ops.joining ops.gather
-                                        ops.filling ops.diagonals ops.masking ops.padding
-                                        ops.blocks internal_paths.generated_ops .
+python.ops.array_ops                    internal_paths.array_functions ops.array ops.shaping
+                                        ops.slicing ops.joining ops.gather ops.filling
+                                        ops.diagonals ops.masking ops.padding ops.blocks .
+                                        internal_paths.generated_ops
 python.ops.batch_norm_ops               nn .
 python.ops.bitwise_ops                  bitwise
 python.ops.candidate_sampling_ops       nn .
@@ -132,11 +207,12 @@ python.ops.control_flow_ops             ops.control ops.control_flow ops.control
 python.ops.control_flow_util            internal_paths.control_flow .
 python.ops.control_flow_state           autodiff.grad_loop
 python.ops.control_flow_v2_toggles      internal_paths.graph_mode
-python.ops.ctc_ops                      nn ops.ctc internal_paths.generated_ops .
+python.ops.ctc_ops                      nn ops.ctc . internal_paths.generated_ops
 python.ops.custom_gradient              .
 python.ops.data_flow_grad               .
 python.ops.data_flow_ops                ops.queues ops.barriers ops.accumulators ops.staging
-                                        ops.lookup ops.partitioning internal_paths.generated_ops .
+                                        ops.record_input ops.lookup ops.partitioning .
+                                        internal_paths.generated_ops
 python.ops.distributions                distributions
 python.ops.distributions.*              distributions
 python.ops.embedding_ops                nn .
@@ -152,8 +228,8 @@ python.ops.image_ops_impl               internal_paths.image_functions image .
 python.ops.init_ops                     ops.initializers ops.orthogonal_initializers .
 python.ops.init_ops_v2                  ops.initializers .
 python.ops.inplace_ops                  ops.inplace internal_paths.generated_ops
-python.ops.io_ops                       io ops.checkpoint_files ops.files ops.readers
-                                        internal_paths.generated_ops .
+python.ops.io_ops                       io ops.checkpoint_files ops.files ops.readers .
+                                        internal_paths.generated_ops
 python.ops.linalg                       linalg
 python.ops.linalg.*                     linalg linear_operators
 python.ops.linalg_grad                  .
@@ -161,30 +237,30 @@ python.ops.linalg_ops                   linalg .
 python.ops.list_ops                     internal_paths.generated_ops
 python.ops.logging_ops                  ops.debugging ops.summaries summary .
 python.ops.lookup_ops                   lookup lookup.tables lookup.initializers lookup.buckets
-                                        lookup.vocabularies lookup.mutable
-                                        internal_paths.generated_ops .
+                                        lookup.vocabularies lookup.mutable .
+                                        internal_paths.generated_ops
 python.ops.losses                       losses
 python.ops.losses.*                     losses losses.squeezing
 python.ops.manip_ops                    .
 python.ops.map_fn                       .
 python.ops.math_grad                    .
-python.ops.math_ops                     ops.math math ops.linear_algebra
- internal_paths.generated_ops .
+python.ops.math_ops                     ops.math math ops.linear_algebra .
+                                        internal_paths.generated_ops
 python.ops.metrics                      metrics
-python.ops.metrics_impl                 metrics metrics.streaming
+python.ops.metrics_impl                 metrics internal_paths.metric_functions
 python.ops.nn                           nn
 python.ops.nn_grad                      .
 python.ops.nn_impl                      nn .
-python.ops.nn_ops                       nn ops.convolution ops.pool ops.dropout
-                                        internal_paths.generated_ops .
+python.ops.nn_ops                       nn ops.convolution ops.pool ops.dropout .
+                                        internal_paths.generated_ops
 python.ops.numerics                     .
 python.ops.parsing_ops                  io ops.parsing .
 python.ops.partitioned_variables        ops.partitioned_variables ops.partitioners .
 python.ops.ragged.*                     ragged
 python.ops.random_grad                  .
-python.ops.random_ops                   random ops.random internal_paths.generated_ops .
-python.ops.resource_variable_ops        ops.resource_variables ops.resource_variable
-                                        internal_paths.generated_ops .
+python.ops.random_ops                   random ops.random . internal_paths.generated_ops
+python.ops.resource_variable_ops        ops.resource_variables ops.resource_variable .
+                                        internal_paths.generated_ops
 python.ops.resources                    ops.resources .
 python.ops.rnn                          nn rnn.dynamic rnn.static
 python.ops.rnn_cell                     rnn.rnn_cell
@@ -203,14 +279,14 @@ python.ops.sparse_ops                   ops.sparse_structure ops.sparse_arithmet
                                         ops.sparse_reductions ops.sparse_matmul
                                         ops.sparse_conversion ops.sparse_serialization
                                         ops.sparse_cross ops.sparse_tensors
-                                        internal_paths.sparse_functions
-                                        internal_paths.generated_ops .
+                                        internal_paths.sparse_functions .
+                                        internal_paths.generated_ops
 python.ops.special_math_ops             math .
 python.ops.spectral_ops                 spectral signal
 python.ops.standard_ops                 .
 python.ops.state_grad                   .
-python.ops.state_ops                    ops.state ops.variable_updates
-                                        internal_paths.generated_ops .
+python.ops.state_ops                    ops.state ops.variable_updates .
+                                        internal_paths.generated_ops
 python.ops.stateless_random_ops         random .
 python.ops.string_ops                   strings ops.strings ops.string_joining
                                         ops.string_splitting ops.string_numbers ops.string_hashing
@@ -222,8 +298,8 @@ python.ops.template                     .
 python.ops.tensor_array_grad            ops.tensor_array_gradients .
 python.ops.tensor_array_ops             ops.tensor_array .
 python.ops.unconnected_gradients        .
-python.ops.variable_scope               ops.variable_scope ops.variable_store
-                                        ops.variable_creation .
+python.ops.variable_scope               internal_paths.variable_functions ops.variable_scope
+                                        ops.variable_store ops.variable_creation .
 python.ops.variables                    ops.variables ops.partitioned_variables
                                         ops.variable_collections .
 python.ops.weights_broadcast_ops        losses.weights_broadcast losses
@@ -242,7 +318,9 @@ python.platform.tf_logging              platform.logging
 
 python.tf2                              platform.tf2
 
-python.profiler.*                       profiler
+python.profiler.internal.flops_registry profiler.flops
+python.profiler.*                       profiler profiler.model_analyzer profiler.node_statistics
+                                        profiler.option_builder profiler.flops
 
 python.pywrap_tensorflow                internal_paths.pywrap summary.event_file train .
 python.pywrap_tensorflow_internal       internal_paths.pywrap summary.event_file train .
@@ -277,14 +355,16 @@ python.tools.*                          tools graph_util
 
 python.training                         train
 python.training.checkpoint_management  train.checkpoint_state train
+python.training.checkpoint_ops           ops.checkpoint_remapping
 python.training.checkpoint_utils       train.checkpoint_variables train
 python.training.moving_averages         train.moving_averages train
 python.training.basic_loops             train.basic_loops train
 python.training.basic_session_run_hooks train.basic_session_run_hooks train.recording_hooks
                                         train.hook_timers train
-python.training.coordinator             train.coordinator train
 python.training.device_setter           train.device_setter train
 python.training.evaluation              train.evaluation train
+python.training.coordinator             train.coordinator train
+python.training.input                   train.batching train.input_producers train
 python.training.monitored_session       train.monitored_session train
 python.training.queue_runner            train.queue_runner train
 python.training.queue_runner_impl       train.queue_runner train
@@ -294,6 +374,8 @@ python.training.supervisor              train.supervisor train
 python.training.sync_replicas_optimizer train.sync_replicas train
 python.training.warm_starting_util      train.warm_starting train
 python.training.optimizer               train.optimizer train
+python.training.queue_runner            train.queue_runner train
+python.training.queue_runner_impl       train.queue_runner train
 python.training.saver                   train.saver train
 python.training.saving.*                train.saveables
 python.training.server_lib              train.server_lib train

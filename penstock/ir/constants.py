@@ -1,6 +1,7 @@
 """Values known while building: constants, and the arithmetic on shapes that hangs on them.
 
-`constant_value` gives a whole value or None. `constant_shape` reads a tensor as a shape and may
+`constant_value` gives a whole value or None, `static_value` only what users may rely on.
+`constant_shape` reads a tensor as a shape and may
 know some of its dimensions only: `tf.stack([tf.shape(x)[0], 10])` is (None, 10).
 """
 
@@ -30,6 +31,29 @@ def constant_value(tensor: Tensor) -> np.ndarray | None:
         known = _fold(op, rule)
         op.__dict__[key] = known
     return None if known is None else known[tensor._value_index]
+
+
+# The ops that TensorFlow's own Python code looks through for a value.
+_LOOKED_THROUGH = frozenset(
+    ["BroadcastGradientArgs", "BroadcastTo", "Cast", "Concat", "ConcatOffset", "ConcatV2", "Const"]
+    + ["Equal", "Fill", "Identity", "NotEqual", "Pack", "Range", "Rank", "Shape", "Size", "Split"]
+    + ["StopGradient", "Unpack"]
+)
+
+
+def static_value(tensor: Tensor) -> np.ndarray | None:
+    """The value of `tensor` where TensorFlow's Python code would know it, too, else None.
+
+    An assertion that is known to fail raises when it is built, any other when it runs: which of the
+    two it is must not depend on how much Penstock can compute ahead.
+    """
+    op = tensor._op
+    if op.spec.name not in _LOOKED_THROUGH:
+        return None
+    shapes_only = getattr(op.spec.fold_rule, "reads_shapes_only", False)
+    if not shapes_only and any(static_value(each) is None for each in op._inputs):
+        return None
+    return constant_value(tensor)
 
 
 def _fold(op: Any, rule: Any) -> list[np.ndarray] | None:

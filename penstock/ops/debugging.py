@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock import dtypes
-from penstock.ir.constants import constant_value
+from penstock.ir.constants import static_value
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import STATEFUL, not_differentiable, op
@@ -62,7 +62,7 @@ def Assert(
         if all(tensor.dtype in (dtypes.string, dtypes.int32) for tensor in tensors):
             return AssertOp(condition, values, summarize=shown, name="Assert")
         pred = to_tensor(condition, dtypes.bool, "condition")
-        known = constant_value(pred)
+        known = static_value(pred)
         if known is not None and not known.all():
             return AssertOp(pred, values, summarize=shown, name="Assert")
         # Inside the branch, tensors that only the message needs stay where they are.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from penstock import dtypes, shapes
-from penstock.ir.constants import constant_shape, constant_value
+from penstock.ir.constants import constant_shape, static_value
 from penstock.ir.convert import is_dense_tensor_like
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_codec import array_to_proto, proto_to_array
@@ -51,7 +51,10 @@ def is_tensor(x: Any) -> bool:
 
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray | None:
     """The value of a tensor where the graph alone determines it, else None."""
-    return constant_value(tensor)
+    return static_value(tensor)
+
+
+constant_value = get_static_value
 
 
 def constant_value_as_shape(tensor: Any) -> TensorShape:

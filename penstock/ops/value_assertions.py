@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from penstock import dtypes, errors
-from penstock.ir.constants import constant_value
+from penstock.ir.constants import static_value
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
@@ -164,7 +164,7 @@ def _compared(
         if message is not None:
             data = [message, *data]
         condition = reduce_all(in_step(x, y))
-        known = constant_value(x), constant_value(y)
+        known = static_value(x), static_value(y)
         if known[0] is not None and known[1] is not None and not np.all(at_once(*known)):
             text = "\n".join(_shown(value) for value in data)
             raise errors.InvalidArgumentError(None, None, text)
@@ -172,7 +172,7 @@ def _compared(
 
 
 def _shown(value: Any) -> str:
-    known = constant_value(value) if isinstance(value, Tensor) else None
+    known = static_value(value) if isinstance(value, Tensor) else None
     return str(value if known is None else known)
 
 

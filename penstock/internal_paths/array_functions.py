@@ -1,0 +1,46 @@
+"""What `tensorflow.python.ops.array_ops` has besides the public API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock import dtypes
+from penstock.ir.tensor import Tensor
+from penstock.ops.filling import ones_like, zeros_like
+from penstock.ops.shaping import expand_dims, rank, shape, size, squeeze
+
+
+def shape_internal(
+    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
+) -> Tensor:
+    return shape(input, name=name, out_type=out_type)
+
+
+def size_internal(
+    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
+) -> Tensor:
+    return size(input, name=name, out_type=out_type)
+
+
+def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Tensor:
+    return rank(input, name=name)
+
+
+def expand_dims_v2(input: Any, axis: Any, name: str | None = None) -> Tensor:
+    return expand_dims(input, axis, name)
+
+
+def squeeze_v2(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    return squeeze(input, axis, name)
+
+
+def zeros_like_v2(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    return zeros_like(input, dtype, name)
+
+
+def ones_like_v2(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    return ones_like(input, dtype, name)
+
+
+zeros_like_impl = zeros_like
+ones_like_impl = ones_like
