@@ -9,7 +9,7 @@ import types
 from collections.abc import Sequence
 
 from penstock import absent
-from penstock.cli import old_numpy, python2, stand_in
+from penstock.cli import old_numpy, old_python, python2, stand_in
 
 
 def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> int:
@@ -24,6 +24,7 @@ def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> 
         return 1
     stand_in.install()
     old_numpy.restore()
+    old_python.restore()
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
     try:

@@ -15,6 +15,9 @@ from penstock import absent
 from penstock.internal_paths import table
 
 ROOT = "penstock"
+_PACKAGES = tuple(
+    f"python.{name}" for name in ("framework", "ops", "util", "platform", "client", "eager")
+)
 
 
 class PathModule(types.ModuleType):
@@ -47,6 +50,9 @@ class PathModule(types.ModuleType):
                 return value
         if _sources_of(child) is not None:
             return importlib.import_module(child)
+        for package in _PACKAGES:  # TensorFlow's modules import each other, by their last names
+            if table.is_written_out(f"{package}.{name}"):
+                return importlib.import_module(f"{ROOT}.{package}.{name}")
         raise absent.error(f"tf{child.removeprefix(ROOT)}")
 
     def __setattr__(self, name: str, value: Any) -> None:

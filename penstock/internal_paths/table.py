@@ -75,6 +75,8 @@ contrib.slim.python.slim.nets.resnet_v1 contrib.slim.nets.resnet_v1
 contrib.slim.python.slim.nets.resnet_v2 contrib.slim.nets.resnet_v2
 contrib.slim.python.slim.nets.vgg       contrib.slim.nets.vgg
 
+contrib.testing.python.framework.fake_summary_writer contrib.testing.fake_summary_writer
+contrib.testing.python.framework.*      contrib.testing
 contrib.training.python.training.*      contrib.training contrib.training.hparam
 contrib.rnn.python                      contrib.rnn
 contrib.rnn.python.ops                  contrib.rnn

@@ -150,3 +150,20 @@ def test_help():
         [sys.executable, "-m", "penstock", "--help"], capture_output=True, text=True
     )
     assert shown.returncode == 0 and "run an unmodified TensorFlow 1.x program" in shown.stdout
+
+
+def test_names_that_python_and_numpy_have_dropped(run):
+    result = run(
+        """
+        import base64, collections, inspect, time, threading, unittest
+        import xml.etree.cElementTree as ET
+        import numpy as np
+        assert isinstance({}, collections.Mapping) and collections.Iterable
+        assert inspect.getargspec(lambda a, b=2, *c: 0).defaults == (2,)
+        assert time.clock() >= 0 and base64.decodestring(base64.encodestring(b"x")) == b"x"
+        assert not threading.Thread().isAlive() and ET.fromstring("<a/>").tag == "a"
+        unittest.TestCase().assertEquals(np.int(1), np.asscalar(np.array([1])))
+        assert np.zeros(1, np.float).tostring() == bytes(8) and np.bool(1)
+        """
+    )
+    assert result.returncode == 0, result.stderr

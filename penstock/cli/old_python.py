@@ -1,0 +1,131 @@
+"""Names that Python's own library has removed since TensorFlow 1.x programs were written."""
+
+from __future__ import annotations
+
+import base64
+import collections
+import collections.abc
+import fractions
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import inspect
+import math
+import os
+import platform
+import sys
+import threading
+import time
+import types
+import unittest
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+_ABCS = (
+    *("AsyncIterable", "AsyncIterator", "Awaitable", "ByteString", "Callable", "Collection"),
+    *("Container", "Coroutine", "Generator", "Hashable", "ItemsView", "Iterable", "Iterator"),
+    *("KeysView", "Mapping", "MappingView", "MutableMapping", "MutableSequence", "MutableSet"),
+    *("Reversible", "Sequence", "Set", "Sized", "ValuesView"),
+)
+_ASSERTIONS = {
+    "assertEquals": "assertEqual",
+    "assertNotEquals": "assertNotEqual",
+    "assertAlmostEquals": "assertAlmostEqual",
+    "assertNotAlmostEquals": "assertNotAlmostEqual",
+    "assertRegexpMatches": "assertRegex",
+    "assertNotRegexpMatches": "assertNotRegex",
+    "assertRaisesRegexp": "assertRaisesRegex",
+    "assertItemsEqual": "assertCountEqual",
+    "assert_": "assertTrue",
+}
+
+
+ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+
+
+def getargspec(function: Any) -> Any:
+    """A function's arguments as `inspect.getargspec` gave them."""
+    spec = inspect.getfullargspec(function)
+    if spec.kwonlyargs or spec.annotations:
+        raise ValueError(
+            "Function has keyword-only parameters or annotations, use inspect.signature() instead"
+        )
+    return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+
+
+def _removed() -> list[tuple[Any, str, Any]]:
+    """Where a name was, the name, and what stands for it now."""
+    found: list[tuple[Any, str, Any]] = [
+        (collections, name, getattr(collections.abc, name))
+        for name in _ABCS
+        if hasattr(collections.abc, name)
+    ]
+    found += [
+        (unittest.TestCase, old, getattr(unittest.TestCase, new))
+        for old, new in _ASSERTIONS.items()
+    ]
+    return found + [
+        (base64, "encodestring", base64.encodebytes),
+        (base64, "decodestring", base64.decodebytes),
+        (fractions, "gcd", math.gcd),
+        (inspect, "getargspec", getargspec),
+        (os, "errno", importlib.import_module("errno")),
+        (os, "getcwdu", os.getcwd),
+        (platform, "linux_distribution", lambda: ("", "", "")),
+        (platform, "dist", lambda: ("", "", "")),
+        (sys, "maxint", sys.maxsize),
+        (threading.Thread, "isAlive", threading.Thread.is_alive),
+        (time, "clock", time.perf_counter),
+    ]
+
+
+class _RemovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Modules that are gone: found only where Python does not have them any more."""
+
+    _MODULES: ClassVar[dict[str, Callable[[], dict[str, Any]]]] = {
+        "xml.etree.cElementTree": lambda: vars(ElementTree),
+        "imp": lambda: {
+            "reload": importlib.reload,
+            "new_module": types.ModuleType,
+            "load_source": _load_source,
+        },
+    }
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname in self._MODULES:
+            return importlib.util.spec_from_loader(fullname, self)
+        return None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        module = types.ModuleType(spec.name)
+        names = self._MODULES[spec.name]()
+        module.__dict__.update({k: v for k, v in names.items() if not k.startswith("__")})
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Nothing is left to execute: the module is filled when it is made."""
+
+
+def _load_source(name: str, pathname: str, file: Any = None) -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location(name, pathname)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"can't load {pathname!r}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def restore() -> list[str]:
+    """Gives Python the names back that it lacks; which ones."""
+    restored = []
+    for owner, name, value in _removed():
+        if not hasattr(owner, name):
+            setattr(owner, name, value)
+            restored.append(f"{owner.__name__}.{name}")
+    sys.meta_path.append(_RemovedModules())
+    return restored
