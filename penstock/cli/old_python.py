@@ -23,6 +23,8 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from penstock.cli import old_images
+
 _ABCS = (
     *("AsyncIterable", "AsyncIterator", "Awaitable", "ByteString", "Callable", "Collection"),
     *("Container", "Coroutine", "Generator", "Hashable", "ItemsView", "Iterable", "Iterator"),
@@ -85,6 +87,7 @@ class _RemovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Modules that are gone: found only where Python does not have them any more."""
 
     _MODULES: ClassVar[dict[str, Callable[[], dict[str, Any]]]] = {
+        "scipy.misc": lambda: vars(old_images),
         "xml.etree.cElementTree": lambda: vars(ElementTree),
         "imp": lambda: {
             "reload": importlib.reload,
@@ -128,4 +131,5 @@ def restore() -> list[str]:
             setattr(owner, name, value)
             restored.append(f"{owner.__name__}.{name}")
     sys.meta_path.append(_RemovedModules())
+    old_images.restore()
     return restored

@@ -15,6 +15,7 @@ from penstock.ir.defaults import graph_scope as _graph_scope  # noqa: F401
 from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
 from penstock.ops.indexed_slices import convert_to_tensor_or_indexed_slices
+from penstock.ops.variables import Variable
 
 _uids = itertools.count()
 
@@ -31,6 +32,15 @@ def tensor_id(tensor: Tensor) -> int:
 
 class EagerTensor:
     """No tensor is one: every tensor belongs to a graph."""
+
+
+_TensorLike = (Tensor, SparseTensor, IndexedSlices, Variable)
+
+
+def _as_graph_element(obj: Any) -> Any:
+    """What stands for an object in a graph, or None."""
+    convert = getattr(obj, "_as_graph_element", None)
+    return convert() if convert is not None else None
 
 
 class RegisterShape:

@@ -18,4 +18,5 @@ def _pure_variable_scope(
 ) -> AbstractContextManager[VariableScope]:
     """A variable scope that opens no name scope."""
     kwargs.pop("old_name_scope", None)
-    return variable_scope(name_or_scope, *args, auxiliary_name_scope=False, **kwargs)
+    kwargs["auxiliary_name_scope"] = False
+    return variable_scope(name_or_scope, *args, **kwargs)

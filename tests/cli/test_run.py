@@ -167,3 +167,25 @@ def test_names_that_python_and_numpy_have_dropped(run):
         """
     )
     assert result.returncode == 0, result.stderr
+
+
+def test_images_as_scipy_misc_gave_them(run, tmp_path):
+    result = run(
+        """
+        import numpy as np
+        from PIL import Image
+        try:
+            import scipy.misc as misc
+        except ImportError:  # the program's environment has no SciPy at all
+            from penstock.cli import old_images as misc
+        picture = np.arange(48, dtype=np.uint8).reshape(4, 4, 3) * 5
+        misc.imsave("picture.png", picture)
+        assert np.array_equal(misc.imread("picture.png"), picture)
+        assert misc.imresize(picture, (2, 8)).shape == (2, 8, 3)
+        assert misc.imresize(picture, 0.5, "nearest").shape == (2, 2, 3)
+        assert misc.imread("picture.png", flatten=True).dtype == np.float32
+        assert misc.toimage(np.random.rand(3, 5, 5)).size == (5, 5)
+        assert Image.ANTIALIAS == Image.LANCZOS
+        """
+    )
+    assert result.returncode == 0, result.stderr
