@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import types
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -139,6 +140,13 @@ class Graph:
             op.attrs["container"] = scope.container
         if scope.original_op is not None:
             op._original_op = scope.original_op  # type: ignore[attr-defined]
+
+    def _apply_device_functions(self, op: Any) -> None:
+        """Tells an object, as Keras' backend has one, the device of the current scopes."""
+        probe = types.SimpleNamespace(_device="", device="", type="", name="", node_def=None)
+        scopes.apply_devices(self._scopes.devices, probe)  # type: ignore[arg-type]
+        if probe._device:
+            op._set_device(probe._device)
 
     @staticmethod
     def _apply_attr_scope(op: Operation, attrs: dict[str, Any]) -> None:

@@ -25,7 +25,9 @@ class SparseTensorSpec:
         if isinstance(value, SparseTensorValue):
             import numpy as np
 
-            return cls(tuple(value.dense_shape), dtypes.as_dtype(np.asarray(value.values).dtype))
+            if not isinstance(value.values, np.ndarray):  # its parts may be tensors
+                return cls.from_value(SparseTensor.from_value(value))
+            return cls(tuple(value.dense_shape), dtypes.as_dtype(value.values.dtype))
         raise TypeError(f"Expected a SparseTensor or SparseTensorValue, got {type(value).__name__}")
 
     value_type = SparseTensor
