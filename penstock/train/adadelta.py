@@ -13,15 +13,16 @@ from penstock.ops.training import (
     ResourceSparseApplyAdadelta,
     SparseApplyAdadelta,
 )
-from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
-from penstock.train.optimizer import hyperparameter
+from penstock.train.fused import Kernels, apply, cast_for, choose, fused
+from penstock.train.optimizer import Optimizer, hyperparameter
 
 _KERNELS = Kernels(
     ApplyAdadelta, SparseApplyAdadelta, ResourceApplyAdadelta, ResourceSparseApplyAdadelta
 )
 
 
-class AdadeltaOptimizer(FusedOptimizer):
+@fused
+class AdadeltaOptimizer(Optimizer):
     """Adapts the rate per weight; `rho` is the decay of both running averages."""
 
     def __init__(

@@ -18,15 +18,16 @@ from penstock.ops.training import (
     ResourceSparseApplyAdagrad,
     SparseApplyAdagrad,
 )
-from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose, first_value
-from penstock.train.optimizer import hyperparameter
+from penstock.train.fused import Kernels, apply, cast_for, choose, first_value, fused
+from penstock.train.optimizer import Optimizer, hyperparameter
 
 _KERNELS = Kernels(
     ApplyAdagrad, SparseApplyAdagrad, ResourceApplyAdagrad, ResourceSparseApplyAdagrad
 )
 
 
-class AdagradOptimizer(FusedOptimizer):
+@fused
+class AdagradOptimizer(Optimizer):
     """A rate per weight that falls with the sum of its squared gradients."""
 
     def __init__(

@@ -16,15 +16,16 @@ from penstock.ops.training import (
     ResourceSparseApplyAdagradDA,
     SparseApplyAdagradDA,
 )
-from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
-from penstock.train.optimizer import hyperparameter
+from penstock.train.fused import Kernels, apply, cast_for, choose, fused
+from penstock.train.optimizer import Optimizer, hyperparameter
 
 _KERNELS = Kernels(
     ApplyAdagradDA, SparseApplyAdagradDA, ResourceApplyAdagradDA, ResourceSparseApplyAdagradDA
 )
 
 
-class AdagradDAOptimizer(FusedOptimizer):
+@fused
+class AdagradDAOptimizer(Optimizer):
     """Adagrad for sparse linear models: rows not seen for long are regularized when next used.
 
     `global_step` (int64) counts the steps; pass it to `minimize` too, so that it grows.

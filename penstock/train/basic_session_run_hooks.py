@@ -130,7 +130,7 @@ class LoggingTensorHook(SessionRunHook):
             if self._formatter:
                 logging.info(self._formatter(tensor_values))
                 return
-            line = ", ".join(f"{tag} = {tensor_values[tag]}" for tag in self._tag_order)
+            line = ", ".join(f"{tag} = {tensor_values[tag]!s}" for tag in self._tag_order)
         if elapsed_secs is None:
             logging.info("%s", line)
         else:

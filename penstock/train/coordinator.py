@@ -31,8 +31,8 @@ class Coordinator:
     >>> coord.join(threads)
 
     Args:
-      clean_stop_exception_types: exceptions that end the work without being errors; `OutOfRangeError`
-        (the end of the input) if None.
+      clean_stop_exception_types: exceptions that end the work without being errors; if None,
+        `OutOfRangeError`, the end of the input.
     """
 
     def __init__(self, clean_stop_exception_types: Iterable[type[BaseException]] | None = None):

@@ -19,8 +19,8 @@ from penstock.ops.training import (
     SparseApplyFtrl,
     SparseApplyFtrlV2,
 )
-from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
-from penstock.train.optimizer import hyperparameter
+from penstock.train.fused import Kernels, apply, cast_for, choose, fused
+from penstock.train.optimizer import Optimizer, hyperparameter
 
 _KERNELS = Kernels(ApplyFtrl, SparseApplyFtrl, ResourceApplyFtrl, ResourceSparseApplyFtrl)
 _SHRINKAGE_KERNELS = Kernels(
@@ -29,7 +29,8 @@ _SHRINKAGE_KERNELS = Kernels(
 _SMALLEST_RATE = 1e-36  # beta is divided by the learning rate, which may be 0
 
 
-class FtrlOptimizer(FusedOptimizer):
+@fused
+class FtrlOptimizer(Optimizer):
     """Per-weight rates with L1 and L2 regularization that makes weights exactly zero.
 
     `l2_shrinkage_regularization_strength` penalizes large weights by adding to the gradient, where

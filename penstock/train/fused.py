@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from penstock.ir.composite import IndexedSlices
 from penstock.ir.operation import Operation
 from penstock.ir.registry import OpSpec
 from penstock.ir.tensor import Tensor
@@ -23,26 +22,28 @@ class Kernels(NamedTuple):
     resource_sparse: OpSpec
 
 
-class FusedOptimizer(Optimizer):
-    """Sends all four hooks to `_fused_update(var, gradient)`.
+_Class = TypeVar("_Class", bound=type[Optimizer])
 
-    `gradient` are the inputs that hold it: the gradient alone, or its rows and their indices.
+
+def fused(optimizer: _Class) -> _Class:
+    """Sends the four hooks of an optimizer to its `_fused_update(var, gradient)`.
+
+    `gradient` are the inputs that hold it: the gradient alone, or its rows and their indices. A
+    decorator and no base class: libraries look for optimizers by their direct base.
     """
-
-    def _fused_update(self, var: Any, gradient: Sequence[Tensor]) -> Operation:
-        raise NotImplementedError
-
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return self._fused_update(var, [grad])
-
-    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
-        return self._fused_update(handle, [grad])
-
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        return self._fused_update(var, [grad.values, grad.indices])
-
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
-        return self._fused_update(handle, [grad, indices])
+    hooks: dict[str, Callable[..., Any]] = {
+        "_apply_dense": lambda self, grad, var: self._fused_update(var, [grad]),
+        "_resource_apply_dense": lambda self, grad, handle: self._fused_update(handle, [grad]),
+        "_apply_sparse": lambda self, grad, var: self._fused_update(
+            var, [grad.values, grad.indices]
+        ),
+        "_resource_apply_sparse": lambda self, grad, handle, indices: self._fused_update(
+            handle, [grad, indices]
+        ),
+    }
+    for name, hook in hooks.items():
+        setattr(optimizer, name, hook)
+    return optimizer
 
 
 def choose(kernels: Kernels, var: Any, gradient: Sequence[Tensor]) -> OpSpec:

@@ -11,8 +11,8 @@ from penstock.ir.convert import is_dense_tensor_like
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ops.initializers import zeros_initializer
-from penstock.ops.variable_updates import assign_add
 from penstock.ops.variable_scope import get_variable
+from penstock.ops.variable_updates import assign_add
 from penstock.ops.variables import Variable
 
 _logger = logging.getLogger(__name__)
@@ -126,6 +126,10 @@ def _increment_global_step(increment: Any, graph: Graph | None = None) -> Any:
             "calling increment."
         )
     read = get_or_create_global_step_read(graph)
-    with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{step.op.name}/"):
-        with graph.control_dependencies([read]):
-            return assign_add(step, increment)
+    with (
+        graph.as_default(),
+        graph.name_scope(None),
+        graph.name_scope(f"{step.op.name}/"),
+        graph.control_dependencies([read]),
+    ):
+        return assign_add(step, increment)

@@ -13,15 +13,16 @@ from penstock.ops.training import (
     ResourceSparseApplyMomentum,
     SparseApplyMomentum,
 )
-from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
-from penstock.train.optimizer import hyperparameter
+from penstock.train.fused import Kernels, apply, cast_for, choose, fused
+from penstock.train.optimizer import Optimizer, hyperparameter
 
 _KERNELS = Kernels(
     ApplyMomentum, SparseApplyMomentum, ResourceApplyMomentum, ResourceSparseApplyMomentum
 )
 
 
-class MomentumOptimizer(FusedOptimizer):
+@fused
+class MomentumOptimizer(Optimizer):
     """Gradient descent with momentum; `use_nesterov` takes the gradient's step ahead of it."""
 
     def __init__(

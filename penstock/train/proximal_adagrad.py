@@ -15,8 +15,8 @@ from penstock.ops.training import (
     ResourceSparseApplyProximalAdagrad,
     SparseApplyProximalAdagrad,
 )
-from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
-from penstock.train.optimizer import hyperparameter
+from penstock.train.fused import Kernels, apply, cast_for, choose, fused
+from penstock.train.optimizer import Optimizer, hyperparameter
 
 _KERNELS = Kernels(
     ApplyProximalAdagrad,
@@ -26,7 +26,8 @@ _KERNELS = Kernels(
 )
 
 
-class ProximalAdagradOptimizer(FusedOptimizer):
+@fused
+class ProximalAdagradOptimizer(Optimizer):
     """Adagrad whose L1 regularization makes weights exactly zero."""
 
     def __init__(

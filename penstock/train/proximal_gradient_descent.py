@@ -13,8 +13,8 @@ from penstock.ops.training import (
     ResourceSparseApplyProximalGradientDescent,
     SparseApplyProximalGradientDescent,
 )
-from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose
-from penstock.train.optimizer import hyperparameter
+from penstock.train.fused import Kernels, apply, cast_for, choose, fused
+from penstock.train.optimizer import Optimizer, hyperparameter
 
 _KERNELS = Kernels(
     ApplyProximalGradientDescent,
@@ -24,7 +24,8 @@ _KERNELS = Kernels(
 )
 
 
-class ProximalGradientDescentOptimizer(FusedOptimizer):
+@fused
+class ProximalGradientDescentOptimizer(Optimizer):
     """Gradient descent whose L1 regularization makes weights exactly zero."""
 
     def __init__(

@@ -30,7 +30,8 @@ class QueueRunner:
       close_op: what is run at the end of the input; `queue.close()` if None.
       cancel_op: what is run when the coordinator stops; if None, the queue is closed and its
         pending enqueues are cancelled.
-      queue_closed_exception_types: errors that mean the end of the input; `OutOfRangeError` if None.
+      queue_closed_exception_types: errors that mean the end of the input; if None,
+        `OutOfRangeError`.
       queue_runner_def: a `QueueRunnerDef` message instead of all of these.
       import_scope: the name scope that the message's nodes were imported into.
     """

@@ -102,9 +102,7 @@ class CheckpointSaverHook(SessionRunHook):
         saver = self._get_saver()
         self._summary_writer.add_graph(graph)
         self._summary_writer.add_meta_graph(
-            create_meta_graph_def(
-                graph_def=graph_def, saver_def=saver.saver_def if saver else None
-            )
+            create_meta_graph_def(graph_def=graph_def, saver_def=saver.saver_def if saver else None)
         )
         self._save(session, global_step)
         self._timer.update_last_triggered_step(global_step)
@@ -135,9 +133,7 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.before_save(session, step)
         self._get_saver().save(session, self._save_path, global_step=step)
-        log = proto.SessionLog(
-            status=proto.SessionLog.CHECKPOINT, checkpoint_path=self._save_path
-        )
+        log = proto.SessionLog(status=proto.SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
         self._summary_writer.add_session_log(log, step)
         should_stop = False
         for listener in self._listeners:
@@ -333,8 +329,8 @@ class ProfilerHook(SessionRunHook):
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
         # The first step is not typical: it is compiled before it runs.
-        self._request_summary = (
-            self._next_step is not None and self._timer.should_trigger_for_step(self._next_step)
+        self._request_summary = self._next_step is not None and self._timer.should_trigger_for_step(
+            self._next_step
         )
         options = None
         if self._request_summary:

@@ -19,8 +19,8 @@ from penstock.ops.training import (
     SparseApplyCenteredRMSProp,
     SparseApplyRMSProp,
 )
-from penstock.train.fused import FusedOptimizer, Kernels, apply, cast_for, choose, first_value
-from penstock.train.optimizer import hyperparameter
+from penstock.train.fused import Kernels, apply, cast_for, choose, first_value, fused
+from penstock.train.optimizer import Optimizer, hyperparameter
 
 _KERNELS = Kernels(
     ApplyRMSProp, SparseApplyRMSProp, ResourceApplyRMSProp, ResourceSparseApplyRMSProp
@@ -33,7 +33,8 @@ _CENTERED_KERNELS = Kernels(
 )
 
 
-class RMSPropOptimizer(FusedOptimizer):
+@fused
+class RMSPropOptimizer(Optimizer):
     """Divides by a running root mean square; `centered` by a running standard deviation."""
 
     def __init__(

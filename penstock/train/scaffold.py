@@ -32,9 +32,7 @@ def _default_init_op() -> Any:
 
 
 def _default_ready_op() -> Any:
-    return concat(
-        [report_uninitialized_variables(), resources.report_uninitialized_resources()], 0
-    )
+    return concat([report_uninitialized_variables(), resources.report_uninitialized_resources()], 0)
 
 
 def _default_ready_for_local_init_op() -> Any:

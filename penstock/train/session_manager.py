@@ -129,7 +129,7 @@ class SessionManager:
         max_wait_secs: float = 7200,
         config: Any = None,
     ) -> tuple[Session, bool]:
-        """A session, and whether its model could be restored and is ready; see `prepare_session`."""
+        """A session, and whether its model was restored and is ready; see `prepare_session`."""
         sess, restored = self._restore_checkpoint(
             master,
             saver,

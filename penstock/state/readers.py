@@ -1,0 +1,286 @@
+"""Readers: records with their keys out of work units, mostly files, that a queue names."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import IO
+
+from penstock import errors, proto
+from penstock.platform.file_errors import file_errors
+from penstock.platform.paths import as_path, open_file
+from penstock.platform.record_files import WINDOW_BITS, RecordReader
+
+Record = tuple[bytes, bytes]  # key and value
+
+_SIZE_OF_TEXT_BUFFER = 1 << 18
+
+
+class Reader:
+    """Reads the records of one work unit after the other.
+
+    1. `lock` is held from the begin of a read to its end: two steps never share a record.
+    2. A work unit is finished when its records have come to their end; only then is the next one
+       taken from the queue. A unit that `is_one_record` is finished with it.
+    """
+
+    type_name: str
+    is_one_record = False
+
+    def __init__(self, name: str):
+        self.name = name
+        self._lock = threading.Lock()
+        self._records: Iterator[Record] | None = None
+        self._work = b""
+        self._started = self._finished = 0
+        self.num_records_produced = 0
+
+    @abstractmethod
+    def _open(self, work: bytes) -> Iterator[Record]:
+        """The records of a work unit, and what must be done at their end."""
+
+    @property
+    def num_work_units_completed(self) -> int:
+        return self._finished
+
+    def read(self, next_work: Callable[[], bytes]) -> Record:
+        """The next record; `next_work` takes a work unit from the queue."""
+        with self._lock:
+            while True:
+                records = self._current(next_work)
+                record = next(records, None)
+                if record is None or self.is_one_record:
+                    self._finish()
+                if record is not None:
+                    self.num_records_produced += 1
+                    return record
+
+    def read_up_to(self, count: int, next_work: Callable[[], bytes]) -> list[Record]:
+        """Up to `count` records of one work unit."""
+        found: list[Record] = []
+        with self._lock:
+            while len(found) < count:
+                records = self._current(next_work)
+                for record in records:
+                    found.append(record)
+                    self.num_records_produced += 1
+                    if len(found) == count and not self.is_one_record:
+                        return found
+                self._finish()
+                if found:
+                    break
+        return found
+
+    def _current(self, next_work: Callable[[], bytes]) -> Iterator[Record]:
+        if self._records is None:
+            if self._started == self._finished:
+                self._work = next_work()
+            records = self._open(self._work)
+            if self._started == self._finished:
+                self._started += 1
+            self._records = records
+        return self._records
+
+    def _finish(self) -> None:
+        self._finished = self._started
+        self._forget()
+
+    def _forget(self) -> None:
+        """Ends the iteration over a work unit, and so gives its file back."""
+        records, self._records = self._records, None
+        close = getattr(records, "close", None)
+        if close is not None:
+            close()
+
+    def reset(self) -> None:
+        """Forgets the work unit at hand and all counts."""
+        with self._lock:
+            self._forget()
+            self._started = self._finished = self.num_records_produced = 0
+            self._work = b""
+
+    def close(self) -> None:
+        """Gives the file back; a read that is still under way does that when it ends."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._forget()
+            finally:
+                self._lock.release()
+
+    def serialize_state(self) -> bytes:
+        raise errors.UnimplementedError(None, None, "Reader SerializeState")
+
+    def restore_state(self, state: bytes) -> None:
+        raise errors.UnimplementedError(None, None, "Reader RestoreState")
+
+    def mismatch(self, other: Reader) -> str | None:
+        """Why a node that would make `other` can't share this reader."""
+        if type(self) is type(other):
+            return None
+        return (
+            f"Shared reader '{self.name}' is a {self.type_name}, not the {other.type_name} that "
+            "was asked for"
+        )
+
+
+class _UnitReader(Reader):
+    """A reader of one record per work unit, which can save where it is."""
+
+    is_one_record = True
+
+    def serialize_state(self) -> bytes:
+        with self._lock:
+            state = proto.ReaderBaseState(
+                work_started=self._started,
+                work_finished=self._finished,
+                num_records_produced=self.num_records_produced,
+                current_work=self._work,
+            )
+            return bytes(state.SerializeToString())
+
+    def restore_state(self, state: bytes) -> None:
+        message = proto.ReaderBaseState()
+        where = f"{self.type_name} '{self.name}'"
+        try:
+            message.ParseFromString(state)
+        except Exception:
+            raise _invalid(f"Could not parse state for {where}: {state!r}") from None
+        counts = message.work_started, message.work_finished, message.num_records_produced
+        if any(count < 0 for count in counts):
+            raise _invalid(f"Unexpected negative value when restoring in {where}: {message}")
+        if message.work_finished > message.work_started:
+            raise _invalid(
+                f"Inconsistent work started vs. finished when restoring in {where}: {message}"
+            )
+        with self._lock:
+            self._forget()
+            self._started, self._finished, self.num_records_produced = counts
+            self._work = message.current_work
+
+
+def _invalid(message: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, message)
+
+
+class IdentityReader(_UnitReader):
+    """The work unit itself, as key and as value."""
+
+    type_name = "IdentityReader"
+
+    def _open(self, work: bytes) -> Iterator[Record]:
+        return iter([(work, work)])
+
+
+class WholeFileReader(_UnitReader):
+    """The name of a file and all of its contents."""
+
+    type_name = "WholeFileReader"
+
+    def _open(self, work: bytes) -> Iterator[Record]:
+        with open_file(work, "rb") as file, file_errors(as_path(work)):
+            return iter([(work, file.read())])
+
+
+class TextLineReader(Reader):
+    """The lines of a file, without their ends; the key is `file:line number`."""
+
+    type_name = "TextLineReader"
+
+    def __init__(self, name: str, skip_header_lines: int = 0):
+        if skip_header_lines < 0:
+            raise _invalid(f"skip_header_lines must be >= 0 not {skip_header_lines}")
+        super().__init__(name)
+        self._skip = skip_header_lines
+
+    def _open(self, work: bytes) -> Iterator[Record]:
+        return self._lines(work, open_file(work, "rb", _SIZE_OF_TEXT_BUFFER))
+
+    def _lines(self, work: bytes, file: IO[bytes]) -> Iterator[Record]:
+        with file:
+            for number, line in enumerate(file, 1):
+                text = line.rstrip(b"\n").replace(b"\r", b"")
+                if number > self._skip and (text or line.endswith(b"\n")):
+                    yield b"%s:%d" % (work, number), text
+
+
+class FixedLengthRecordReader(Reader):
+    """Records of equal length between a header and a footer; the key is `file:number`."""
+
+    type_name = "FixedLengthRecordReader"
+
+    def __init__(
+        self,
+        name: str,
+        record_bytes: int,
+        header_bytes: int = 0,
+        footer_bytes: int = 0,
+        hop_bytes: int = 0,
+        encoding: str = "",
+    ):
+        sizes = {"header_bytes": header_bytes, "footer_bytes": footer_bytes, "hop_bytes": hop_bytes}
+        for what, size in sizes.items():
+            if size < 0:
+                raise _invalid(f"{what} must be >= 0 not {size}")
+        if record_bytes <= 0:
+            raise _invalid(f"record_bytes must be >= 0 not {record_bytes}")
+        if encoding and encoding not in WINDOW_BITS:
+            raise _invalid(f"encoding must be one of '', 'ZLIB', 'GZIP', not {encoding!r}")
+        super().__init__(name)
+        self._record, self._header, self._footer = record_bytes, header_bytes, footer_bytes
+        self._hop = hop_bytes or record_bytes
+        self._encoding = encoding
+
+    def _open(self, work: bytes) -> Iterator[Record]:
+        file = open_file(work, "rb", _SIZE_OF_TEXT_BUFFER)
+        if not self._encoding:
+            return self._records_of(work, file)
+        with file:
+            return self._slices(work, self._inflated(file.read(), work))
+
+    def _inflated(self, data: bytes, work: bytes) -> bytes:
+        try:
+            return zlib.decompress(data, WINDOW_BITS[self._encoding])
+        except zlib.error as error:
+            raise errors.DataLossError(None, None, f"{error} (file: {as_path(work)})") from None
+
+    def _records_of(self, work: bytes, file: IO[bytes]) -> Iterator[Record]:
+        with file:
+            end = file.seek(0, 2) - self._footer
+            for number, start in enumerate(self._starts(end)):
+                file.seek(start)
+                yield b"%s:%d" % (work, number), file.read(self._record)
+
+    def _slices(self, work: bytes, data: bytes) -> Iterator[Record]:
+        for number, start in enumerate(self._starts(len(data) - self._footer)):
+            yield b"%s:%d" % (work, number), data[start : start + self._record]
+
+    def _starts(self, end: int) -> range:
+        """Where the records start that end at `end` at the latest."""
+        return range(self._header, end - self._record + 1, self._hop)
+
+
+class TFRecordReader(Reader):
+    """The records of a TFRecord file; the key is `file:offset`."""
+
+    type_name = "TFRecordReader"
+
+    def __init__(self, name: str, compression_type: str = ""):
+        super().__init__(name)
+        self._compression = compression_type
+
+    def _open(self, work: bytes) -> Iterator[Record]:
+        return self._records_of(work, RecordReader(work, self._compression))
+
+    @staticmethod
+    def _records_of(work: bytes, reader: RecordReader) -> Iterator[Record]:
+        try:
+            while True:
+                key = b"%s:%d" % (work, reader.offset)
+                record = reader.read()
+                if record is None:
+                    return
+                yield key, record
+        finally:
+            reader.close()
