@@ -13,6 +13,7 @@ from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
 from penstock.kernels.values import from_array, sharing
 from penstock.ops.literals import to_array
+from penstock.ops.session_handles import TensorHandle
 
 
 def expand_key(graph: Graph, key: Any) -> tuple[list[Tensor], Callable[[Any], list[Any]] | None]:
@@ -69,7 +70,14 @@ def _checked_shape(tensor: Tensor, array: np.ndarray) -> np.ndarray:
     return array
 
 
+def _takes_handle(tensor: Tensor) -> bool:
+    """Whether a fed handle is meant as such, not as the tensor that it stands for."""
+    return any(op.type in ("GetSessionTensor", "DeleteSessionTensor") for op in tensor.consumers())
+
+
 def _numeric_array(tensor: Tensor, value: Any, wanted: np.dtype) -> np.ndarray:
+    if isinstance(value, TensorHandle):
+        value = value.eval()
     if isinstance(value, Tensor):
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
@@ -92,6 +100,8 @@ def _numeric_array(tensor: Tensor, value: Any, wanted: np.dtype) -> np.ndarray:
 
 
 def _string_array(tensor: Tensor, value: Any) -> np.ndarray:
+    if isinstance(value, TensorHandle):
+        value = value.handle if _takes_handle(tensor) else value.eval()
     if isinstance(value, Tensor):
         raise TypeError("The value of a feed cannot be a tf.Tensor object.")
     return to_array(value, dtypes.string)[0]

@@ -6,9 +6,11 @@ the results back into the same structure; an operation's result is None.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from penstock.dtypes import DType
 from penstock.ir.composite import (
     IndexedSlices,
     IndexedSlicesValue,
@@ -18,6 +20,7 @@ from penstock.ir.composite import (
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
+from penstock.ops.session_handles import TensorHandle
 
 Build = Callable[[Any], Any]  # from the flat results to a part of the structure
 
@@ -52,8 +55,9 @@ def expansion_of(value: Any) -> tuple[Callable[[Any], Any], Any, Any] | None:
 class Fetches:
     """The flat form of a fetch structure: `tensors` to fetch, `targets` to run, and `build`."""
 
-    def __init__(self, graph: Graph, fetches: Any):
+    def __init__(self, graph: Graph, fetches: Any, session: Any = None):
         self.graph = graph
+        self._session = weakref.ref(session) if session is not None else None
         self.tensors: list[Tensor] = []
         self.targets: list[Operation] = []
         self._slots: dict[Tensor, int] = {}
@@ -130,7 +134,14 @@ class Fetches:
         slot = self._slots.setdefault(element, len(self.tensors))
         if slot == len(self.tensors):
             self.tensors.append(element)
+        if element.op.type in ("GetSessionHandle", "GetSessionHandleV2") and self._session:
+            return self._handle(slot, element.op.inputs[0].dtype.base_dtype, self._session)
         return lambda results: results[slot]
+
+    @staticmethod
+    def _handle(slot: int, dtype: DType, find_session: Callable[[], Any]) -> Build:
+        """A handle of a tensor that stays in the session is more than its text."""
+        return lambda results: TensorHandle(results[slot], dtype, find_session())
 
 
 def structure_key(fetches: Any) -> Any:

@@ -24,7 +24,7 @@ class PartialRun:
         self._feeds: dict[Tensor, Node] = dict(zip(feeds, step.feeds, strict=True))
         self._step = step
         self._fetched: set[Tensor | Operation] = set()
-        self._execution = Execution(step, bound, Step())
+        self._execution = Execution(step, bound, Step(None, runtime.cancellation))
 
     def run(self, flat: Fetches, feeds: dict[Tensor, Any]) -> list[Any]:
         """Feeds, runs what `flat` needs, and returns the values of its tensors."""

@@ -17,6 +17,7 @@ from penstock.ir import defaults
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
+from penstock.state.session_tensors import SessionTensors
 
 _open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 _open_lock = threading.Lock()
@@ -51,6 +52,37 @@ def _text(target: Any) -> str:
     return target
 
 
+def _server_at(target: str) -> Any:
+    """The server of this process that a target names; None for the empty target."""
+    if not target:
+        return None
+    from penstock.distributed.server import server_of
+
+    server = server_of(target)
+    if server is not None:
+        return server
+    if target.startswith("grpc://"):
+        raise errors.UnimplementedError(
+            None,
+            None,
+            f"a session on the remote target {target!r} is not possible yet: no server of this "
+            "process has it",
+        )
+    raise errors.NotFoundError(
+        None,
+        None,
+        "No session factory registered for the given session options: "
+        f'{{target: "{target}" config: }} Registered factories are '
+        "{DIRECT_SESSION, GRPC_SESSION}.",
+    )
+
+
+def _placed_in(server: Any, config: Any) -> dict[str, Any]:
+    """Where a session on a server runs, and with whose state."""
+    own_state = config.isolate_session_state
+    return {"task_name": server.task_name, "resources": None if own_state else server.resources}
+
+
 def _seconds(milliseconds: int) -> float | None:
     return milliseconds / 1000 if milliseconds > 0 else None
 
@@ -64,10 +96,7 @@ class BaseSession:
         elif not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         self._target = _text(target)
-        if self._target:
-            raise errors.UnimplementedError(
-                None, None, f"a session on the remote target {self._target!r} is not possible yet"
-            )
+        self._server = _server_at(self._target)
         if config is not None and not isinstance(config, proto.ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._graph = graph
@@ -88,7 +117,7 @@ class BaseSession:
         from penstock.passes.pipeline import PassOptions
         from penstock.runtime.local import LocalRuntime
 
-        config = self._config
+        config, server = self._config, self._server
         optimizer = config.graph_options.optimizer_options
         plain = optimizer.opt_level == proto.OptimizerOptions.L0
         options = PassOptions(*[not plain] * len(dataclasses.fields(PassOptions)))
@@ -99,6 +128,7 @@ class BaseSession:
             options,
             soft_placement=config.allow_soft_placement,
             log_placement=config.log_device_placement,
+            **({} if server is None else _placed_in(server, config)),
         )
 
     @property
@@ -161,7 +191,7 @@ class BaseSession:
 
         if not hasattr(feed_dict, "items"):
             raise TypeError(f"feed_dict must be a dictionary, got {type(feed_dict)}")
-        flat = Fetches(self._graph, fetches)
+        flat = Fetches(self._graph, fetches, self)
         if not self._graph.get_operations():
             raise RuntimeError("The Session graph is empty. Add operations to the graph first.")
         tensors, expand = self._expand_feeds(feed_dict)
@@ -229,7 +259,7 @@ class BaseSession:
         """Prepares a step that is run in parts; all its fetches and feeds are named ahead."""
         from penstock.client.partial_run import PartialRun
 
-        flat = Fetches(self._graph, fetches)
+        flat = Fetches(self._graph, fetches, self)
         tensors, _ = self._expand_feeds(feeds or ())
         handle = f"partial_run_{len(self._partial_runs)}"
         self._partial_runs[handle] = PartialRun(self._runtime, self._graph, flat, tensors)
@@ -246,11 +276,28 @@ class BaseSession:
         partial = self._partial_runs.get(handle)
         if partial is None:
             raise errors.InvalidArgumentError(None, None, f"no partial run has handle {handle!r}")
-        flat = Fetches(self._graph, fetches)
+        flat = Fetches(self._graph, fetches, self)
         tensors, expand = self._expand_feeds(feed_dict or ())
         run = _Run(None, [converter(tensor) for tensor in tensors], expand, flat.build)
         values = run.feeds(list((feed_dict or {}).values()))
         return flat.build(partial.run(flat, dict(zip(tensors, values, strict=True))))
+
+    # Tensors that stay in the session -------------------------------------------------------------
+
+    def _kept_tensors(self) -> SessionTensors:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        return self._runtime.session_tensors()
+
+    def _kept_tensor(self, handle: str) -> Any:
+        """The value of a tensor that is kept under a handle."""
+        from penstock.kernels.values import to_array
+
+        array = to_array(self._kept_tensors().get(handle)).copy()
+        return array if array.ndim else array[()]
+
+    def _forget_tensor(self, handle: str) -> None:
+        self._kept_tensors().delete(handle)
 
     # Life -------------------------------------------------------------------------------------
 
@@ -259,25 +306,30 @@ class BaseSession:
         return defaults.session_scope(self)
 
     def close(self) -> None:
-        """Frees the session's state; running a closed session is an error."""
+        """Frees the session's state; running a closed session is an error.
+
+        Steps that wait for a queue end with CancelledError.
+        """
         with self._lock:
             if self._closed:
                 return
             self._closed = True
+            self._runtime.cancel()
             self._runs.clear()
             self._steps.clear()
             self._partial_runs.clear()
-            self._runtime.reset()
+            # A server's state outlives its sessions.
+            if self._server is None or self._config.isolate_session_state:
+                self._runtime.reset()
         with _open_lock:
             _open_sessions.discard(self)
 
     @staticmethod
     def reset(target: str, containers: Sequence[str] | None = None, config: Any = None) -> None:
         """Clears the named containers of state (all if None) and closes sessions on `target`."""
-        if target:
-            raise errors.UnimplementedError(
-                None, None, f"resetting the remote target {target!r} is not possible yet"
-            )
+        server = _server_at(_text(target))
+        if server is not None:
+            server.resources.clear(containers or ())
         with _open_lock:
             sessions = [session for session in _open_sessions if session._target == target]
         for session in sessions:

@@ -49,6 +49,12 @@ class _Lazily:
         self._compiled: CompiledStep | None = None
         self._lock = threading.Lock()
 
+    def renewed(self) -> _Lazily:
+        """The function as a new dataset calls it: with random numbers from the start."""
+        ops = self._body().get_operations()
+        has_numbers = any(op.spec.is_stateful and "seed2" in op.attrs for op in ops)
+        return _Lazily(self._device, self._body) if has_numbers else self
+
     def __call__(self, step: Step, args: Sequence[Any]) -> Sequence[Any]:
         if self._compiled is None:
             with self._lock:

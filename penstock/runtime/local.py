@@ -23,6 +23,7 @@ from penstock.runtime.executor import execute
 from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.step import Step
 from penstock.state.containers import ResourceManager
+from penstock.state.session_tensors import SessionTensors
 from penstock.state.waiting import Cancellation
 
 
@@ -46,8 +47,8 @@ class CompiledStep:
             step = Step(_deadline(timeout), self.cancellation)
             return execute(self.graph, self.bound, feeds, step)
         if timeout is None:
-            step = Step(None, self.cancellation) if self._wants_step else None
-            return self.plan.run(step, feeds)
+            context = Step(None, self.cancellation) if self._wants_step else None
+            return self.plan.run(context, feeds)
         if self._checked is None:
             with self._lock:
                 self._checked = make_plan(self.graph, self.bound, checked=True)
@@ -131,6 +132,13 @@ class LocalRuntime:
             lines = [f"{node.name}: ({node.type}): {node.device}\n" for node in graph.nodes]
             sys.stderr.write("".join(lines))
         return graph, bind_all(graph, device)
+
+    def session_tensors(self) -> SessionTensors:
+        """The tensors that steps have left here under handles."""
+        device = self.devices[0]
+        return device.resources.get_or_create(
+            SessionTensors, "", "", lambda: SessionTensors(device.name)
+        )
 
     def cancel(self) -> None:
         """Ends the waits of all steps, those to come too, with CancelledError."""

@@ -41,5 +41,7 @@ class Step:
         """Raises where the step's time is over."""
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise errors.DeadlineExceededError(
-                None, None, "the step did not end within its timeout_in_ms"
+                None,
+                None,
+                "Timed out waiting for notification: the step did not end within its timeout_in_ms",
             )

@@ -178,9 +178,9 @@ class Lines:
                     if attempt.give_back is not None:
                         attempt.give_back()
                     self.flush()
+        if cancellation.is_cancelled and (gave_up or attempt.error is not None):
+            raise errors.CancelledError(None, None, f"{what} operation was cancelled")
         if gave_up:
-            if cancellation.is_cancelled:
-                raise errors.CancelledError(None, None, f"{what} operation was cancelled")
             waiter.check()
             raise errors.DeadlineExceededError(None, None, f"{what} operation timed out")
 

@@ -1,0 +1,109 @@
+"""Kernels of readers."""
+
+import torch
+
+from penstock import dtypes, errors
+from penstock.kernels.queues import reminder_of, shared
+from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.string_arrays import string_scalar, string_vector
+from penstock.state import readers
+from penstock.state.readers import Reader
+
+_SHARING = {"container", "shared_name"}
+
+
+def _text(value):
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _making(op_type, kind):
+    @kernel(op_type, f"{op_type}V2", devices=HOST)
+    def _(node, env):
+        own = set(node.spec.attrs) - _SHARING
+        settings = {key: _text(node.attrs[key]) for key in own}
+        return shared(node, env, Reader, lambda name: kind(name, **settings))
+
+
+_making("WholeFileReader", readers.WholeFileReader)
+_making("TextLineReader", readers.TextLineReader)
+_making("FixedLengthRecordReader", readers.FixedLengthRecordReader)
+_making("TFRecordReader", readers.TFRecordReader)
+_making("IdentityReader", readers.IdentityReader)
+
+
+def _work_from(queue, step, reminder):
+    """The function that takes the next work unit from a queue."""
+    if queue.dtypes != [dtypes.string]:
+        names = ", ".join(dtype.name for dtype in queue.dtypes)
+        raise errors.InvalidArgumentError(
+            None, None, f"Expected queue with single string component, got components [{names}]"
+        )
+
+    def take():
+        (work,) = queue.dequeue(step, reminder)
+        if work.size != 1:
+            raise errors.InvalidArgumentError(
+                None, None, "Expected to dequeue a one-element string tensor"
+            )
+        return work.item()
+
+    return take
+
+
+@kernel("ReaderRead", "ReaderReadV2", devices=HOST, fresh=True, step=True)
+def _(node):
+    reminder = reminder_of(node, 1)
+
+    def run(step, reader, queue):
+        key, value = reader.read(_work_from(queue, step, reminder))
+        return string_scalar(key), string_scalar(value)
+
+    return run
+
+
+@kernel("ReaderReadUpTo", "ReaderReadUpToV2", devices=HOST, fresh=True, step=True)
+def _(node):
+    reminder = reminder_of(node, 1)
+
+    def run(step, reader, queue, num_records):
+        count = int(num_records)
+        if count < 0:
+            raise errors.InvalidArgumentError(
+                None, None, f"num_records must not be negative, got {count}"
+            )
+        records = reader.read_up_to(count, _work_from(queue, step, reminder))
+        return (
+            string_vector([key for key, _ in records]),
+            string_vector([value for _, value in records]),
+        )
+
+    return run
+
+
+def _count(value):
+    return torch.tensor(value, dtype=torch.int64)
+
+
+@kernel("ReaderNumRecordsProduced", "ReaderNumRecordsProducedV2", devices=HOST, fresh=True)
+def _(node):
+    return lambda reader: _count(reader.num_records_produced)
+
+
+@kernel("ReaderNumWorkUnitsCompleted", "ReaderNumWorkUnitsCompletedV2", devices=HOST, fresh=True)
+def _(node):
+    return lambda reader: _count(reader.num_work_units_completed)
+
+
+@kernel("ReaderReset", "ReaderResetV2", devices=HOST)
+def _(node):
+    return lambda reader: reader.reset()
+
+
+@kernel("ReaderSerializeState", "ReaderSerializeStateV2", devices=HOST, fresh=True)
+def _(node):
+    return lambda reader: string_scalar(reader.serialize_state())
+
+
+@kernel("ReaderRestoreState", "ReaderRestoreStateV2", devices=HOST)
+def _(node):
+    return lambda reader, state: reader.restore_state(state.item())

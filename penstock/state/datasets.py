@@ -1,0 +1,189 @@
+"""Input pipelines at run time: datasets, iterators over their elements, and resources.
+
+1. A `Dataset` is a value that never changes; `iterate` starts at its beginning, each time.
+2. An `Elements` gives one element after the other: a tuple of runtime values, None at the end.
+   It is called by one thread at a time.
+3. A failed element raises; the next call goes on behind it.
+4. `save` tells the place in the pipeline as plain data (numbers, bytes, values, lists and dicts of
+   them); `restore`, on a new iterator over an equal dataset, goes there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from penstock import errors
+from penstock.dtypes import DType
+from penstock.shapes import Shape
+
+INFINITE = -1
+UNKNOWN = -2
+
+Element = tuple[Any, ...]
+
+
+class Step(Protocol):
+    """What a pipeline needs of the step that started it: steps for the functions it calls."""
+
+    def successor(self) -> Any: ...
+
+
+class Context:
+    """What the iterators of one pipeline share."""
+
+    __slots__ = ("_step",)
+
+    def __init__(self, step: Step):
+        self._step = step
+
+    def call(self, function: Callable[..., Sequence[Any]], values: Sequence[Any]) -> Sequence[Any]:
+        """Runs a function of the graph as a step of its own."""
+        return function(self._step.successor(), values)
+
+
+class Elements:
+    """An iterator over the elements of a dataset."""
+
+    def next(self) -> Element | None:
+        raise NotImplementedError
+
+    def save(self) -> Any:
+        raise NotImplementedError
+
+    def restore(self, state: Any) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Ends threads and closes files; the iterator is not used any more."""
+
+
+class UnaryElements(Elements):
+    """An iterator that reads one other, `source`; its place is the source's."""
+
+    def __init__(self, source: Elements):
+        self._source = source
+
+    def save(self) -> Any:
+        return self._source.save()
+
+    def restore(self, state: Any) -> None:
+        self._source.restore(state)
+
+    def close(self) -> None:
+        self._source.close()
+
+
+class Dataset:
+    """A pipeline, as the value of a variant tensor."""
+
+    is_mapped = False  # whether its elements are those of another, each through a function
+
+    def iterate(self, context: Context) -> Elements:
+        raise NotImplementedError
+
+    def cardinality(self) -> int:
+        """The number of elements, INFINITE or UNKNOWN."""
+        return UNKNOWN
+
+
+class DerivedDataset(Dataset):
+    """A dataset made from another one by a kind of iterator.
+
+    `make(elements of the source, context)` is called for each iteration.
+    """
+
+    def __init__(
+        self,
+        source: Dataset,
+        make: Callable[[Elements, Context], Elements],
+        cardinality: Callable[[int], int] | None = None,
+    ):
+        self._source = source
+        self._make = make
+        self._cardinality = cardinality
+
+    def iterate(self, context: Context) -> Elements:
+        return self._make(self._source.iterate(context), context)
+
+    def cardinality(self) -> int:
+        if self._cardinality is None:
+            return UNKNOWN
+        return self._cardinality(self._source.cardinality())
+
+
+def same_number(cardinality: int) -> int:
+    """The cardinality of a dataset with as many elements as its source."""
+    return cardinality
+
+
+class IteratorResource:
+    """What an iterator op's handle stands for: a place in a pipeline, once it is initialized."""
+
+    def __init__(self, name: str, types: Sequence[DType], shapes: Sequence[Shape]):
+        self.name = name
+        self.container = ""
+        self.types = list(types)
+        self.shapes = list(shapes)
+        self._lock = threading.Lock()
+        self._elements: Elements | None = None
+        self._dataset: Dataset | None = None
+        self._starting = threading.Lock()
+
+    def start(self, dataset: Dataset, step: Step) -> None:
+        """Begins at the beginning of a dataset."""
+        elements = dataset.iterate(Context(step))
+        with self._lock:
+            before, self._elements, self._dataset = self._elements, elements, dataset
+        if before is not None:
+            before.close()
+
+    def start_once(self, make: Callable[[], Dataset], step: Step) -> None:
+        """Begins, if nothing has begun yet, with the dataset that `make` gives."""
+        if self._elements is None:
+            with self._starting:
+                if self._elements is None:
+                    self.start(make(), step)
+
+    def get_next(self) -> Element | None:
+        """The next element, None at the end of the sequence."""
+        with self._lock:
+            if self._elements is None:
+                raise self._not_initialized("GetNext()")
+            return self._elements.next()
+
+    def save(self) -> Any:
+        with self._lock:
+            if self._elements is None:
+                raise self._not_initialized("Save()")
+            return self._elements.save()
+
+    def restore(self, state: Any, step: Step) -> None:
+        """Goes to a saved place of the same pipeline."""
+        with self._lock:
+            if self._dataset is None:
+                raise self._not_initialized("Restore()")
+            elements = self._dataset.iterate(Context(step))
+            try:
+                elements.restore(state)
+            except BaseException:
+                elements.close()
+                raise
+            before, self._elements = self._elements, elements
+        if before is not None:
+            before.close()
+
+    def close(self) -> None:
+        """Stops the pipeline: a thread that waits for an element gets CancelledError."""
+        elements = self._elements
+        if elements is not None:
+            elements.close()
+
+    def _not_initialized(self, what: str) -> errors.FailedPreconditionError:
+        return errors.FailedPreconditionError(
+            None,
+            None,
+            f"{what} failed because the iterator has not been initialized. Ensure that you have "
+            "run the initializer operation for this iterator before getting the next element.",
+        )
