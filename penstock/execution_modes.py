@@ -30,7 +30,11 @@ __all__ = [
 
 
 def _refuse(symbol: str) -> NoReturn:
-    raise RuntimeError(str(absent.error(symbol)))
+    absent.met.add(symbol)
+    raise RuntimeError(
+        f"{symbol}: Penstock runs graphs. Build one and run it in a tf.Session; tf.gradients "
+        "differentiates it."
+    )
 
 
 def executing_eagerly() -> bool:

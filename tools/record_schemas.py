@@ -53,6 +53,10 @@ MODULES = {
         "variable",
         "versions",
     ],
+    "tensorflow.core.profiler": [
+        "tfprof_log",
+        "tfprof_output",
+    ],
     "tensorflow.core.protobuf": [
         "cluster",
         "config",
@@ -83,6 +87,9 @@ MODULES = {
     ],
 }
 
+# Files that TensorFlow 2 no longer has: written by hand after those of 1.15.
+FIRST_VERSION_ONLY = ["hparam.proto"]
+
 # Files that only the compiled library knows: their descriptors lie in its data section.
 EMBEDDED = ["tensorflow/core/protobuf/master.proto", "tensorflow/core/protobuf/worker.proto"]
 LIBRARY = "libtensorflow_cc.so.2"
@@ -101,7 +108,8 @@ def main() -> None:
     files = collect()
     directory.mkdir(parents=True, exist_ok=True)
     for old in directory.glob("*.proto"):
-        old.unlink()
+        if old.name not in FIRST_VERSION_ONLY:
+            old.unlink()
     for file in files.values():
         if not is_forwarder(file):
             text = "\n".join(render_file(file, files)) + "\n"

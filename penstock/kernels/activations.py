@@ -6,7 +6,9 @@ import math
 
 import torch
 
+from penstock.kernels.host_loops import vectorised
 from penstock.kernels.registry import direct, inplace, inplace_factory, kernel
+from penstock.kernels.select import choose
 from penstock.kernels.values import torch_type
 from penstock.ops import window
 
@@ -100,9 +102,13 @@ def _(node):
 _elu_backward = _aten.elu_backward.default
 
 
+_is_negative = vectorised(lambda x: x < 0, lambda x: x < 0)
+
+
 def _selu_grad(grad, outputs):
     below = outputs + _SELU_ALPHA * _SELU_SCALE
-    return grad * torch.where(outputs < 0, below, outputs.new_full((), _SELU_SCALE))
+    slope = choose(_is_negative(outputs), below, torch.full_like(outputs, _SELU_SCALE))
+    return slope.mul_(grad)
 
 
 direct(
@@ -125,11 +131,13 @@ def _(node):
 
 
 def _softsign(features):
-    return features / features.abs().add_(1)
+    below = features.abs().add_(1)
+    return torch.div(features, below, out=below)
 
 
 def _softsign_grad(grad, features):
-    return grad / features.abs().add_(1).square_()
+    below = features.abs().add_(1).square_()
+    return torch.div(grad, below, out=below)
 
 
 direct({"Softsign": _softsign, "SoftsignGrad": _softsign_grad})

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from penstock import dtypes, errors
+from penstock.kernels.host_loops import fill_at_zeros
 from penstock.kernels.registry import inplace_factory, kernel
 from penstock.kernels.unsigned import WIDE_UNSIGNED, through_numpy
 
@@ -176,12 +177,12 @@ def _(node):
 
 @kernel("DivNoNan", fresh=True)
 def _(node):
-    return lambda x, y: torch.div(x, y).masked_fill_(y == 0, 0)
+    return lambda x, y: fill_at_zeros(torch.div(x, y), y, 0)
 
 
 @kernel("MulNoNan", fresh=True)
 def _(node):
-    return lambda x, y: torch.mul(x, y).masked_fill_(y == 0, 0)
+    return lambda x, y: fill_at_zeros(torch.mul(x, y), y, 0)
 
 
 # Powers and distances --------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from penstock import dtypes
+from penstock.kernels.host_loops import vectorised
 from penstock.kernels.registry import direct, inplace, kernel
 from penstock.kernels.unsigned import WIDE_UNSIGNED, through_numpy
 
@@ -16,9 +17,9 @@ _ORDER = {
 
 
 def _order(functions):
-    function, numpy_function = functions
-    unsigned = through_numpy(numpy_function)
-    return lambda node: unsigned if node.attrs["T"] in WIDE_UNSIGNED else function
+    _, numpy_function = functions
+    compare, unsigned = vectorised(*functions), through_numpy(numpy_function)
+    return lambda node: unsigned if node.attrs["T"] in WIDE_UNSIGNED else compare
 
 
 for _op_type, _functions in _ORDER.items():
@@ -58,11 +59,14 @@ def _equality(function, on_strings, otherwise):
     return factory
 
 
-kernel("Equal", fresh=True)(_equality(torch.eq, lambda x, y: x == y, False))
-kernel("NotEqual", fresh=True)(_equality(torch.ne, lambda x, y: x != y, True))
+kernel("Equal", fresh=True)(_equality(vectorised(torch.eq, np.equal), lambda x, y: x == y, False))
+kernel("NotEqual", fresh=True)(
+    _equality(vectorised(torch.ne, np.not_equal), lambda x, y: x != y, True)
+)
 
 
 @kernel("ApproximateEqual", fresh=True)
 def _(node):
     tolerance = node.attrs["tolerance"]
-    return lambda x, y: torch.sub(x, y).abs_() < tolerance
+    is_below = vectorised(lambda x: x < tolerance, lambda x: x < tolerance)
+    return lambda x, y: is_below(torch.sub(x, y).abs_())

@@ -1,8 +1,10 @@
 """Kernels of counts and histograms."""
 
+import numpy as np
 import torch
 
 from penstock import errors
+from penstock.kernels.host_loops import vectorised
 from penstock.kernels.registry import kernel
 from penstock.kernels.values import torch_type
 
@@ -13,10 +15,11 @@ def _invalid(message):
 
 def _bins(x, weights, size, dtype, binary):
     """Counts (or sums of weights) of the numbers 0 to size - 1 in a vector; others are ignored."""
-    if x.numel() and int(x.min()) < 0:
+    low, high = map(int, torch.aminmax(x)) if x.numel() else (0, -1)
+    if low < 0:
         raise _invalid("Input arr must be non-negative!")
-    inside = x < size
-    if not bool(inside.all()):
+    if high >= size:
+        inside = x < size
         x = x[inside]
         weights = weights[inside] if weights.numel() else weights
     if binary:
@@ -72,6 +75,9 @@ def _(node):
     return run
 
 
+_is_nan = vectorised(torch.isnan, np.isnan)
+
+
 @kernel("HistogramFixedWidth", fresh=True)
 def _(node):
     dtype = torch_type(node.attrs["dtype"])
@@ -87,11 +93,11 @@ def _(node):
                 f"'[{low}, {high}]'"
             )
         flat = values.reshape(-1)
-        if bool(torch.isnan(flat).any()):
+        if bool(_is_nan(flat).any()):
             raise _invalid("Cannot calculate a histogram of NaN")
         precise = flat if flat.is_floating_point() else flat.double()
         bins = torch.sub(precise, low).div_((high - low) / count)
-        index = bins.clamp_(0, count - 1).to(torch.int64)
+        index = bins.clamp_(0, count - 1).to(torch.int32)
         return torch.bincount(index, minlength=count).to(dtype)
 
     return run

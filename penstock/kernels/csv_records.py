@@ -2,6 +2,8 @@
 
 import itertools
 
+import numpy as np
+
 from penstock import dtypes, errors
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.string_arrays import attr_bytes, strings_like
@@ -43,6 +45,30 @@ def _(node):
         return values if len(values) > 1 else values[0]
 
     return run
+
+
+def record_reader(types, defaults, delimiter, quotes, na_value, chosen):
+    """The function that reads one record: a tuple with a scalar for each column."""
+    attrs = {"field_delim": delimiter, "use_quote_delim": quotes, "select_cols": chosen}
+    split = _splitter({**attrs, "OUT_TYPE": types})
+    columns = [_Column(i, dtype) for i, dtype in enumerate(types)]
+    not_there = frozenset((b"", na_value))
+    _check_defaults(defaults)
+
+    def read(record):
+        fields = split(record)
+        if len(fields) != len(columns):
+            raise _invalid(f"Expect {len(columns)} fields but have {len(fields)} in record")
+        scalar = np.empty((), dtype=object)
+        plain = b"_" not in record
+        return tuple(
+            [
+                column.read((field,), default, not_there, scalar, plain)
+                for column, field, default in zip(columns, fields, defaults, strict=True)
+            ]
+        )
+
+    return read
 
 
 def _check_defaults(defaults):

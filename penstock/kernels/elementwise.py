@@ -4,10 +4,10 @@ import numpy as np
 import torch
 
 from penstock import dtypes
+from penstock.kernels.host_loops import vectorised
 from penstock.kernels.registry import direct, inplace, inplace_factory, kernel
 from penstock.kernels.unsigned import WIDE_UNSIGNED, through_numpy
 
-_NAN = float("nan")
 _COMPLEX = (dtypes.complex64, dtypes.complex128)
 
 direct(
@@ -27,9 +27,9 @@ direct(
         "Floor": torch.floor,
         "Ceil": torch.ceil,
         "Rint": torch.round,
-        "IsNan": torch.isnan,
-        "IsInf": torch.isinf,
-        "IsFinite": torch.isfinite,
+        "IsNan": vectorised(torch.isnan, np.isnan),
+        "IsInf": vectorised(torch.isinf, np.isinf),
+        "IsFinite": vectorised(torch.isfinite, np.isfinite),
     }
 )
 
@@ -70,8 +70,8 @@ def _(node):
         return torch.sgn
     if node.attrs["T"].is_integer:
         return torch.sign
-    # The sign of NaN is NaN, not 0 as torch has it.
-    return lambda x: torch.sign(x).masked_fill_(x != x, _NAN)
+    # The sign of NaN is NaN, not 0 as torch has it: adds nothing times what is finite, or NaN.
+    return lambda x: torch.sign(x).add_(torch.clamp(x, -1, 1), alpha=0)
 
 
 @kernel("Round", fresh=True)

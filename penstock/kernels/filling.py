@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from penstock import dtypes, errors
+from penstock.kernels.host_loops import LARGE
 from penstock.kernels.known_inputs import is_text, known_list, known_number
 from penstock.kernels.registry import direct, kernel
 from penstock.kernels.values import torch_type
@@ -81,6 +82,18 @@ direct({"OnesLike": torch.ones_like})
 # Sequences ------------------------------------------------------------------------------------
 
 
+_BLOCK = 1024
+
+
+def count_up(length, dtype, device):
+    """The numbers from 0 up to `length`: many as a sum of blocks, which is vectorised."""
+    if length < LARGE:
+        return torch.arange(length, dtype=dtype, device=device)
+    blocks = torch.arange(0, length, _BLOCK, dtype=dtype, device=device).unsqueeze(1)
+    block = torch.arange(_BLOCK, dtype=dtype, device=device)
+    return torch.add(blocks, block).view(-1)[:length]
+
+
 @kernel("Range", fresh=True)
 def _(node, env):
     dtype, device = torch_type(node.dtypes[0]), env.torch_device
@@ -93,7 +106,7 @@ def _(node, env):
             length = limit.item()
             if length < 0:
                 range_length(0, length, 1)
-            return torch.arange(length, dtype=counted, device=device).to(dtype)
+            return count_up(length, counted, device).to(dtype)
 
         return count
 
@@ -113,12 +126,19 @@ _COUNTED = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: 
 @kernel("LinSpace", fresh=True)
 def _(node, env):
     dtype, device = torch_type(node.dtypes[0]), env.torch_device
+    exact = 1 / torch.finfo(dtype).eps  # up to here a type tells whole numbers apart
 
     def run(start, stop, num):
         count = num.item()
         if count <= 0:
             raise errors.InvalidArgumentError(None, None, f"Requires num > 0: {count}")
-        return torch.linspace(start.item(), stop.item(), count, dtype=dtype, device=device)
+        first, last = start.item(), stop.item()
+        if LARGE <= count <= exact:
+            step = (last - first) / (count - 1)
+            values = count_up(count, dtype, device).mul_(step).add_(first)
+            values[-1] = last
+            return values
+        return torch.linspace(first, last, count, dtype=dtype, device=device)
 
     return run
 
@@ -161,7 +181,18 @@ def _(node, env):
     if is_text(node, 2):
         return lambda indices, depth, on, off: np.where(read(indices, depth).numpy(), on, off)
     dtype = torch_type(node.dtypes[0])
+    axis = node.attrs["axis"]
     on, off = known_number(node, env, 2), known_number(node, env, 3)
     if on == 1 and off == 0:
-        return lambda indices, depth, *_: read(indices, depth).to(dtype)
+        return lambda indices, depth, *_: _ones_and_zeros(read, indices, depth, dtype, axis)
     return lambda indices, depth, on, off: torch.where(read(indices, depth), on, off)
+
+
+def _ones_and_zeros(read, indices, depth, dtype, axis):
+    """Ones put into zeros where the result is large and all of them have a place in it."""
+    if axis in (-1, indices.dim()) and indices.numel() * int(depth) >= LARGE:
+        low, high = torch.aminmax(indices)
+        if int(low) >= 0 and int(high) < int(depth):
+            zeros = torch.zeros((*indices.shape, int(depth)), dtype=dtype, device=indices.device)
+            return zeros.scatter_(-1, indices.long().unsqueeze(-1), 1)
+    return read(indices, depth).to(dtype)

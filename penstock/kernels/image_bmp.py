@@ -39,7 +39,11 @@ def _with_channels(pixels, channels):
     given = pixels.shape[-1]
     if channels == 1 and given != 1:
         raise InvalidBmp(f"`channels` must be 0, 3 or 4 for a BMP of colors, but got {channels}")
-    colors = pixels if channels == 1 else pixels[..., [0, 0, 0] if given == 1 else [2, 1, 0]]
+    if channels == 1:
+        return np.ascontiguousarray(pixels)
+    colors = np.empty((*pixels.shape[:-1], 3), np.uint8)
+    for color in range(3):
+        colors[..., color] = pixels[..., 0 if given == 1 else 2 - color]
     if channels != 4:
         return colors
     alpha = pixels[..., 3:] if given == 4 else np.full_like(colors[..., :1], 255)

@@ -1,7 +1,7 @@
 """Kernels of boxes: suppression of overlapping ones, and drawing.
 
-Boxes are chosen one after the other, which is a loop over those that are chosen; what a chosen
-box does to all others is one NumPy operation.
+Boxes are chosen one after the other, which is a loop over those that are chosen; how the boxes of
+a block overlap each other is one NumPy operation.
 """
 
 import numpy as np
@@ -67,13 +67,25 @@ def _by_score(scores, least):
 def _suppressed(overlaps, scores, most, threshold, least):
     """The numbers of the boxes that are left, best first."""
     candidates = _by_score(scores, least)
+    size = min(_LARGEST_BLOCK, max(_SMALLEST_BLOCK, 2 * most))
     chosen: list[int] = []
     while len(chosen) < most and candidates.size:
-        best, candidates = candidates[0], candidates[1:]
-        chosen.append(int(best))
-        if candidates.size and len(chosen) < most:
-            candidates = candidates[~(overlaps.of(best, candidates) > threshold)]
+        block, candidates = candidates[:size], candidates[size:]
+        if chosen:
+            clashes = overlaps.of(np.array(chosen), block[:, None]) > threshold
+            block = block[~clashes.any(1)]
+        clashes = overlaps.of(block, block[:, None]) > threshold
+        left = np.ones(len(block), bool)
+        for i, box in enumerate(block.tolist()):
+            if left[i]:
+                chosen.append(box)
+                if len(chosen) == most:
+                    break
+                left &= ~clashes[:, i]
     return chosen
+
+
+_SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256  # boxes that are compared with each other at once
 
 
 def _softly_suppressed(overlaps, scores, most, least, sigma):

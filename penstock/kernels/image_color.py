@@ -95,8 +95,12 @@ def _contrast(images, factor):
     if factor.dim() != 0:
         raise _invalid(f"contrast_factor must be scalar: {list(factor.shape)}")
     pixels = images if images.dtype is torch.float32 else images.float()
-    mean = pixels.mean((-3, -2), keepdim=True)
-    return (pixels - mean).mul_(factor).add_(mean)
+    *images_shape, height, width, channels = pixels.shape
+    # A few channels are too short to vectorise over, whole lines of pixels are not.
+    lines = pixels.reshape(*images_shape, height, width * channels)
+    mean = lines.mean(-2).view(*images_shape, width, channels).mean(-2)
+    mean = mean.repeat(*[1] * len(images_shape), width).unsqueeze(-2)
+    return (lines - mean).mul_(factor).add_(mean).view(pixels.shape)
 
 
 @kernel("AdjustContrastv2", fresh=True)

@@ -64,8 +64,10 @@ def _checked_boxes(boxes, box_ind, batch):
 
 def _at(image, numbers, rows, columns):
     """The pixels of images at rows and columns of each box: [boxes, rows, columns, channels]."""
-    found = as_signed(image)[numbers[:, None, None], rows[:, :, None], columns[:, None, :]]
-    found = found.view(image.dtype)
+    _, height, width, depth = image.shape
+    pixels = (numbers[:, None, None] * height + rows[:, :, None]) * width + columns[:, None, :]
+    flat = as_signed(image).reshape(-1, depth)
+    found = flat.index_select(0, pixels.view(-1)).view(image.dtype).view(*pixels.shape, depth)
     return found if found.dtype is torch.float32 else found.float()
 
 
@@ -96,12 +98,16 @@ def _(node):
 
 def _interpolated(image, numbers, rows, columns):
     (top, bottom), (left, right) = rows.indices, columns.indices
-    by_column = columns.nearer[:, None, :, None]
-    upper = torch.lerp(_at(image, numbers, top, left), _at(image, numbers, top, right), by_column)
-    lower = torch.lerp(
-        _at(image, numbers, bottom, left), _at(image, numbers, bottom, right), by_column
-    )
-    return torch.lerp(upper, lower, rows.nearer[:, :, None, None])
+    depth = image.shape[-1]
+
+    def lines(row, column):
+        # A few channels are too short to vectorise over, whole lines of pixels are not.
+        return _at(image, numbers, row, column).flatten(2)
+
+    across = columns.nearer.repeat_interleave(depth, dim=1)[:, None, :]
+    upper = torch.lerp(lines(top, left), lines(top, right), across)
+    lower = torch.lerp(lines(bottom, left), lines(bottom, right), across)
+    return torch.lerp(upper, lower, rows.nearer[:, :, None]).unflatten(2, (-1, depth))
 
 
 def _corners(rows, columns):

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from penstock import errors
+from penstock.kernels.host_loops import shares_memory
 from penstock.kernels.known_inputs import is_text
 from penstock.kernels.output_lists import as_outputs
 from penstock.kernels.registry import kernel
@@ -67,7 +68,10 @@ def _merge(length, rest, indices, rows):
     merged = rows[0].new_zeros((length, *rest))
     if math.prod(merged.shape):
         for positions, values in zip(indices, rows, strict=True):
-            as_signed(merged).index_copy_(0, positions, as_signed(values))
+            if shares_memory(merged):
+                merged.numpy()[positions.numpy()] = values.numpy(force=True)
+            else:
+                as_signed(merged).index_copy_(0, positions, as_signed(values))
     return merged
 
 

@@ -33,6 +33,9 @@ def generator_of(node, env):
             return Generator(*seeds)
         return Generator(*np.frombuffer(os.urandom(16), np.int64).tolist())
 
+    # A function has generators of its own: it may be one of several with nodes of the same names.
+    if node.origin is not None and node.origin.graph.building_function:
+        return make()
     # Sessions of a server may have nodes of one name in graphs of their own.
     name = f"{node.name}:{seeds[0]}:{seeds[1]}"
     return env.resources.get_or_create(Generator, "", name, make)

@@ -237,6 +237,7 @@ def _(node):
 
 _MOST_ROUNDS = 1000  # that a sample may take
 _BATCH = 100  # samples of one distribution that are drawn in a row
+_AT_ONCE = 1 << 14  # rounds
 
 
 class _Truncated:
@@ -290,6 +291,33 @@ class _Truncated:
             rounds += used
             found.append(numbers.reshape(-1)[taken])
         return np.concatenate(found) * self._deviation + self._mean, stream
+
+    def fill(self, stream, drawn, each):
+        """Fills an array in batches of `each`; a batch starts with a round of its own.
+
+        The rounds of many batches are tried at once. Returns the stream behind them.
+        """
+        done = 0
+        while done < len(drawn):
+            numbers, accepted, blocks = self._tries(stream, min(len(drawn) - done, _AT_ONCE))
+            numbers, width = numbers.reshape(-1) * self._deviation + self._mean, accepted.shape[-1]
+            good = np.flatnonzero(accepted.reshape(-1))
+            used = 0
+            while done < len(drawn):
+                batch = drawn[done : done + each]
+                first = np.searchsorted(good, used * width)
+                taken = good[first : first + len(batch)]
+                if len(taken) < len(batch):
+                    break
+                batch[:] = numbers[taken]
+                done += len(batch)
+                used = int(taken[-1]) // width + 1
+            stream = stream.skipped(used * blocks)
+            if not used:  # too few were accepted for a single batch
+                batch = drawn[done : done + each]
+                batch[:], stream = self.draw(stream, len(batch))
+                done += len(batch)
+        return stream
 
     def _block_units(self, stream, blocks):
         words = stream.words(blocks)
@@ -366,6 +394,9 @@ def _(node, env):
 
 def _draw_rows(stream, parameters, each, count, element):
     drawn = np.empty(count, element)
+    if len(set(parameters)) == 1:
+        _Truncated(*parameters[0], element).fill(stream, drawn, each)
+        return drawn
     known = {}
     for row, parameter in enumerate(parameters):
         if parameter not in known:

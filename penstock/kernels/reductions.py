@@ -1,8 +1,10 @@
 """Kernels of reductions: sums, means, products, extremes and truths over axes."""
 
+import numpy as np
 import torch
 
 from penstock import errors
+from penstock.kernels.host_loops import LARGE, shares_memory
 from penstock.kernels.known_inputs import known_list, known_number
 from penstock.kernels.registry import kernel
 from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
@@ -133,8 +135,21 @@ def _highest(dtype):
 
 _reduction("Max", _extreme(torch.amax, _lowest))
 _reduction("Min", _extreme(torch.amin, _highest))
-_reduction("All", lambda dtype: torch.all)
-_reduction("Any", lambda dtype: torch.any)
+
+
+def _truth(function, of_bytes):
+    """All or any; ATen reduces bytes with vector instructions, but truths one by one."""
+
+    def reduce(x, axes, keep):
+        if x.numel() < LARGE or not x.is_cpu:
+            return function(x, axes, keep)
+        return of_bytes(x.view(torch.uint8), axes, keep).view(torch.bool)
+
+    return lambda dtype: reduce
+
+
+_reduction("All", _truth(torch.all, torch.amin))
+_reduction("Any", _truth(torch.any, torch.amax))
 
 
 def _euclidean(dtype):
@@ -155,6 +170,17 @@ def _length(x):
 _reduction("EuclideanNorm", _euclidean, over_none=_length)
 
 
+def _by_numpy(name, function):
+    """ATen's loop goes element by element; NumPy's, on the host, is vectorised."""
+
+    def find(x, axis):
+        if shares_memory(x):
+            return torch.from_numpy(np.asarray(getattr(x.numpy(force=True), name)(axis)))
+        return function(x, axis)
+
+    return find
+
+
 def _arg_extreme(op_type, function):
     @kernel(op_type, fresh=True)
     def _(node, env):
@@ -163,6 +189,8 @@ def _arg_extreme(op_type, function):
             find = in_int64(function, ordered=True, index=True)
         elif node.attrs["T"].is_bool:
             find = lambda x, axis: function(x.view(torch.uint8), axis)  # noqa: E731
+        else:
+            find = _by_numpy(op_type.lower(), function)
         target = torch_type(node.attrs["output_type"])
         axis = known_number(node, env, 1)
         if axis is None:

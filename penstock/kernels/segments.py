@@ -3,6 +3,7 @@
 import torch
 
 from penstock import dtypes, errors
+from penstock.kernels.host_loops import LARGE
 from penstock.kernels.known_inputs import known_number
 from penstock.kernels.registry import kernel
 from penstock.kernels.unsigned import TOP_BIT, WIDE_UNSIGNED, in_int64
@@ -44,6 +45,19 @@ def check_sorted(ids):
     return int(ids[-1]) + 1
 
 
+def sum_sorted(data, ids, segments, rows=None):
+    """Sums of rows by sorted segment ids; of the rows of `data` with the numbers `rows`, or all."""
+    result_shape = (segments, *data.shape[1:])
+    fast = data.dtype in (torch.float32, torch.float64) and data.is_cpu
+    if not fast or data.numel() < LARGE or not ids.numel():
+        chosen = data if rows is None else torch.index_select(data, 0, rows)
+        return data.new_zeros(result_shape).index_add_(0, ids, chosen)
+    rows = torch.arange(len(ids)) if rows is None else rows.long()
+    starts = torch.searchsorted(ids, torch.arange(segments, dtype=ids.dtype))
+    # A bag is a segment: ATen adds its rows one after the other, with vector instructions.
+    return torch.embedding_bag(data.reshape(len(data), -1), rows, starts)[0].reshape(result_shape)
+
+
 def count_rows(ids, segments):
     """How many rows each segment has, at least 1 so that it divides."""
     return torch.bincount(ids, minlength=segments).clamp_(min=1)
@@ -61,8 +75,11 @@ def _sorted(op_type, into, of_nothing, *, ordered=False, finish=None):
                     f"{list(ids.shape)} and {list(data.shape)}"
                 )
             segments = check_sorted(ids)
-            result = data.new_full((segments, *data.shape[1:]), start)
-            into(result, ids, data)
+            if into is _sum_rows:
+                result = sum_sorted(data, ids, segments)
+            else:
+                result = data.new_full((segments, *data.shape[1:]), start)
+                into(result, ids, data)
             return result if finish is None else finish(result, ids, zero)
 
         zero = 0

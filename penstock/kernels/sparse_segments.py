@@ -5,7 +5,7 @@ import torch
 from penstock import errors
 from penstock.kernels.known_inputs import known_number
 from penstock.kernels.registry import kernel
-from penstock.kernels.segments import check_sorted, count_rows
+from penstock.kernels.segments import check_sorted, count_rows, sum_sorted
 from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
 
 # What the sum of a segment is divided by, as a function of its number of rows.
@@ -42,8 +42,7 @@ def _reduce(divisor):
         elif found > segments:
             raise _invalid(f"segment ids must be < num_segments, got {found - 1} >= {segments}")
         _check_indices(indices, data.shape[0])
-        rows = torch.index_select(data, 0, indices)
-        result = data.new_zeros((segments, *data.shape[1:])).index_add_(0, ids, rows)
+        result = sum_sorted(data, ids, segments, indices)
         if divisor is not None and segments:
             result.div_(_divisors(divisor, ids, segments, result))
         return result

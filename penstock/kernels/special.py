@@ -2,6 +2,7 @@
 
 import torch
 
+from penstock.kernels.host_loops import fill_at_zeros
 from penstock.kernels.registry import direct, kernel
 
 _NAN = float("nan")
@@ -25,17 +26,17 @@ direct(
 
 @kernel("Digamma", fresh=True)
 def _(node):
-    return lambda x: torch.digamma(x).masked_fill_(x == 0, _NAN)
+    return lambda x: fill_at_zeros(torch.digamma(x), x, _NAN)
 
 
 @kernel("Igamma", fresh=True)
 def _(node):
-    return lambda a, x: torch.special.gammainc(a, x).masked_fill_(a == 0, _NAN)
+    return lambda a, x: fill_at_zeros(torch.special.gammainc(a, x), a, _NAN)
 
 
 @kernel("Igammac", fresh=True)
 def _(node):
-    return lambda a, x: torch.special.gammaincc(a, x).masked_fill_(a == 0, _NAN)
+    return lambda a, x: fill_at_zeros(torch.special.gammaincc(a, x), a, _NAN)
 
 
 @kernel("Polygamma", fresh=True)
@@ -50,19 +51,24 @@ def _(node):
     return run
 
 
+def _times(x, own):
+    """A product in the memory of its second factor, if that has the shape."""
+    return own.mul_(x) if own.shape == x.shape else torch.mul(x, own)
+
+
 @kernel("Xlogy", fresh=True)
 def _(node):
-    return lambda x, y: torch.mul(x, torch.log(y)).masked_fill_(x == 0, 0)
+    return lambda x, y: fill_at_zeros(_times(x, torch.log(y)), x, 0)
 
 
 @kernel("Xlog1py", fresh=True)
 def _(node):
-    return lambda x, y: torch.mul(x, torch.log1p(y)).masked_fill_(x == 0, 0)
+    return lambda x, y: fill_at_zeros(_times(x, torch.log1p(y)), x, 0)
 
 
 @kernel("Xdivy", fresh=True)
 def _(node):
-    return lambda x, y: torch.div(x, y).masked_fill_(x == 0, 0)
+    return lambda x, y: fill_at_zeros(torch.div(x, y), x, 0)
 
 
 # The derivative of the incomplete gamma function -------------------------------------------------

@@ -5,9 +5,11 @@ Of equal entries the one with the lower index comes first, which `torch.topk` do
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from penstock import errors
+from penstock.kernels.host_loops import vectorised
 from penstock.kernels.known_inputs import known_number
 from penstock.kernels.registry import kernel
 from penstock.kernels.values import torch_type
@@ -29,6 +31,11 @@ def _largest(x, k):
     length = x.shape[-1]
     if k == 1:
         return x.max(-1, keepdim=True).indices
+    if 4 * k <= length:
+        first, found = x.topk(k + 1, dim=-1, sorted=True)
+        # Without equal entries among the first there is but one order. NaN equals nothing.
+        if bool((first[..., 1:] < first[..., :-1]).all()):
+            return found[..., :k]
     if length <= _SHORT_ROW or 4 * k > length:
         return x.sort(dim=-1, descending=True, stable=True).indices[..., :k]
     # Everything above the k-th largest value is chosen, and the first ones of those equal to it.
@@ -88,9 +95,13 @@ def _in_top_k(predictions, targets, k):
         return torch.zeros(len(targets), dtype=torch.bool, device=targets.device)
     known = (targets >= 0) & (targets < classes)
     column = targets.clamp(0, classes - 1).long().unsqueeze(1)
-    better = (predictions > predictions.gather(1, column)).sum(1)
-    # A row with an infinity or NaN says nothing.
-    return (better < k) & known & predictions.isfinite().all(1)
+    better = _is_greater(predictions, predictions.gather(1, column)).sum(1, dtype=torch.int32)
+    # A row with an infinity or NaN says nothing; only then the sum of zeros is not zero.
+    finite = predictions.mul(0).sum(1) == 0
+    return (better < k) & known & finite
+
+
+_is_greater = vectorised(torch.gt, np.greater)
 
 
 @kernel("InTopK", fresh=True)

@@ -13,7 +13,10 @@ from penstock.kernels.values import torch_type
 def _unique(x, axis):
     """The different slices along an axis, for each slice its number, and how often each occurs."""
     sorted_slices, inverse, counts = torch.unique(
-        x, return_inverse=True, return_counts=True, dim=axis
+        x,
+        return_inverse=True,
+        return_counts=True,
+        dim=None if x.dim() == 1 else axis,  # numbers sort much faster than slices
     )
     positions = torch.arange(inverse.shape[0], device=x.device)
     first = torch.empty_like(counts).scatter_reduce_(

@@ -105,7 +105,8 @@ def proximal_gradient_descent(var, alpha, l1, l2, delta):
 
 
 def momentum(var, accum, lr, grad, momentum, *, use_nesterov):
-    if _can_fuse((lr, momentum), var, accum, grad):
+    # Without momentum the fused update wants no accumulator, but it is to hold the gradient.
+    if _can_fuse((lr, momentum), var, accum, grad) and momentum:
         torch._fused_sgd_(
             [var],
             [grad],

@@ -12,6 +12,7 @@ from typing import Any
 
 from penstock import proto
 from penstock.ir.defaults import get_default_graph
+from penstock.ir.naming import within_scope, without_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops.control_flow import Merge, RefMerge, RefSwitch, Switch
@@ -31,7 +32,10 @@ class ControlFlowContext:
         self.outer_context: ControlFlowContext | None = self.graph._get_control_flow_context()
         self.values: set[str] = set()
         self.external_values: dict[str, Tensor] = {}
+        self.nested_contexts: list[ControlFlowContext] = []
         self._entered_from: list[ControlFlowContext | None] = []
+        if self.outer_context is not None:
+            self.outer_context.nested_contexts.append(self)
 
     @property
     def while_context(self) -> Any:
@@ -115,12 +119,48 @@ class ControlFlowContext:
         for tensor in op.outputs:
             self.graph.prevent_feeding(tensor)
 
-    def values_proto(self) -> Any:
-        message = proto.ValuesDef()
-        message.values.extend(sorted(self.values))
+    # Messages ---------------------------------------------------------------------------------
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The context as a message; None if it is outside `export_scope`."""
+        raise NotImplementedError
+
+    def describe(self, message: Any, export_scope: str | None) -> None:
+        """Fills the fields that the messages of all contexts have."""
+        message.context_name = without_scope(self.name, export_scope)
+        values = message.values_def
+        values.values.extend(without_scope(name, export_scope) for name in sorted(self.values))
         for key, tensor in self.external_values.items():
-            message.external_values[key] = tensor.name
-        return message
+            values.external_values[without_scope(key, export_scope)] = without_scope(
+                tensor.name, export_scope
+            )
+        for nested in self.nested_contexts:
+            described = nested.to_proto(export_scope)
+            if described is not None:
+                entry = message.nested_contexts.add()
+                field = "while_ctxt" if nested.while_context is nested else "cond_ctxt"
+                getattr(entry, field).CopyFrom(described)
+
+    def recover(self, message: Any, import_scope: str | None) -> None:
+        """Takes over the nodes that a message names, and the contexts nested in it."""
+        self.values = {within_scope(name, import_scope) for name in message.values_def.values}
+        for key, name in message.values_def.external_values.items():
+            tensor = self.graph.as_graph_element(within_scope(name, import_scope))
+            self.external_values[within_scope(key, import_scope)] = tensor
+        for name in self.values - self.external_values.keys():
+            self.graph.as_graph_element(name).op._set_control_flow_context(self)
+        with self.entered():
+            for nested in message.nested_contexts:
+                context_from_proto(nested, import_scope)
+
+
+def context_from_proto(message: Any, import_scope: str | None = None) -> ControlFlowContext:
+    """The context that a ControlFlowContextDef message describes."""
+    if message.HasField("cond_ctxt"):
+        return CondContext.from_proto(message.cond_ctxt, import_scope)
+    from penstock.ops.while_context import WhileContext
+
+    return WhileContext.from_proto(message.while_ctxt, import_scope)
 
 
 def output_context(op: Operation) -> ControlFlowContext | None:
@@ -219,11 +259,25 @@ class CondContext(ControlFlowContext):
         return result
 
     def to_proto(self, export_scope: str | None = None) -> Any:
-        """The context as a CondContextDef message."""
-        return proto.CondContextDef(
-            context_name=self.name,
-            pred_name=self.pred.name,
-            pivot_name=self.pivot.name,
+        """The context as a CondContextDef message; None if it is outside `export_scope`."""
+        if export_scope is not None and not self.name.startswith(export_scope):
+            return None
+        message = proto.CondContextDef(
+            pred_name=without_scope(self.pred.name, export_scope),
+            pivot_name=without_scope(self.pivot.name, export_scope),
             branch=self.branch,
-            values_def=self.values_proto(),
         )
+        self.describe(message, export_scope)
+        return message
+
+    @staticmethod
+    def from_proto(context_def: Any, import_scope: str | None = None) -> CondContext:
+        """The branch that a CondContextDef message describes, of nodes that are in the graph."""
+        graph = get_default_graph()
+        context = CondContext.__new__(CondContext)
+        ControlFlowContext.__init__(context, within_scope(context_def.context_name, import_scope))
+        context.pred = graph.as_graph_element(within_scope(context_def.pred_name, import_scope))
+        context.pivot = graph.as_graph_element(within_scope(context_def.pivot_name, import_scope))
+        context.branch = context_def.branch
+        context.recover(context_def, import_scope)
+        return context

@@ -1,4 +1,4 @@
-"""Counting: how often each number occurs, histograms, confusion matrices."""
+"""Counting: how often each number occurs, histograms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from penstock.shapes import Shape
 
 __all__ = [
     "bincount",
-    "confusion_matrix",
     "histogram_fixed_width",
     "histogram_fixed_width_bins",
 ]
@@ -156,48 +155,3 @@ def histogram_fixed_width_bins(
         indices = elementwise.floor(bins * scaled, name="indices")
         clipped = clip.clip_by_value(indices, 0, bins - 1)
         return array.reshape(casts.cast(clipped, dtype), shape)
-
-
-def confusion_matrix(
-    labels: Any,
-    predictions: Any,
-    num_classes: Any = None,
-    dtype: Any = dtypes.int32,
-    name: str | None = None,
-    weights: Any = None,
-) -> Tensor:
-    """A matrix of how often each label (the row) got each prediction (the column).
-
-    `num_classes` is one more than the largest class that occurs if it is None; `weights` counts
-    each pair as that much.
-    """
-    with name_scope(name, "confusion_matrix", [predictions, labels, num_classes, weights]):
-        labels, predictions = _of_same_rank(
-            to_tensor(labels, name="labels"), to_tensor(predictions, name="predictions")
-        )
-        predictions = casts.cast(predictions, dtypes.int64)
-        labels = casts.cast(labels, dtypes.int64)
-        if num_classes is None:
-            largest = reductions.reduce_max(predictions), reductions.reduce_max(labels)
-            num_classes = binary.maximum(*largest) + 1
-        if weights is not None:
-            weights = to_tensor(weights, name="weights")
-            predictions.shape.assert_is_compatible_with(weights.shape)
-            weights = casts.cast(weights, dtype)
-        shape = array.stack([num_classes, num_classes])
-        indices = array.stack([labels, predictions], axis=1)
-        if weights is None:
-            weights = array.ones_like(predictions, dtypes.as_dtype(dtype))
-        return array.scatter_nd(indices, weights, casts.cast(shape, dtypes.int64))
-
-
-def _of_same_rank(labels: Tensor, predictions: Tensor) -> tuple[Tensor, Tensor]:
-    """The one that has one dimension more loses its last, of size 1."""
-    if labels._shape is None or predictions._shape is None:
-        return labels, predictions
-    difference = len(predictions._shape) - len(labels._shape)
-    if difference == 1 and predictions._shape[-1] in (None, 1):
-        predictions = array.squeeze(predictions, [-1])
-    elif difference == -1 and labels._shape[-1] in (None, 1):
-        labels = array.squeeze(labels, [-1])
-    return labels, predictions

@@ -13,26 +13,34 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops.binary import div_no_nan, maximum
 from penstock.ops.binary import pow as power
+from penstock.ops.broadcasting import tile
 from penstock.ops.casts import cast
 from penstock.ops.clip import clip_by_norm
+from penstock.ops.comparison import greater, greater_equal, logical_and
 from penstock.ops.constants import constant
 from penstock.ops.elementwise import sqrt
-from penstock.ops.filling import ones
+from penstock.ops.filling import ones, ones_like, zeros_like
 from penstock.ops.filling import range as count
 from penstock.ops.gather import gather
 from penstock.ops.identity import identity
 from penstock.ops.joining import concat, stack
 from penstock.ops.partitioned_variables import PartitionedVariable
 from penstock.ops.partitioning import ParallelDynamicStitch, dynamic_partition
-from penstock.ops.reductions import reduce_sum
+from penstock.ops.reductions import reduce_prod, reduce_sum
 from penstock.ops.segments import segment_sum
 from penstock.ops.select import Select
 from penstock.ops.shaping import expand_dims, rank, reshape, shape, size
+from penstock.ops.slicing import slice as slice_of
 from penstock.ops.sparse_segments import SparseSegmentMean, SparseSegmentSqrtN, SparseSegmentSum
+from penstock.ops.sparse_structure import (
+    sparse_fill_empty_rows,
+    sparse_reshape,
+    sparse_retain,
+)
 from penstock.ops.unique import unique
 from penstock.shapes import TensorShape
 
-__all__ = ["embedding_lookup", "embedding_lookup_sparse"]
+__all__ = ["embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse"]
 
 
 def embedding_lookup(
@@ -256,3 +264,90 @@ def _weighted(
         return div_no_nan(total, segment_sum(weights, rows), name=name)
     squares = segment_sum(power(weights, 2), rows)
     return div_no_nan(total, sqrt(squares), name=name)
+
+
+# Rows without ids -----------------------------------------------------------------------------
+
+
+def safe_embedding_lookup_sparse(
+    embedding_weights: Any,
+    sparse_ids: SparseTensor,
+    sparse_weights: SparseTensor | None = None,
+    combiner: str = "mean",
+    default_id: int | None = None,
+    name: str | None = None,
+    partition_strategy: str = "div",
+    max_norm: Any = None,
+) -> Tensor:
+    """`embedding_lookup_sparse` that allows rows without ids, and ids of any rank.
+
+    Negative ids are left out, and unless the combiner is "sum", ids whose weight is not positive.
+    Ids are combined along the last dimension. A row that has none left gets the embedding of
+    `default_id`, or zeros.
+    """
+    parts = _weights_as_tensors(embedding_weights, sparse_weights)
+    with name_scope(name, "embedding_lookup", [*parts, sparse_ids, sparse_weights]) as scope:
+        sizes = sparse_ids.dense_shape
+        known_rank = sizes.get_shape()[0].value
+        last: Any = (size(sizes) if known_rank is None else known_rank) - 1
+        outer = reduce_prod(slice_of(sizes, [0], [last]))
+        sparse_ids = sparse_reshape(sparse_ids, [outer, gather(sizes, last)])
+        if sparse_weights is not None:
+            sparse_weights = SparseTensor(
+                sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape
+            )
+        sparse_ids, sparse_weights = _pruned(sparse_ids, sparse_weights, combiner)
+        sparse_ids, was_empty = sparse_fill_empty_rows(sparse_ids, default_id or 0)
+        if sparse_weights is not None:
+            sparse_weights, _ = sparse_fill_empty_rows(sparse_weights, 1.0)
+        result = embedding_lookup_sparse(
+            parts,
+            sparse_ids,
+            sparse_weights,
+            partition_strategy,
+            None if default_id is None else scope,
+            combiner,
+            max_norm,
+        )
+        if default_id is None:
+            column = reshape(was_empty, [-1, 1])
+            sizes_of_result: Any = shape(result)
+            was_empty = tile(column, stack([1, sizes_of_result[1]]))
+            result = Select(was_empty, zeros_like(result), result, name=scope)
+        outer_sizes = slice_of(cast(sizes, dtypes.int32), [0], [last])
+        inner_sizes = slice_of(shape(result), [1], [-1])
+        final = reshape(result, concat([outer_sizes, inner_sizes], 0))
+        outer_shape = TensorShape(None if known_rank is None else [None] * (known_rank - 1))
+        final.set_shape(outer_shape.concatenate(result.get_shape()[1:]))
+        return final
+
+
+def _weights_as_tensors(embedding_weights: Any, sparse_weights: SparseTensor | None) -> list[Any]:
+    if embedding_weights is None:
+        raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    several = isinstance(embedding_weights, (list, PartitionedVariable))
+    parts = list(embedding_weights) if several else [embedding_weights]
+    if not parts:
+        raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    dtype = None if sparse_weights is None else sparse_weights.dtype
+    return [
+        part
+        if _is_resource(part) and dtype in (None, part.dtype.base_dtype)
+        else convert_to_tensor(part, dtype)
+        for part in parts
+    ]
+
+
+def _pruned(
+    ids: SparseTensor, weights: SparseTensor | None, combiner: str
+) -> tuple[SparseTensor, SparseTensor | None]:
+    """Ids and weights without what counts for nothing."""
+    is_valid = greater_equal(ids.values, 0)
+    if weights is None:
+        return sparse_retain(ids, is_valid), None
+    is_valid = logical_and(is_valid, ones_like(weights.values, dtype=dtypes.bool))
+    ids, weights = sparse_retain(ids, is_valid), sparse_retain(weights, is_valid)
+    if combiner == "sum":
+        return ids, weights
+    counts = greater(weights.values, 0)
+    return sparse_retain(ids, counts), sparse_retain(weights, counts)

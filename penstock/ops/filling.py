@@ -202,10 +202,19 @@ def _(op: Operation, *bounds: Shape) -> Shape:
     for key, bound in zip(("start", "limit", "delta"), bounds, strict=True):
         if bound:
             raise ValueError(f"Shape must be rank 0 but is rank {len(bound)} for '{key}'")
-    values = [constant_value(tensor) for tensor in op.inputs]
+    values = [_known_number(tensor) for tensor in op.inputs]
     if any(value is None for value in values):
         return (None,)
-    return (range_length(*[value.item() for value in values]),)  # type: ignore[union-attr]
+    return (range_length(*values),)
+
+
+def _known_number(tensor: Tensor) -> Any:
+    """A bound that is known, also where it is one size of a shape that is known in part."""
+    value = constant_value(tensor)
+    if value is not None:
+        return value.item()
+    known = constant_shape(tensor) if tensor.dtype.is_integer else None
+    return known[0] if known else None
 
 
 def range_length(start: Any, limit: Any, delta: Any) -> int:

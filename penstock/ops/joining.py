@@ -107,12 +107,17 @@ def _(op: Operation, grad: Any) -> Any:
 
 
 def _concat_gradient(grad: Any, values: list[Tensor], axis: Tensor) -> list[Any]:
+    from penstock.ops.control_contexts import output_context
     from penstock.ops.slicing import slice as slice_
 
     if not isinstance(grad, Tensor):
         return _sparse_concat_gradient(grad, values, axis)
     if len(values) == 1:
         return [grad]
+    known = constant_value(axis)
+    if known is not None and output_context(axis.op) is not output_context(grad.op):
+        # In a gradient loop: a constant of its own, not one that is carried in from the loop.
+        axis = constant(known, axis.dtype)
     position = axis % rank(values[0])
     sizes = _shapes_of(values)
     offsets = ConcatOffset(position, sizes)

@@ -49,7 +49,6 @@ __all__ = [
     "clip_by_norm",
     "clip_by_value",
     "complex",
-    "confusion_matrix",
     "conj",
     "cos",
     "cosh",

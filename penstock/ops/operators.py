@@ -9,10 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock import dtypes
+from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
-from penstock.ops import binary, bitwise, comparison, elementwise, matmul
+from penstock.ops import binary, bitwise, comparison, elementwise, matmul, sparse_arithmetic
 
 
 def _deferring(operate: Callable[[Any, Any], Any], mirrored: str) -> Callable[[Any, Any], Any]:
@@ -51,6 +52,13 @@ def _by_type(logical: Callable[..., Any], on_bits: Callable[..., Any]) -> Callab
     return function
 
 
+def _multiplied(x: Tensor, y: Any, name: str) -> Any:
+    """A product; that of a dense and a sparse tensor is sparse."""
+    if isinstance(y, SparseTensor):
+        return sparse_arithmetic.dense_times_sparse(x, y, name)
+    return binary.multiply(x, y, name)
+
+
 def _invert(x: Tensor) -> Tensor:
     if x.dtype.base_dtype is dtypes.bool:
         return comparison.logical_not(x)
@@ -59,7 +67,7 @@ def _invert(x: Tensor) -> Tensor:
 
 _install_binary("add", "add", binary.add)
 _install_binary("sub", "sub", binary.subtract)
-_install_binary("mul", "mul", binary.multiply)
+_install_binary("mul", "mul", _multiplied)
 _install_binary("div", "div", binary.div)
 _install_binary("truediv", "truediv", binary.truediv)
 _install_binary("floordiv", "floordiv", binary.floordiv)

@@ -91,11 +91,15 @@ def _(op: Operation, x: Shape, begin: Shape, size: Shape) -> Shape:
     if starts is None or given is None:
         return sizes
     return tuple(
-        [
-            n if n is not None or size is None else max(size - int(start), 0)
-            for n, size, start in zip(sizes, x, starts, strict=True)
-        ]
+        n if n is not None or size is None else _rest(size, int(start))
+        for n, size, start in zip(sizes, x, starts, strict=True)
     )
+
+
+def _rest(size: int, start: int) -> int:
+    if start > size:
+        raise ValueError(f"Negative dimension size caused by subtracting {start} from {size}")
+    return size - start
 
 
 @Slice.fold

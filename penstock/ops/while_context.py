@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock import proto
 from penstock.ir.defaults import get_default_graph
+from penstock.ir.naming import within_scope, without_scope
 from penstock.ir.operation import Operation
 from penstock.ir.scopes import control_inputs_for
 from penstock.ir.tensor import Tensor
@@ -21,6 +22,8 @@ from penstock.ops.control_flow import (
     RefNextIteration,
 )
 
+# The tensors of a loop that its message names.
+_NAMED_TENSORS = ("pivot", "pivot_for_pred", "pivot_for_body", "maximum_iterations")
 _SHAPE_OPS = ("Shape", "Size", "Rank")
 
 
@@ -277,23 +280,53 @@ class WhileContext(ControlFlowContext):
             self.outer_context.values.update(tensor.name for tensor in exits)
         return exits
 
+    # Messages ---------------------------------------------------------------------------------
+
     def to_proto(self, export_scope: str | None = None) -> Any:
-        """The context as a WhileContextDef message."""
-        assert self.pivot is not None
-        assert self.pivot_for_pred is not None
+        """The context as a WhileContextDef message; None if it is outside `export_scope`."""
+        if export_scope is not None and not self.name.startswith(export_scope):
+            return None
         message = proto.WhileContextDef(
-            context_name=self.name,
             parallel_iterations=self.parallel_iterations,
             back_prop=self.back_prop,
             swap_memory=self.swap_memory,
-            pivot_name=self.pivot.name,
-            pivot_for_pred_name=self.pivot_for_pred.name,
-            loop_exit_names=[tensor.name for tensor in self.loop_exits],
-            loop_enter_names=[tensor.name for tensor in self.loop_enters],
-            values_def=self.values_proto(),
+            loop_exit_names=[without_scope(t.name, export_scope) for t in self.loop_exits],
+            loop_enter_names=[without_scope(t.name, export_scope) for t in self.loop_enters],
         )
-        if self.pivot_for_body is not None:
-            message.pivot_for_body_name = self.pivot_for_body.name
-        if self.maximum_iterations is not None:
-            message.maximum_iterations_name = self.maximum_iterations.name
+        for field in _NAMED_TENSORS:
+            tensor = getattr(self, field)
+            if tensor is not None:
+                setattr(message, f"{field}_name", without_scope(tensor.name, export_scope))
+        self.describe(message, export_scope)
         return message
+
+    @staticmethod
+    def from_proto(context_def: Any, import_scope: str | None = None) -> WhileContext:
+        """The loop that a WhileContextDef message describes, of nodes that are in the graph."""
+        graph = get_default_graph()
+        context = WhileContext.__new__(WhileContext)
+        ControlFlowContext.__init__(context, within_scope(context_def.context_name, import_scope))
+        context.parallel_iterations = context_def.parallel_iterations
+        context.back_prop = context_def.back_prop
+        context.swap_memory = context_def.swap_memory
+        context._grad_state = None
+
+        def element(name: str) -> Any:
+            return graph.as_graph_element(within_scope(name, import_scope)) if name else None
+
+        for field in _NAMED_TENSORS:
+            setattr(context, field, element(getattr(context_def, f"{field}_name")))
+        context.loop_exits = [element(name) for name in context_def.loop_exit_names]
+        context.loop_enters = [element(name) for name in context_def.loop_enter_names]
+        context.recover(context_def, import_scope)
+        if import_scope:
+            context._rename_frame()
+        return context
+
+    def _rename_frame(self) -> None:
+        """Gives the loop's Enter nodes the name that the context has now."""
+        for name in self.values:
+            op = self.graph.as_graph_element(name).op
+            if op.type in ("Enter", "RefEnter") and op._control_flow_context is self:
+                op.attrs["frame_name"] = self.name
+        self.graph._changed()

@@ -7,7 +7,7 @@ its inputs.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
 
 from penstock import dtypes
@@ -37,13 +37,17 @@ class Aliasing:
         return all(kind in ("own", "feed") for kind, _ in self.roots[edge])
 
 
-def analyse(step: StepGraph, bound: list[BoundNode]) -> Aliasing:
-    """Computes roots and last uses over the order of the step."""
+def analyse(step: StepGraph, bound: list[BoundNode], owned: Collection[Node] = ()) -> Aliasing:
+    """Computes roots and last uses over the order of the step.
+
+    `owned` are feeds whose memory is the step's own: whoever feeds them does not look again.
+    """
     last_use = _last_uses(step, bound)
     writes = _writes(bound)
     result = Aliasing()
     for feed in step.feeds:
-        result.roots[Edge(feed, 0)] = frozenset({("feed", feed)})
+        own = ("own", (feed, 0)) if feed in owned else ("feed", feed)
+        result.roots[Edge(feed, 0)] = frozenset({own})
     for i, entry in enumerate(bound):
         for index in range(len(entry.node.dtypes)):
             edge = Edge(entry.node, index)

@@ -57,6 +57,12 @@ class KernelEnv:
 
         return function_call(self.device, node, name, attrs)
 
+    def tensor_reader(self, tensor: Any) -> Any:
+        """`read(step)` computes a tensor of a graph that does not depend on feeds."""
+        from penstock.runtime.functions import tensor_reader
+
+        return tensor_reader(self.device, tensor)
+
     def gradient_function(self, node: Node, name: str, attrs: dict[str, Any]) -> Any:
         """The same for the function's gradient."""
         from penstock.runtime.functions import gradient_call

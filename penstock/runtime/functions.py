@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from penstock import errors
 from penstock.ir.function import Function, FunctionGraph
 from penstock.ir.step_graph import Node
+from penstock.ir.tensor import Tensor
 from penstock.passes.pipeline import PassOptions, compile_step
 from penstock.placement.placer import place
 from penstock.runtime.step import Step
@@ -30,6 +31,17 @@ def gradient_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) 
     """The gradient of a function: of its arguments and the gradients of its results."""
     function, library = _find(node, name)
     return _Lazily(device, lambda: _differentiated(function.body(attrs, library)))
+
+
+def tensor_reader(device: Device, tensor: Tensor) -> Callable[[Step], Any]:
+    """A function that computes a tensor of a graph, which must not depend on feeds."""
+    from penstock.runtime.binding import bind_all, evaluator
+    from penstock.runtime.local import compiled
+
+    graph = compile_step([], [tensor], [], evaluator(device), PassOptions())
+    place(graph, [device.name], soft=True)
+    step_of_its_own = compiled(graph, bind_all(graph, device), device, inner=True)
+    return lambda step: step_of_its_own.run_inside(step, ())[0]
 
 
 def _find(node: Node, name: str) -> tuple[Function, dict[str, Function]]:

@@ -7,9 +7,12 @@ from typing import Any
 
 import torch
 
+from penstock import dtypes
 from penstock.ir.step_graph import Node
 from penstock.kernels.values import torch_type
 from penstock.passes.structure import Loop
+from penstock.runtime.aliasing import analyse
+from penstock.runtime.binding import BoundNode, bind_all
 from penstock.runtime.device import Device
 from penstock.runtime.diagnosis import in_iteration
 from penstock.runtime.plan import Plan, make_plan
@@ -18,17 +21,19 @@ from penstock.runtime.scalars import number, scalars_of
 
 def loop_function(node: Node, device: Device) -> Callable[..., Any]:
     """What a plan calls for a `_While` node: `run(step, *variables, *invariants)`."""
-    from penstock.runtime.binding import bind_all
-
     loop: Loop = node.attrs["loop"]
     numbers = scalars_of(loop)
-    header, body = (
-        make_plan(
-            region, bind_all(region, device), inner=True, references=references, scalars=scalars
-        )
-        for region, references, scalars in zip(
-            (loop.header, loop.body), loop.references, numbers, strict=True
-        )
+    header_nodes, body_nodes = (bind_all(region, device) for region in (loop.header, loop.body))
+    header = make_plan(
+        loop.header, header_nodes, inner=True, references=loop.references[0], scalars=numbers[0]
+    )
+    body = make_plan(
+        loop.body,
+        body_nodes,
+        inner=True,
+        references=loop.references[1],
+        scalars=numbers[1],
+        owned=_owned(loop, body_nodes),
     )
     count, exits = loop.variables, loop.exits
     check, advance = header.function, body.function
@@ -44,6 +49,8 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
         variables = list(values[:count])
         for index in counters:
             variables[index] = number(variables[index])
+        for index in body.overwritten:  # the first value may be somebody else's
+            variables[index] = variables[index].clone()
         deadline = step.deadline
         iteration = 0
         try:
@@ -71,6 +78,36 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
         return results[0] if len(results) == 1 else results
 
     return run
+
+
+def _owned(loop: Loop, bound: list[BoundNode]) -> list[int]:
+    """The variables whose memory belongs to the loop alone, from one iteration to the next.
+
+    Such a one, a sum that a gradient is added to, is updated in place. The search begins with all
+    and takes out those whose next value may share memory with something else.
+    """
+    if len(loop.header.fetches) > 1:
+        return []  # what the header passes on may share memory with a variable
+    body = loop.body
+    owned = {index for index in range(loop.variables) if not _is_handle(body.feeds[index])}
+    while True:
+        aliasing = analyse(body, bound, [body.feeds[index] for index in owned])
+        results = [aliasing.roots[edge] for edge in body.fetches]
+        shared = [root for roots in results for root in roots]
+        kept = {
+            index
+            for index in owned
+            if aliasing.is_private(body.fetches[index])
+            and all(shared.count(root) == 1 for root in results[index])
+        }
+        if kept == owned:
+            return sorted(owned)
+        owned = kept
+
+
+def _is_handle(feed: Node) -> bool:
+    dtype = feed.dtypes[0]
+    return dtype.is_ref_dtype or dtype in (dtypes.resource, dtypes.variant, dtypes.string)
 
 
 def _explained(error: Exception, plans: tuple[Plan, ...], loop: Loop, iteration: int) -> Exception:

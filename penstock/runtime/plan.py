@@ -45,6 +45,7 @@ class Plan:
     lines: list[BoundNode]
     names: dict[Edge, str] = field(repr=False)
     filename: str
+    overwritten: set[int] = field(default_factory=set)  # the owned feeds that it overwrites
 
     def run(self, step: Any, feeds: Sequence[Any]) -> tuple[Any, ...]:
         try:
@@ -83,14 +84,16 @@ def make_plan(
     inner: bool = False,
     references: Collection[int] = (),
     scalars: Scalars | None = None,
+    owned: Collection[int] = (),
 ) -> Plan:
     """Generates and compiles the function of a step.
 
     `checked` ends it at its deadline; `inner` returns runtime values, for a function's caller, and
     those of the fetches numbered in `references` as the references that they are. What `scalars`
     names is computed with Python numbers; the function takes its invariants as further arguments.
+    The memory of the feeds numbered in `owned` may be overwritten.
     """
-    return _Writer(step, bound, checked, inner, references, scalars).finish()
+    return _Writer(step, bound, checked, inner, references, scalars, owned).finish()
 
 
 _numbers = itertools.count()
@@ -105,6 +108,7 @@ class _Writer:
         inner: bool,
         references: Collection[int],
         scalars: Scalars | None,
+        owned: Collection[int],
     ):
         self.step = step
         self.checked = checked
@@ -116,7 +120,8 @@ class _Writer:
         for i, feed in enumerate(step.feeds):
             self.names[Edge(feed, 0)] = f"f{i}"
         self._bind_constants(bound)
-        self.aliasing: Aliasing = analyse(step, bound)
+        self.aliasing: Aliasing = analyse(step, bound, [step.feeds[index] for index in owned])
+        self.overwritten: set[int] = set()
         # From the output of a node that the plan leaves out to the value that it passes on.
         self.source: dict[Edge, Edge] = {}
         self.bound = [e for e in bound if not e.is_constant and not self._leave_out(e)]
@@ -257,9 +262,15 @@ class _Writer:
         variants = registry.inplace_variants(entry.node)
         for index, variant in variants.items():
             if self._may_overwrite(entry, index, dead):
+                self._note_overwritten(self._resolved(entry.node.inputs[index]))
                 return variant
         assert entry.function is not None
         return entry.function
+
+    def _note_overwritten(self, edge: Edge) -> None:
+        for _, place in self.aliasing.roots[edge]:
+            if isinstance(place, tuple) and place[0] in self.step.feeds:
+                self.overwritten.add(self.step.feeds.index(place[0]))
 
     def _may_overwrite(self, entry: BoundNode, index: int, dead: list[Edge]) -> bool:
         node = entry.node
@@ -311,7 +322,9 @@ class _Writer:
         source = "\n".join([f"def step({parameters}):", *(f"    {line}" for line in body)])
         filename = f"<penstock plan {next(_numbers)}>"
         exec(compile(source, filename, "exec"), self.namespace)  # our own generated source
-        plan = Plan(source, self.namespace["step"], self.bound, self.names, filename)
+        plan = Plan(
+            source, self.namespace["step"], self.bound, self.names, filename, self.overwritten
+        )
         # Tracebacks show the plan's lines for as long as the plan lives.
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         weakref.finalize(plan, linecache.cache.pop, filename, None)

@@ -174,7 +174,7 @@ class UnionClusterResolver(ClusterResolver):
         return self._cluster_resolvers[0].master(rpc_layer=rpc_layer)
 
     @property
-    def task_type(self) -> Any:  # type: ignore[override]
+    def task_type(self) -> Any:
         return self._task_type or self._cluster_resolvers[0].task_type
 
     @task_type.setter
@@ -182,7 +182,7 @@ class UnionClusterResolver(ClusterResolver):
         self._task_type = task_type
 
     @property
-    def task_id(self) -> Any:  # type: ignore[override]
+    def task_id(self) -> Any:
         return self._task_id or self._cluster_resolvers[0].task_id
 
     @task_id.setter
@@ -190,7 +190,7 @@ class UnionClusterResolver(ClusterResolver):
         self._task_id = task_id
 
     @property
-    def rpc_layer(self) -> Any:  # type: ignore[override]
+    def rpc_layer(self) -> Any:
         return self._rpc_layer or self._cluster_resolvers[0].rpc_layer
 
     @rpc_layer.setter
@@ -230,7 +230,7 @@ class TFConfigClusterResolver(ClusterResolver):
         self._environment = environment
 
     @property
-    def task_type(self) -> str | None:  # type: ignore[override]
+    def task_type(self) -> str | None:
         found = self._task_type
         if found is None:
             found = _tf_config().get("task", {}).get("type")
@@ -241,7 +241,7 @@ class TFConfigClusterResolver(ClusterResolver):
         self._task_type = task_type
 
     @property
-    def task_id(self) -> int | None:  # type: ignore[override]
+    def task_id(self) -> int | None:
         found: Any = self._task_id
         if self._task_type is None:
             found = _tf_config().get("task", {}).get("index")
@@ -252,7 +252,7 @@ class TFConfigClusterResolver(ClusterResolver):
         self._task_id = task_id
 
     @property
-    def rpc_layer(self) -> Any:  # type: ignore[override]
+    def rpc_layer(self) -> Any:
         return _tf_config().get("rpc_layer") if self._rpc_layer is None else self._rpc_layer
 
     @rpc_layer.setter

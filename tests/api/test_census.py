@@ -20,6 +20,9 @@ HERE = pathlib.Path(__file__).parent
 # Arguments that TensorFlow dropped with 1.0, and so did Penstock.
 DROPPED = {("tf.concat", "concat_dim"), ("tf.summary.image", "max_images")}
 
+# Methods of TensorFlow 2; the census goes by names, which are those of other things in programs.
+LATER = {("tf.data.Dataset", name) for name in ("save", "load", "random", "unique", "counter")}
+
 
 def _rows(name):
     with (HERE / f"census_{name}.csv").open() as file:
@@ -93,6 +96,5 @@ def _methods():
 def test_methods(symbol, method):
     if not has(symbol):
         pytest.skip(f"{symbol} itself is missing")
-    assert hasattr(_find(symbol), method), f"{symbol} has no {method}"
-
-
+    expected = (symbol, method) not in LATER
+    assert hasattr(_find(symbol), method) == expected, f"{symbol}: {method}"

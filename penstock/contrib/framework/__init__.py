@@ -10,6 +10,7 @@ from penstock.contrib.framework.arg_scope import (
     current_arg_scope,
     has_arg_scope,
 )
+from penstock.contrib.framework.bounded_specs import BoundedTensorSpec
 from penstock.contrib.framework.graph_parts import get_graph_from_inputs, get_placeholders
 from penstock.contrib.framework.tensor_checks import *
 from penstock.contrib.framework.variables import *
@@ -23,15 +24,15 @@ from penstock.internal_paths.python_util import (
     deprecated_arg_values,
     deprecated_args,
 )
-from penstock.ir.tensor_spec import BoundedTensorSpec, TensorSpec
+from penstock.ir.tensor_spec import TensorSpec
 from penstock.layers.smart_cond import smart_cond, smart_constant_value
-from penstock.ops.math import is_non_decreasing, is_strictly_increasing
 from penstock.ops.rank_assertions import assert_scalar
 from penstock.ops.script import py_func
 from penstock.ops.sorting import argsort, sort
 from penstock.ops.sparse_tensors import convert_to_tensor_or_sparse_tensor
 from penstock.ops.tensor_values import is_tensor
 from penstock.ops.type_assertions import assert_same_float_dtype, is_numeric_tensor
+from penstock.ops.value_assertions import is_non_decreasing, is_strictly_increasing
 from penstock.train.checkpoint_variables import (
     init_from_checkpoint,
     list_variables,

@@ -84,9 +84,7 @@ def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
     elif isinstance(list_ops_or_scope, (list, tuple)):
         scope = _with_arguments(list_ops_or_scope, kwargs)
     else:
-        raise TypeError(
-            "list_ops_or_scope must either be a list/tuple or reused scope (i.e. dict)"
-        )
+        raise TypeError("list_ops_or_scope must either be a list/tuple or reused scope (i.e. dict)")
     _scopes.open.append(scope)
     try:
         yield scope

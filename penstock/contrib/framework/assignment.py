@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 import penstock as tf
+from penstock import logging
 
 Initializer = Callable[[Any], Any]
 
@@ -76,7 +75,7 @@ def _by_stored_name(var_list: Any) -> Iterator[tuple[str, Any]]:
             yield name, var
 
 
-def _value_for(var: Any, name: str, stored: np.ndarray) -> np.ndarray:
+def _value_for(var: Any, name: str, stored: Any) -> Any:
     part = var._save_slice_info
     if part:
         bounds = zip(part.var_offset, part.var_shape, strict=True)
@@ -105,7 +104,7 @@ def assign_from_checkpoint(
         if reader.has_tensor(name):
             assignments.add(var, _value_for(var, name, reader.get_tensor(name)))
         elif ignore_missing_vars:
-            tf.logging.warning("Checkpoint is missing variable [%s]", name)
+            logging.warning("Checkpoint is missing variable [%s]", name)
         else:
             raise ValueError(f"Checkpoint is missing variable [{name}]")
     return assignments.grouped()
@@ -130,11 +129,9 @@ def assign_from_checkpoint_fn(
     if ignore_missing_vars:
         var_list = _available(model_path, var_list)
     if not var_list:
-        tf.logging.warning("No Variables to restore")
+        logging.warning("No Variables to restore")
         return None
-    saver = tf.train.Saver(
-        var_list, reshape=reshape_variables, write_version=tf.train.SaverDef.V1
-    )
+    saver = tf.train.Saver(var_list, reshape=reshape_variables, write_version=tf.train.SaverDef.V1)
     return lambda session: saver.restore(session, model_path)
 
 
@@ -143,5 +140,5 @@ def _available(model_path: Any, var_list: Any) -> dict[str, Any]:
     wanted = var_list if isinstance(var_list, dict) else {var.op.name: var for var in var_list}
     found = {name: var for name, var in wanted.items() if reader.has_tensor(name)}
     for name in wanted.keys() - found.keys():
-        tf.logging.warning("Variable %s missing in checkpoint %s", name, model_path)
+        logging.warning("Variable %s missing in checkpoint %s", name, model_path)
     return found

@@ -54,9 +54,7 @@ def _squeezed_if(surplus: int, difference: Any, tensor: Any) -> Any:
     shape = tensor.get_shape()
     if shape.ndims is not None and not shape[-1:].is_compatible_with([1]):
         return tensor
-    return tf.cond(
-        tf.equal(surplus, difference), lambda: tf.squeeze(tensor, [-1]), lambda: tensor
-    )
+    return tf.cond(tf.equal(surplus, difference), lambda: tf.squeeze(tensor, [-1]), lambda: tensor)
 
 
 def _matches(expected_shape: Any, tensor: Any, actual: Any) -> Any:
@@ -137,9 +135,7 @@ def with_shape(expected_shape: Any, tensor: Any) -> Any:
     if is_scalar and actual.is_compatible_with([1]):
         with tf.name_scope(f"{tensor.op.name}/", values=[tensor]):
             return tf.reshape(tensor, [])
-    raise ValueError(
-        f"Invalid shape for tensor {tensor.name}, expected {expected}, got {actual}."
-    )
+    raise ValueError(f"Invalid shape for tensor {tensor.name}, expected {expected}, got {actual}.")
 
 
 def assert_scalar_int(tensor: Any, name: str | None = None) -> Any:

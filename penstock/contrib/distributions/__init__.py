@@ -1,0 +1,90 @@
+"""`tf.contrib.distributions`: those of `tf.distributions`, and further ones."""
+
+from penstock.contrib.distributions.composed import Independent, Mixture
+from penstock.contrib.distributions.multivariate_normal import (
+    MultivariateNormalDiag,
+    MultivariateNormalDiagWithSoftplusScale,
+    MultivariateNormalFullCovariance,
+    MultivariateNormalTriL,
+)
+from penstock.contrib.distributions.one_hot import (
+    ExpRelaxedOneHotCategorical,
+    OneHotCategorical,
+    RelaxedOneHotCategorical,
+)
+from penstock.contrib.distributions.scalars import Cauchy, Logistic, Poisson
+from penstock.contrib.lazy_paths import resolver
+from penstock.distributions import (
+    FULLY_REPARAMETERIZED,
+    NOT_REPARAMETERIZED,
+    Bernoulli,
+    Beta,
+    Categorical,
+    Dirichlet,
+    DirichletMultinomial,
+    Distribution,
+    Exponential,
+    Gamma,
+    Laplace,
+    Multinomial,
+    Normal,
+    RegisterKL,
+    ReparameterizationType,
+    StudentT,
+    Uniform,
+    kl_divergence,
+)
+from penstock.distributions.bernoulli import BernoulliWithSigmoidProbs
+from penstock.distributions.beta import BetaWithSoftplusConcentration
+from penstock.distributions.gamma import (
+    ExponentialWithSoftplusRate,
+    GammaWithSoftplusConcentrationRate,
+)
+from penstock.distributions.laplace import LaplaceWithSoftplusScale
+from penstock.distributions.normal import NormalWithSoftplusScale
+from penstock.distributions.student_t import StudentTWithAbsDfSoftplusScale
+
+MVNDiag = MultivariateNormalDiag
+
+__getattr__ = resolver(__name__)
+
+__all__ = [
+    "FULLY_REPARAMETERIZED",
+    "NOT_REPARAMETERIZED",
+    "Bernoulli",
+    "BernoulliWithSigmoidProbs",
+    "Beta",
+    "BetaWithSoftplusConcentration",
+    "Categorical",
+    "Cauchy",
+    "Dirichlet",
+    "DirichletMultinomial",
+    "Distribution",
+    "ExpRelaxedOneHotCategorical",
+    "Exponential",
+    "ExponentialWithSoftplusRate",
+    "Gamma",
+    "GammaWithSoftplusConcentrationRate",
+    "Independent",
+    "Laplace",
+    "LaplaceWithSoftplusScale",
+    "Logistic",
+    "MVNDiag",
+    "Mixture",
+    "Multinomial",
+    "MultivariateNormalDiag",
+    "MultivariateNormalDiagWithSoftplusScale",
+    "MultivariateNormalFullCovariance",
+    "MultivariateNormalTriL",
+    "Normal",
+    "NormalWithSoftplusScale",
+    "OneHotCategorical",
+    "Poisson",
+    "RegisterKL",
+    "RelaxedOneHotCategorical",
+    "ReparameterizationType",
+    "StudentT",
+    "StudentTWithAbsDfSoftplusScale",
+    "Uniform",
+    "kl_divergence",
+]

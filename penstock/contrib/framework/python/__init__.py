@@ -1,0 +1,1 @@
+"""The path by which programs reach inside of `tf.contrib.framework`."""

@@ -1,0 +1,3 @@
+"""The variables of `tf.contrib.framework`."""
+
+from penstock.contrib.framework.variables import *

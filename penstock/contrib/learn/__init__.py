@@ -1,0 +1,59 @@
+"""`tf.contrib.learn`: the older form of `tf.estimator`."""
+
+from penstock.contrib.lazy_paths import resolver
+from penstock.contrib.learn import datasets, learn_runner, monitors, preprocessing, utils
+from penstock.contrib.learn.canned import (
+    DNNClassifier,
+    DNNLinearCombinedClassifier,
+    DNNRegressor,
+    LinearClassifier,
+    LinearRegressor,
+    infer_real_valued_columns_from_input,
+    infer_real_valued_columns_from_input_fn,
+)
+from penstock.contrib.learn.estimator import BaseEstimator, Estimator, SKCompat
+from penstock.contrib.learn.experiment import Experiment
+from penstock.contrib.learn.export_strategy import ExportStrategy, make_export_strategy
+from penstock.contrib.learn.metric_spec import MetricSpec
+from penstock.contrib.learn.model_fn import ModeKeys, ModelFnOps, PredictionKey, ProblemType
+from penstock.contrib.learn.run_config import RunConfig, TaskType
+from penstock.contrib.learn.utils.input_fn_utils import (
+    InputFnOps,
+    build_default_serving_input_fn,
+    build_parsing_serving_input_fn,
+)
+from penstock.train.basic_session_run_hooks import NanLossDuringTrainingError
+
+__all__ = [
+    "BaseEstimator",
+    "DNNClassifier",
+    "DNNLinearCombinedClassifier",
+    "DNNRegressor",
+    "Estimator",
+    "Experiment",
+    "ExportStrategy",
+    "InputFnOps",
+    "LinearClassifier",
+    "LinearRegressor",
+    "MetricSpec",
+    "ModeKeys",
+    "ModelFnOps",
+    "NanLossDuringTrainingError",
+    "PredictionKey",
+    "ProblemType",
+    "RunConfig",
+    "SKCompat",
+    "TaskType",
+    "build_default_serving_input_fn",
+    "build_parsing_serving_input_fn",
+    "datasets",
+    "infer_real_valued_columns_from_input",
+    "infer_real_valued_columns_from_input_fn",
+    "learn_runner",
+    "make_export_strategy",
+    "monitors",
+    "preprocessing",
+    "utils",
+]
+
+__getattr__ = resolver(__name__)

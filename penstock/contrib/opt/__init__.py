@@ -1,0 +1,28 @@
+"""`tf.contrib.opt`: optimizers that TensorFlow kept outside of its core."""
+
+from penstock.contrib import lazy_paths
+from penstock.contrib.opt.adam_variants import (
+    AdaMaxOptimizer,
+    LazyAdamOptimizer,
+    NadamOptimizer,
+)
+from penstock.contrib.opt.lars import LARSOptimizer
+from penstock.contrib.opt.multitask import (
+    MultitaskOptimizerWrapper,
+    clip_gradients_by_global_norm,
+)
+from penstock.contrib.opt.sign_based import AddSignOptimizer, PowerSignOptimizer
+from penstock.contrib.opt.sign_decay import (
+    get_cosine_decay_fn,
+    get_linear_decay_fn,
+    get_restart_decay_fn,
+)
+from penstock.contrib.opt.weight_decay import (
+    AdamWOptimizer,
+    DecoupledWeightDecayExtension,
+    MomentumWOptimizer,
+    extend_with_decoupled_weight_decay,
+)
+from penstock.contrib.opt.wrappers import MovingAverageOptimizer, VariableClippingOptimizer
+
+__getattr__ = lazy_paths.resolver(__name__)

@@ -1,0 +1,135 @@
+"""The configuration of TPUs; what is of no use without them is kept and ignored."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import namedtuple
+from typing import Any
+
+from penstock.estimator.run_config import RunConfig as CoreRunConfig
+
+
+class InputPipelineConfig:
+    """How many input functions feed the cores of a TPU."""
+
+    PER_SHARD_V1 = 1
+    PER_HOST_V1 = 2
+    PER_HOST_V2 = 3
+    BROADCAST = 4
+    SLICED = 5
+
+
+def _check_positive(value: Any, name: str) -> None:
+    if not isinstance(value, int):
+        raise TypeError(f"{name} must be int, got {type(value)}")
+    if value < 1:
+        raise ValueError(f"{name} must be positive, got {value}")
+
+
+class TPUConfig(
+    namedtuple(
+        "TPUConfig",
+        [
+            "iterations_per_loop",
+            "num_shards",
+            "num_cores_per_replica",
+            "per_host_input_for_training",
+            "tpu_job_name",
+            "initial_infeed_sleep_secs",
+            "input_partition_dims",
+            "eval_training_input_configuration",
+            "experimental_host_call_every_n_steps",
+        ],
+    )
+):
+    """Settings of a TPU."""
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        iterations_per_loop: int = 2,
+        num_shards: int | None = None,
+        num_cores_per_replica: int | None = None,
+        per_host_input_for_training: Any = True,
+        tpu_job_name: str | None = None,
+        initial_infeed_sleep_secs: int | None = None,
+        input_partition_dims: Any = None,
+        eval_training_input_configuration: int = InputPipelineConfig.PER_HOST_V1,
+        experimental_host_call_every_n_steps: int = 1,
+    ) -> TPUConfig:
+        _check_positive(iterations_per_loop, "TPUConfig iterations_per_loop")
+        if num_shards is not None:
+            _check_positive(num_shards, "TPUConfig num_shards")
+        if initial_infeed_sleep_secs:
+            _check_positive(initial_infeed_sleep_secs, "TPUConfig initial_infeed_sleep_secs")
+        if num_cores_per_replica not in (None, 1, 2, 4, 8, 16, 32, 64, 128):
+            raise ValueError(
+                "num_cores_per_replica must be 1, 2, 4, 8, 16, 32, 64, 128; got "
+                f"{num_cores_per_replica}"
+            )
+        if per_host_input_for_training is True:
+            per_host_input_for_training = InputPipelineConfig.PER_HOST_V1
+        elif per_host_input_for_training is False:
+            per_host_input_for_training = InputPipelineConfig.PER_SHARD_V1
+        return super().__new__(
+            cls,
+            iterations_per_loop,
+            num_shards,
+            num_cores_per_replica,
+            per_host_input_for_training,
+            tpu_job_name,
+            initial_infeed_sleep_secs,
+            input_partition_dims,
+            eval_training_input_configuration,
+            experimental_host_call_every_n_steps,
+        )
+
+
+class RunConfig(CoreRunConfig):
+    """A `tf.estimator.RunConfig` with the settings of a TPU.
+
+    Args:
+      tpu_config: a `TPUConfig`.
+      evaluation_master: the target of sessions for evaluation; `master` by default.
+      master: the target of sessions.
+      cluster: a cluster resolver instead of `master`.
+      **kwargs: arguments of `tf.estimator.RunConfig`.
+    """
+
+    def __init__(
+        self,
+        tpu_config: TPUConfig | None = None,
+        evaluation_master: str | None = None,
+        master: str | None = None,
+        cluster: Any = None,
+        **kwargs: Any,
+    ):
+        super().__init__(**kwargs)
+        self._tpu_config = tpu_config or TPUConfig()
+        self._cluster = cluster
+        if master is not None and cluster is not None:
+            raise ValueError("Both master and cluster are set.")
+        if cluster is not None:
+            master = cluster.master()
+        if master is not None:
+            self._task = dataclasses.replace(self._task, master=master)
+        evaluates_with = evaluation_master
+        if evaluates_with is None:
+            evaluates_with = self._task.evaluation_master or self._task.master
+        self._task = dataclasses.replace(self._task, evaluation_master=evaluates_with)
+
+    @property
+    def tpu_config(self) -> TPUConfig:
+        return self._tpu_config
+
+    @property
+    def cluster(self) -> Any:
+        return self._cluster
+
+    def replace(self, **kwargs: Any) -> Any:
+        """A copy with other properties; `tpu_config` can be replaced too."""
+        tpu_config = kwargs.pop("tpu_config", self._tpu_config)
+        replaced = super().replace(**kwargs)
+        replaced._tpu_config = tpu_config
+        return replaced

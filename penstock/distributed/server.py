@@ -1,0 +1,183 @@
+"""`tf.train.Server`: a task of a cluster, whose state outlives the sessions that use it.
+
+A server of a cluster with one task is reached from its own process: its target is a key of the
+registry here, and nothing listens on the network.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import Any
+
+from penstock import errors, proto
+from penstock.distributed.cluster_spec import ClusterSpec
+from penstock.state.containers import ResourceManager
+
+__all__ = ["Server", "server_of"]
+
+_PROTOCOL = "grpc"
+
+_servers: dict[str, Server] = {}
+_lock = threading.Lock()
+
+
+def server_of(target: str) -> Server | None:
+    """The started server of this process with that target."""
+    with _lock:
+        return _servers.get(target)
+
+
+def _make_server_def(
+    server_or_cluster_def: Any,
+    job_name: str | None,
+    task_index: int | None,
+    protocol: str | None,
+    config: Any,
+) -> Any:
+    """The `ServerDef` that the arguments of `Server` describe."""
+    message = proto.ServerDef()
+    if isinstance(server_or_cluster_def, proto.ServerDef):
+        message.MergeFrom(server_or_cluster_def)
+        given = {"job_name": job_name, "task_index": task_index, "protocol": protocol}
+        for field, value in given.items():
+            if value is not None:
+                setattr(message, field, value)
+    else:
+        try:
+            cluster = ClusterSpec(server_or_cluster_def)
+        except TypeError:
+            raise TypeError(
+                "Could not convert `server_or_cluster_def` to a `tf.train.ServerDef` or "
+                "`tf.train.ClusterSpec`."
+            ) from None
+        if job_name is None:
+            if len(cluster.jobs) != 1:
+                raise ValueError("Must specify an explicit `job_name`.")
+            job_name = cluster.jobs[0]
+        if task_index is None:
+            indices = cluster.task_indices(job_name)
+            if len(indices) != 1:
+                raise ValueError("Must specify an explicit `task_index`.")
+            task_index = indices[0]
+        message.cluster.CopyFrom(cluster.as_cluster_def())
+        message.job_name = job_name
+        message.task_index = task_index
+        message.protocol = _PROTOCOL if protocol is None else protocol
+    if config is not None:
+        message.default_session_config.MergeFrom(config)
+    return message
+
+
+def _address(server_def: Any) -> str:
+    """The address of the server's own task."""
+    jobs = {job.name: job for job in server_def.cluster.job}
+    if server_def.job_name not in jobs:
+        raise errors.InternalError(
+            None, None, f'Job "{server_def.job_name}" was not defined in cluster'
+        )
+    tasks = jobs[server_def.job_name].tasks
+    if server_def.task_index not in tasks:
+        raise errors.InternalError(
+            None,
+            None,
+            f'Task {server_def.task_index} was not defined in job "{server_def.job_name}"',
+        )
+    return str(tasks[server_def.task_index])
+
+
+def _port(address: str) -> int:
+    """The port of an address; a free one for port 0."""
+    digits = address.rpartition(":")[2]
+    if ":" not in address or not digits.isdigit():
+        raise errors.InvalidArgumentError(
+            None, None, f'Could not parse port for local server from "{address}".'
+        )
+    if int(digits):
+        return int(digits)
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    """A task of a cluster: `tf.Session(server.target)` runs steps in it.
+
+    Variables and queues of a server live until `tf.Session.reset(server.target)`, and are shared
+    by all sessions on it.
+
+    Args:
+      server_or_cluster_def: a `ClusterSpec`, or what one is made of, or a `ServerDef`.
+      job_name: the job of this task; not needed if there is one job.
+      task_index: its index; not needed if the job has one task.
+      protocol: "grpc".
+      config: a `ConfigProto` for sessions.
+      start: whether to start it at once.
+    """
+
+    def __init__(
+        self,
+        server_or_cluster_def: Any,
+        job_name: str | None = None,
+        task_index: int | None = None,
+        protocol: str | None = None,
+        config: Any = None,
+        start: bool = True,
+    ):
+        self._server_def = _make_server_def(
+            server_or_cluster_def, job_name, task_index, protocol, config
+        )
+        if self._server_def.protocol != _PROTOCOL:
+            raise errors.NotFoundError(
+                None,
+                None,
+                "No server factory registered for the given ServerDef: "
+                f"{self._server_def}\nThe available server factories are: [ GRPC_SERVER ]",
+            )
+        address = _address(self._server_def)
+        tasks = sum(len(job.tasks) for job in self._server_def.cluster.job)
+        if tasks > 1:
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"tf.train.Server: the cluster has {tasks} tasks, and a server of Penstock can't "
+                "yet talk to other tasks; a cluster of one task works within its own process",
+            )
+        self._target = f"{_PROTOCOL}://localhost:{_port(address)}"
+        self.resources = ResourceManager()
+        self._never = threading.Event()
+        if start:
+            self.start()
+
+    def start(self) -> None:
+        """Starts the server; starting it again does nothing."""
+        with _lock:
+            if _servers.setdefault(self._target, self) is not self:
+                raise errors.UnknownError(
+                    None, None, f"Could not start gRPC server: {self._target} is in use"
+                )
+
+    def join(self) -> None:
+        """Waits until the server is shut down, which is never."""
+        while not self._never.wait(timeout=1.0):
+            pass  # in short waits, so that Ctrl-C ends it on every system
+
+    @property
+    def server_def(self) -> Any:
+        """The `ServerDef` of this server."""
+        return self._server_def
+
+    @property
+    def target(self) -> str:
+        """What to give to `tf.Session` to use this server."""
+        return self._target
+
+    @property
+    def task_name(self) -> str:
+        """The first part of the names of this server's devices."""
+        return f"/job:{self._server_def.job_name}/replica:0/task:{self._server_def.task_index}"
+
+    @staticmethod
+    def create_local_server(config: Any = None, start: bool = True) -> Server:
+        """A server of its own, for this process."""
+        return Server({"local": ["localhost:0"]}, protocol=_PROTOCOL, config=config, start=start)

@@ -1,0 +1,416 @@
+"""Datasets whose elements functions compute, choose, or start."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+
+from penstock import errors
+from penstock.kernels.datasets.batching import WholeBatches, batch_count, positive_batch_size
+from penstock.kernels.datasets.stacking import batch_of
+from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.sparse_rows import invalid
+from penstock.state.datasets import UNKNOWN, DerivedDataset, Elements, UnaryElements, same_number
+
+
+def function_of(node, env, key="f"):
+    """The function that an attr of a node names, to be called with runtime values."""
+    return env.function(node, node.attrs[key].name, node.attrs[key].attrs)
+
+
+def out_of_range(error, preserve):
+    """Where a function says that the range is over: the end, or a failure of this element."""
+    if preserve:
+        raise invalid(f"Function invocation produced OutOfRangeError: {error.message}") from error
+
+
+class _MapDataset(DerivedDataset):
+    """A dataset with a function of each element."""
+
+    is_mapped = True
+
+
+class Mapped(UnaryElements):
+    """A function of each element and of captured values."""
+
+    def __init__(self, source, function, captured, context, preserve):
+        super().__init__(source)
+        self._function, self._captured, self._call = function, captured, context.call
+        self._preserve = preserve
+
+    def next(self):
+        element = self._source.next()
+        if element is None:
+            return None
+        try:
+            return self._call(self._function, element + self._captured)
+        except errors.OutOfRangeError as error:
+            out_of_range(error, self._preserve)
+            return None
+
+
+@kernel("MapDataset", "ExperimentalMapDataset", devices=HOST)
+def _(node, env):
+    function, preserve = function_of(node, env), node.attrs["preserve_cardinality"]
+
+    def run(source, *captured):
+        own = function.renewed()
+        return _MapDataset(
+            source,
+            lambda elements, context: Mapped(elements, own, captured, context, preserve),
+            same_number if preserve else None,
+        )
+
+    return run
+
+
+class _Ready:
+    """A result that was there already: restored, or the failure of the source."""
+
+    def __init__(self, element=None, error=None):
+        self._element, self._error = element, error
+
+    def result(self):
+        if self._error is not None:
+            raise self._error
+        return self._element
+
+
+_CALLS_TO_MEASURE = 64
+_SHORT_CALL = 0.5e-3  # seconds
+
+
+class _Usefulness:
+    """Whether calls of a function are worth threads, by the times of the first ones.
+
+    Threads help where calls wait, or are long in kernels that release the interpreter. Short calls
+    that keep it busy are faster one after the other.
+    """
+
+    def __init__(self):
+        self._calls = 0
+        self._wall = self._busy = 0.0
+
+    def measured(self, call, function, values):
+        wall, busy = time.perf_counter(), time.thread_time()
+        try:
+            return call(function, values)
+        finally:
+            self._wall += time.perf_counter() - wall
+            self._busy += time.thread_time() - busy
+            self._calls += 1
+
+    def is_low(self):
+        if self._calls < _CALLS_TO_MEASURE:
+            return False
+        return self._busy / self._calls < _SHORT_CALL and self._busy > 0.3 * self._wall
+
+
+class ParallelMapped(UnaryElements):
+    """A function of up to `threads` elements at once; results come in the order of the source."""
+
+    def __init__(self, source, function, captured, context, threads, preserve):
+        super().__init__(source)
+        self._function, self._captured, self._context = function, captured, context
+        self._threads, self._preserve = threads, preserve
+        self._pool = None
+        self._usefulness = _Usefulness()
+        self._pending = deque()
+        self._ended = False
+
+    def next(self):
+        if not self._usefulness.is_low():
+            self._fill()
+        elif not self._pending:
+            return self._next_alone()
+        if not self._pending:
+            return None
+        try:
+            return self._pending.popleft().result()
+        except errors.OutOfRangeError as error:
+            out_of_range(error, self._preserve)
+            self._pending.clear()
+            self._ended = True
+            return None
+        except CancelledError:
+            raise errors.CancelledError(None, None, "the iterator was closed") from None
+
+    def _next_alone(self):
+        """The next result, computed in this thread."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+            self._pool = None
+        element = None if self._ended else self._source.next()
+        if element is None:
+            return None
+        try:
+            return self._context.call(self._function, element + self._captured)
+        except errors.OutOfRangeError as error:
+            out_of_range(error, self._preserve)
+            self._ended = True
+            return None
+
+    def _fill(self):
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads, "penstock-map")
+        call, function, captured = self._context.call, self._function, self._captured
+        measured = self._usefulness.measured
+        while not self._ended and len(self._pending) < self._threads:
+            try:
+                element = self._source.next()
+            except errors.OpError as error:
+                self._pending.append(_Ready(error=error))
+                continue
+            if element is None:
+                self._ended = True
+            else:
+                self._pending.append(
+                    self._pool.submit(measured, call, function, element + captured)
+                )
+
+    def save(self):
+        return [self._ended, [_saved(entry) for entry in self._pending], self._source.save()]
+
+    def restore(self, state):
+        self._ended, entries, source = state
+        self._pending = deque(_restored(entry) for entry in entries)
+        self._source.restore(source)
+
+    def close(self):
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+        super().close()
+
+
+def _saved(entry):
+    try:
+        return list(entry.result())
+    except errors.OpError as error:
+        return {"code": error.error_code, "message": error.message}
+
+
+def _restored(saved):
+    if isinstance(saved, dict):
+        failure = errors.exception_type_from_error_code(saved["code"])
+        return _Ready(error=failure(None, None, saved["message"]))
+    return _Ready(tuple(saved))
+
+
+def thread_count(number):
+    """How many threads a node asks for; -1 leaves it to us."""
+    number = int(number)
+    if number == -1:
+        return os.cpu_count() or 1
+    if number <= 0:
+        raise invalid("num_parallel_calls must be greater than zero.")
+    return number
+
+
+@kernel("ParallelMapDataset", "ParallelMapDatasetV2", devices=HOST)
+def _(node, env):
+    function, preserve = function_of(node, env), node.attrs["preserve_cardinality"]
+
+    def run(source, *captured_and_threads):
+        *captured, threads = captured_and_threads
+        captured, threads, own = tuple(captured), thread_count(threads), function.renewed()
+        return _MapDataset(
+            source,
+            lambda elements, context: ParallelMapped(
+                elements, own, captured, context, threads, preserve
+            ),
+            same_number if preserve else None,
+        )
+
+    return run
+
+
+@kernel("MapAndBatchDataset", "ExperimentalMapAndBatchDataset", devices=HOST)
+def _(node, env):
+    function, preserve = function_of(node, env), node.attrs["preserve_cardinality"]
+
+    def run(source, *rest):
+        *captured, size, threads, drop_remainder = rest
+        captured, size = tuple(captured), positive_batch_size(size)
+        threads, drop = thread_count(threads), bool(drop_remainder)
+        own = function.renewed()
+
+        def make(elements, context):
+            if threads == 1:
+                mapped = Mapped(elements, own, captured, context, preserve)
+            else:
+                mapped = ParallelMapped(elements, own, captured, context, threads, preserve)
+            return WholeBatches(mapped, size, drop, batch_of)
+
+        def count(of_source):
+            return batch_count(of_source, size, drop) if preserve else UNKNOWN
+
+        return DerivedDataset(source, make, count)
+
+    return run
+
+
+class _Filtered(UnaryElements):
+    def __init__(self, source, function, captured, context):
+        super().__init__(source)
+        self._function, self._captured, self._call = function, captured, context.call
+
+    def next(self):
+        while (element := self._source.next()) is not None:
+            if _truth(self._call(self._function, element + self._captured)):
+                return element
+        return None
+
+
+def _truth(results):
+    if len(results) != 1 or results[0].ndim:
+        raise invalid("Filter predicate `f` must return a scalar bool.")
+    return bool(results[0])
+
+
+@kernel("FilterDataset", devices=HOST)
+def _(node, env):
+    function = function_of(node, env, "predicate")
+
+    def run(source, *captured):
+        own = function.renewed()
+        return DerivedDataset(
+            source, lambda elements, context: _Filtered(elements, own, captured, context)
+        )
+
+    return run
+
+
+class _TakenWhile(UnaryElements):
+    def __init__(self, source, function, captured, context):
+        super().__init__(source)
+        self._function, self._captured, self._call = function, captured, context.call
+        self._ended = False
+
+    def next(self):
+        element = None if self._ended else self._source.next()
+        if element is not None and _truth(self._call(self._function, element + self._captured)):
+            return element
+        self._ended = True
+        return None
+
+    def save(self):
+        return [self._ended, self._source.save()]
+
+    def restore(self, state):
+        self._ended, source = state
+        self._source.restore(source)
+
+
+@kernel("TakeWhileDataset", "ExperimentalTakeWhileDataset", devices=HOST)
+def _(node, env):
+    function = function_of(node, env, "predicate")
+    return lambda source, *captured: DerivedDataset(
+        source, lambda elements, context: _TakenWhile(elements, function, captured, context)
+    )
+
+
+class _Scanned(UnaryElements):
+    """Results of a function of the state and the element, which gives the next state too."""
+
+    def __init__(self, source, function, state, captured, context, preserve):
+        super().__init__(source)
+        self._function, self._captured, self._call = function, captured, context.call
+        self._state = state
+        self._preserve = preserve
+
+    def next(self):
+        element = self._source.next()
+        if element is None:
+            return None
+        try:
+            results = self._call(self._function, self._state + element + self._captured)
+        except errors.OutOfRangeError as error:
+            out_of_range(error, self._preserve)
+            return None
+        count = len(self._state)
+        self._state = tuple(results[:count])
+        return tuple(results[count:])
+
+    def save(self):
+        return [list(self._state), self._source.save()]
+
+    def restore(self, state):
+        values, source = state
+        self._state = tuple(values)
+        self._source.restore(source)
+
+
+@kernel("ScanDataset", "ExperimentalScanDataset", devices=HOST)
+def _(node, env):
+    function, preserve = function_of(node, env), node.attrs["preserve_cardinality"]
+    count = len(node.attrs["Tstate"])
+
+    def run(source, *rest):
+        state, captured, own = rest[:count], rest[count:], function.renewed()
+        return DerivedDataset(
+            source,
+            lambda elements, context: _Scanned(elements, own, state, captured, context, preserve),
+            same_number if preserve else None,
+        )
+
+    return run
+
+
+class _FlatMapped(UnaryElements):
+    """The elements of the datasets that a function makes of the elements, one after the other."""
+
+    def __init__(self, source, function, captured, context):
+        super().__init__(source)
+        self._function, self._captured, self._context = function, captured, context
+        self._argument = None
+        self._inner: Elements | None = None
+
+    def next(self):
+        while True:
+            if self._inner is not None:
+                element = self._inner.next()
+                if element is not None:
+                    return element
+                self._inner.close()
+                self._inner = None
+            self._argument = self._source.next()
+            if self._argument is None:
+                return None
+            self._inner = self._started(self._argument)
+
+    def _started(self, argument):
+        (dataset,) = self._context.call(self._function, argument + self._captured)
+        return dataset.iterate(self._context)
+
+    def save(self):
+        inner = None if self._inner is None else [list(self._argument), self._inner.save()]
+        return [inner, self._source.save()]
+
+    def restore(self, state):
+        inner, source = state
+        self._source.restore(source)
+        self._inner = None
+        if inner is not None:
+            self._argument = tuple(inner[0])
+            self._inner = self._started(self._argument)
+            self._inner.restore(inner[1])
+
+    def close(self):
+        if self._inner is not None:
+            self._inner.close()
+        super().close()
+
+
+@kernel("FlatMapDataset", devices=HOST)
+def _(node, env):
+    function = function_of(node, env)
+
+    def run(source, *captured):
+        own = function.renewed()
+        return DerivedDataset(
+            source, lambda elements, context: _FlatMapped(elements, own, captured, context)
+        )
+
+    return run

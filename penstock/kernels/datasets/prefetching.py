@@ -1,0 +1,130 @@
+"""Datasets whose next elements a thread computes ahead of time."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from queue import SimpleQueue
+
+from penstock import errors
+from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.sparse_rows import invalid
+from penstock.state.datasets import DerivedDataset, UnaryElements, same_number
+
+_UNTUNED = 8  # elements ahead where the program leaves their number to us
+
+
+class _Failure:
+    __slots__ = ("error",)
+
+    def __init__(self, error):
+        self.error = error
+
+
+class _Ahead:
+    """What the thread and its reader share. The thread doesn't know the reader, whose end it is
+    therefore told; `lock` is held while an element is on its way from the source to the queue.
+    """
+
+    def __init__(self, source, size):
+        self.source = source
+        self.ready = SimpleQueue()
+        self.turns = SimpleQueue()  # one entry for each element that may be computed
+        self.lock = threading.Lock()
+        self.stopped = False
+        self.ended = False
+        for _ in range(size):
+            self.turns.put(None)
+
+    def run(self):
+        while True:
+            self.turns.get()
+            with self.lock:
+                if self.stopped:
+                    return
+                try:
+                    element = self.source.next()
+                except Exception as error:
+                    element = _Failure(error)
+                self.ready.put(element)
+                if element is None:
+                    self.ended = True
+                    return
+
+    def stop(self):
+        self.stopped = True
+        self.turns.put(None)
+        self.ready.put(_Failure(errors.CancelledError(None, None, "the iterator was closed")))
+
+
+class _Prefetched(UnaryElements):
+    def __init__(self, source, size):
+        super().__init__(source)
+        self._size = size
+        self._ahead = None
+        self._kept = []  # restored elements, in reverse order
+
+    def next(self):
+        if self._kept:
+            return self._given(self._kept.pop())
+        ahead = self._ahead or self._start()
+        if ahead.ended and ahead.ready.empty():
+            return None
+        element = ahead.ready.get()
+        ahead.turns.put(None)
+        return self._given(element)
+
+    @staticmethod
+    def _given(element):
+        if isinstance(element, _Failure):
+            raise element.error
+        return element
+
+    def _start(self):
+        ahead = self._ahead = _Ahead(self._source, self._size)
+        weakref.finalize(self, ahead.stop)
+        thread = threading.Thread(target=ahead.run, name="penstock-prefetch", daemon=True)
+        thread.start()
+        return ahead
+
+    def save(self):
+        ahead = self._ahead
+        if ahead is None:
+            waiting = self._kept[::-1]
+            return [[list(element) for element in waiting], self._source.save()]
+        with ahead.lock:
+            waiting = []
+            while not ahead.ready.empty():
+                waiting.append(ahead.ready.get())
+            for element in waiting:
+                ahead.ready.put(element)
+            elements = [
+                list(element)
+                for element in (*self._kept[::-1], *waiting)
+                if element is not None and not isinstance(element, _Failure)
+            ]
+            return [elements, self._source.save()]
+
+    def restore(self, state):
+        elements, source = state
+        self._source.restore(source)
+        self._kept = [tuple(element) for element in reversed(elements)]
+
+    def close(self):
+        if self._ahead is not None:
+            self._ahead.stop()
+        super().close()
+
+
+@kernel("PrefetchDataset", devices=HOST)
+def _(node):
+    def run(source, size):
+        size = int(size)
+        if size < -1:
+            raise invalid("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
+        if size == 0:
+            return source
+        count = _UNTUNED if size == -1 else size
+        return DerivedDataset(source, lambda elements, _: _Prefetched(elements, count), same_number)
+
+    return run

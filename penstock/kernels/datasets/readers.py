@@ -1,0 +1,238 @@
+"""Datasets of the records or lines of files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+
+import numpy as np
+
+from penstock import errors
+from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.sparse_rows import invalid
+from penstock.platform.file_errors import file_errors
+from penstock.platform.paths import open_file
+from penstock.platform.record_files import RecordReader
+from penstock.state.datasets import Context, Dataset, Elements
+
+
+def scalar_string(data: bytes) -> np.ndarray:
+    """A string as a runtime value."""
+    value = np.empty((), dtype=object)
+    value[()] = data
+    return value
+
+
+class _Files(Elements):
+    """The records of one file after the other; `open_one(name)` gives a reader with `read`.
+
+    The place in a file is the number of records that were read of it, or the reader's own `offset`.
+    """
+
+    def __init__(self, names, open_one):
+        self._names, self._open_one = names, open_one
+        self._file = 0
+        self._records = 0
+        self._reader = None
+
+    def next(self):
+        while self._file < len(self._names):
+            if self._reader is None:
+                self._records = 0
+                self._reader = self._open_one(self._names[self._file])
+            try:
+                record = self._reader.read()
+            except errors.OpError:
+                self._next_file()  # what is left of a damaged file is not trusted
+                raise
+            if record is not None:
+                self._records += 1
+                value = np.empty((), dtype=object)
+                value[()] = record
+                return (value,)
+            self._next_file()
+        return None
+
+    def _next_file(self):
+        self._file += 1
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def save(self):
+        return [self._file, None if self._reader is None else self._records]
+
+    def restore(self, state):
+        self._file, records = state
+        self._reader = None
+        if records is not None:
+            self._reader = self._open_one(self._names[self._file])
+            for _ in range(records):
+                self._reader.read()
+            self._records = records
+
+    def close(self):
+        if self._reader is not None:
+            self._reader.close()
+
+
+class _FilesDataset(Dataset):
+    def __init__(self, names, open_one):
+        self._names, self._open_one = names, open_one
+
+    def iterate(self, context: Context) -> Elements:
+        return _Files(self._names, self._open_one)
+
+
+def file_names(value):
+    if value.ndim > 1:
+        raise invalid("`filenames` must be a scalar or a vector.")
+    return [name.decode() for name in value.reshape(-1)]
+
+
+def compression_of(value):
+    name = value.item().decode()
+    if name not in ("", "GZIP", "ZLIB"):
+        raise invalid(f"Unsupported compression_type {name}.")
+    return name
+
+
+@kernel("TFRecordDataset", devices=HOST)
+def _(node):
+    def run(names, compression, buffer_size, *offsets):
+        kind = compression_of(compression)
+        if int(buffer_size) < 0:
+            raise invalid("`buffer_size` must be >= 0 (0 == no buffering)")
+        return _FilesDataset(file_names(names), lambda name: RecordReader(name, kind))
+
+    return run
+
+
+class _Inflating(io.RawIOBase):
+    """A zlib file as it is read."""
+
+    def __init__(self, file):
+        self._file, self._inflater = file, zlib.decompressobj()
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        data = b""
+        while not data and not self._inflater.eof:
+            chunk = self._inflater.unconsumed_tail or self._file.read(1 << 16)
+            if not chunk:
+                return 0
+            data = self._inflater.decompress(chunk, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self):
+        self._file.close()
+        super().close()
+
+
+class _Gunzipping(gzip.GzipFile):
+    """A gzip file that closes what it reads."""
+
+    def __init__(self, file):
+        super().__init__(fileobj=file)
+        self._packed = file
+
+    def close(self):
+        super().close()
+        self._packed.close()
+
+
+def open_text(name, compression):
+    """A file's bytes, uncompressed."""
+    file = open_file(name, "rb")
+    if compression == "GZIP":
+        return _Gunzipping(file)
+    return io.BufferedReader(_Inflating(file)) if compression == "ZLIB" else file
+
+
+class _Lines:
+    """The lines of a file, without their ends: LF or CR LF."""
+
+    def __init__(self, name, compression):
+        self._name = name
+        self._file = open_text(name, compression)
+
+    def read(self):
+        with file_errors(self._name):
+            line = self._file.readline()
+        if not line:
+            return None
+        if line.endswith(b"\n"):
+            line = line[:-1]
+        return line[:-1] if line.endswith(b"\r") else line
+
+    def close(self):
+        self._file.close()
+
+
+@kernel("TextLineDataset", devices=HOST)
+def _(node):
+    def run(names, compression, buffer_size):
+        kind = compression_of(compression)
+        if int(buffer_size) < 0:
+            raise invalid("`buffer_size` must be >= 0 (0 == default)")
+        return _FilesDataset(file_names(names), lambda name: _Lines(name, kind))
+
+    return run
+
+
+class _FixedLength:
+    """Records of one length, between a header and a footer."""
+
+    def __init__(self, name, header, length, footer, compression):
+        self._length = length
+        if compression:
+            with open_text(name, compression) as whole:
+                data = whole.read()
+            self._file, size = io.BytesIO(data), len(data)
+        else:
+            self._file = open_file(name, "rb")
+            size = self._file.seek(0, 2)
+        body = size - header - footer
+        if body % length:
+            self._file.close()
+            raise invalid(
+                f'Excess bytes for file "{name}": header ({header}) + k * record ({length}) + '
+                f"footer ({footer}) bytes are expected, the file has {size}: it has body length "
+                f"{body} bytes, which is not an exact multiple of the record length ({length} "
+                "bytes)."
+            )
+        self._left = body // length
+        self._file.seek(header)
+
+    def read(self):
+        if self._left <= 0:
+            return None
+        self._left -= 1
+        return self._file.read(self._length)
+
+    def close(self):
+        self._file.close()
+
+
+@kernel("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", devices=HOST)
+def _(node):
+    def run(names, header, length, footer, buffer_size, compression=None):
+        header, length, footer = int(header), int(length), int(footer)
+        if header < 0:
+            raise invalid("`header_bytes` must be >= 0")
+        if length <= 0:
+            raise invalid("`record_bytes` must be > 0")
+        if footer < 0:
+            raise invalid("`footer_bytes` must be >= 0")
+        if int(buffer_size) < 0:
+            raise invalid("`buffer_size` must be >= 0 (0 == default)")
+        kind = "" if compression is None else compression_of(compression)
+        return _FilesDataset(
+            file_names(names), lambda name: _FixedLength(name, header, length, footer, kind)
+        )
+
+    return run

@@ -1,0 +1,255 @@
+"""Datasets with some of the elements of another: take, skip, shard, unique, without errors."""
+
+from __future__ import annotations
+
+import time
+
+from penstock import errors
+from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.sparse_rows import invalid
+from penstock.kernels.values import to_array
+from penstock.state.datasets import INFINITE, UNKNOWN, DerivedDataset, UnaryElements, same_number
+
+
+class _Taken(UnaryElements):
+    def __init__(self, source, count):
+        super().__init__(source)
+        self._left = count
+
+    def next(self):
+        if self._left == 0:
+            return None
+        element = self._source.next()
+        if element is None:
+            self._left = 0
+        elif self._left > 0:
+            self._left -= 1
+        return element
+
+    def save(self):
+        return [self._left, self._source.save()]
+
+    def restore(self, state):
+        self._left, source = state
+        self._source.restore(source)
+
+
+@kernel("TakeDataset", devices=HOST)
+def _(node):
+    def run(source, count):
+        count = int(count)
+
+        def cardinality(of_source):
+            if count < 0 or of_source == UNKNOWN:
+                return of_source
+            return count if of_source == INFINITE else min(count, of_source)
+
+        return DerivedDataset(source, lambda elements, _: _Taken(elements, count), cardinality)
+
+    return run
+
+
+class _Skipped(UnaryElements):
+    """Skips elements before the first one; all of them if the number is negative."""
+
+    def __init__(self, source, count):
+        super().__init__(source)
+        self._left = count
+
+    def next(self):
+        if self._left < 0:
+            return None
+        while self._left:
+            self._left -= 1
+            if self._source.next() is None:
+                self._left = 0
+                return None
+        return self._source.next()
+
+    def save(self):
+        return [self._left, self._source.save()]
+
+    def restore(self, state):
+        self._left, source = state
+        self._source.restore(source)
+
+
+@kernel("SkipDataset", devices=HOST)
+def _(node):
+    def run(source, count):
+        count = int(count)
+
+        def cardinality(of_source):
+            if count < 0:
+                return 0
+            return of_source if of_source < 0 else max(0, of_source - count)
+
+        return DerivedDataset(source, lambda elements, _: _Skipped(elements, count), cardinality)
+
+    return run
+
+
+class _Shard(UnaryElements):
+    def __init__(self, source, shards, index):
+        super().__init__(source)
+        self._before, self._after = index, shards - 1 - index
+        self._pending = self._before
+
+    def next(self):
+        source_next = self._source.next
+        for _ in range(self._pending):
+            if source_next() is None:
+                return None
+        self._pending = self._after + self._before
+        return source_next()
+
+    def save(self):
+        return [self._pending, self._source.save()]
+
+    def restore(self, state):
+        self._pending, source = state
+        self._source.restore(source)
+
+
+@kernel("ShardDataset", devices=HOST)
+def _(node):
+    def run(source, shards, index):
+        shards, index = int(shards), int(index)
+        if shards <= 0:
+            raise invalid(
+                f"Number of shards must be greater than zero (currently num_shards = {shards})."
+            )
+        if not 0 <= index < shards:
+            raise invalid(f"Index must be between 0 and {shards - 1} (currently index = {index}).")
+
+        def cardinality(of_source):
+            return of_source if of_source < 0 else (of_source - index + shards - 1) // shards
+
+        return DerivedDataset(
+            source, lambda elements, _: _Shard(elements, shards, index), cardinality
+        )
+
+    return run
+
+
+class _Unique(UnaryElements):
+    def __init__(self, source):
+        super().__init__(source)
+        self._seen = {}
+
+    def next(self):
+        while (element := self._source.next()) is not None:
+            array = to_array(element[0])
+            key = tuple(array.reshape(-1).tolist()), array.shape
+            if key not in self._seen:
+                self._seen[key] = element[0]
+                return element
+        return None
+
+    def save(self):
+        return [list(self._seen.values()), self._source.save()]
+
+    def restore(self, state):
+        values, source = state
+        arrays = [to_array(value) for value in values]
+        self._seen = {
+            (tuple(array.reshape(-1).tolist()), array.shape): value
+            for array, value in zip(arrays, values, strict=True)
+        }
+        self._source.restore(source)
+
+
+@kernel("UniqueDataset", "ExperimentalUniqueDataset", devices=HOST)
+def _(node):
+    return lambda source: DerivedDataset(source, lambda elements, _: _Unique(elements))
+
+
+class _WithoutErrors(UnaryElements):
+    def next(self):
+        while True:
+            try:
+                return self._source.next()
+            except errors.CancelledError:
+                raise
+            except errors.OpError:
+                continue
+
+
+@kernel("IgnoreErrorsDataset", "ExperimentalIgnoreErrorsDataset", devices=HOST)
+def _(node):
+    return lambda source: DerivedDataset(source, lambda elements, _: _WithoutErrors(elements))
+
+
+class _Slowed(UnaryElements):
+    def __init__(self, source, microseconds):
+        super().__init__(source)
+        self._pause = microseconds / 1e6
+
+    def next(self):
+        time.sleep(self._pause)
+        return self._source.next()
+
+
+@kernel("SleepDataset", "ExperimentalSleepDataset", devices=HOST)
+def _(node):
+    return lambda source, pause: DerivedDataset(
+        source, lambda elements, _: _Slowed(elements, int(pause)), same_number
+    )
+
+
+# Datasets that only tell TensorFlow's runtime how to run: their elements are those of the source.
+@kernel(
+    "OptionsDataset",
+    "OptimizeDataset",
+    "ModelDataset",
+    "MaxIntraOpParallelismDataset",
+    "ExperimentalMaxIntraOpParallelismDataset",
+    "PrivateThreadPoolDataset",
+    "ExperimentalPrivateThreadPoolDataset",
+    "AssertNextDataset",
+    "ExperimentalAssertNextDataset",
+    "NonSerializableDataset",
+    "ExperimentalNonSerializableDataset",
+    "WrapDatasetVariant",
+    "UnwrapDatasetVariant",
+    devices=HOST,
+)
+def _(node):
+    return lambda source, *settings: source
+
+
+class _Counted(UnaryElements):
+    def __init__(self, source, expected):
+        super().__init__(source)
+        self._expected = expected
+        self._seen = 0
+
+    def next(self):
+        element = self._source.next()
+        self._seen += element is not None
+        too_many = self._expected >= 0 and self._seen > self._expected
+        too_few = element is None and self._expected != UNKNOWN and self._seen != self._expected
+        if too_many or too_few:
+            wanted = "infinite" if self._expected == INFINITE else f"{self._expected} elements"
+            contained = f"at least {self._seen}" if too_many else str(self._seen)
+            raise errors.FailedPreconditionError(
+                None,
+                None,
+                f"Input dataset was expected to contain {wanted} but contained {contained} "
+                f"element{'' if self._seen == 1 else 's'}.",
+            )
+        return element
+
+    def save(self):
+        return [self._seen, self._source.save()]
+
+    def restore(self, state):
+        self._seen, source = state
+        self._source.restore(source)
+
+
+@kernel("AssertCardinalityDataset", devices=HOST)
+def _(node):
+    return lambda source, expected: DerivedDataset(
+        source, lambda elements, _: _Counted(elements, int(expected)), lambda _: int(expected)
+    )

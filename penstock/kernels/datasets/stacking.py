@@ -1,0 +1,56 @@
+"""Putting elements together to a batch, and taking a batch apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from penstock.kernels.sparse_rows import brackets, invalid
+from penstock.state.datasets import Dataset
+
+
+def batch_of(elements):
+    """Elements of equal shapes as one, with a new first dimension."""
+    columns = zip(*elements, strict=True)
+    return tuple([_stacked(number, parts) for number, parts in enumerate(columns)])
+
+
+def _stacked(number, parts):
+    first = parts[0]
+    try:
+        if isinstance(first, torch.Tensor):
+            return torch.stack(parts)
+        return stack_host(parts)
+    except (RuntimeError, ValueError):
+        for place, part in enumerate(parts):
+            if tuple(part.shape) != tuple(first.shape):
+                raise invalid(
+                    f"Cannot batch tensors with different shapes in component {number}. First "
+                    f"element had shape {brackets(first.shape)} and element {place} had shape "
+                    f"{brackets(part.shape)}."
+                ) from None
+        raise
+
+
+def stack_host(parts):
+    """Strings, variants or datasets as one object array."""
+    if isinstance(parts[0], np.ndarray) and parts[0].ndim:
+        return np.stack(parts)
+    result = np.empty(len(parts), dtype=object)
+    for place, part in enumerate(parts):
+        if isinstance(part, np.ndarray):
+            if part.ndim:
+                raise ValueError("shapes differ")
+            part = part.item()
+        result[place] = part
+    return result
+
+
+def row(part, position):
+    """One entry of a batched value."""
+    if isinstance(part, torch.Tensor):
+        return part[position]
+    entry = part[position, ...]
+    if not entry.ndim and isinstance(entry.item(), Dataset):
+        return entry.item()
+    return entry

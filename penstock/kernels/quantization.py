@@ -1,0 +1,197 @@
+"""The kernels of quantization to integers and back."""
+
+import torch
+
+from penstock.errors import InvalidArgumentError
+from penstock.kernels.registry import kernel
+from penstock.kernels.values import torch_type
+
+
+def _invalid(message):
+    return InvalidArgumentError(None, None, message)
+
+
+def _away_from_zero(x):
+    """Rounded, halves away from zero."""
+    return torch.sign(x) * torch.floor(torch.abs(x) + 0.5)
+
+
+def _along(bound, axis, x):
+    """Bounds `[d]` in the shape in which they meet the axis of the values."""
+    if axis == -1:
+        return bound
+    shape = [1] * x.dim()
+    shape[axis] = -1
+    return bound.reshape(shape)
+
+
+def _limits(dtype):
+    info = torch.iinfo(dtype)
+    return float(info.min), float(info.max)
+
+
+def _check_bounds(low, high, axis, x, what="input_max_range must be larger than input_min_range."):
+    expected = () if axis == -1 else (x.shape[axis],)
+    for name, bound in (("min_range", low), ("max_range", high)):
+        if tuple(bound.shape) != expected:
+            raise _invalid(f"{name} has shape {list(bound.shape)}, expected {list(expected)}")
+    if bool((low > high).any()):
+        raise _invalid(what)
+
+
+# QuantizeV2 -----------------------------------------------------------------------------------
+
+
+@kernel("QuantizeV2", fresh=True)
+def _(node):
+    dtype = torch_type(node.attrs["T"])
+    axis, narrow = node.attrs["axis"], node.attrs["narrow_range"]
+    margin = node.attrs["ensure_minimum_range"]
+    round_ = torch.round if node.attrs["round_mode"] == "HALF_TO_EVEN" else _away_from_zero
+    quantize = {"MIN_COMBINED": _combined, "MIN_FIRST": _min_first, "SCALED": _scaled}[
+        node.attrs["mode"]
+    ]
+
+    def run(x, low, high):
+        _check_bounds(low, high, axis, x)
+        # Zero is between the bounds, and they are not too near to each other.
+        least = torch.maximum(low.abs(), high.abs()).clamp(min=1.0) * margin
+        low = low.clamp(max=0.0)
+        high = torch.maximum(high, low + least).clamp(min=0.0)
+        values, low, high = quantize(x, low, high, dtype, axis, round_, narrow)
+        return values, low, high
+
+    return run
+
+
+def _combined(x, low, high, dtype, axis, round_, narrow):
+    lowest, highest = _limits(dtype)
+    half = (highest - lowest + 1) / 2 if lowest < 0 else 0.0
+    below, above = _along(low, axis, x), _along(high, axis, x)
+    scale = (highest - lowest) / (above - below)
+    shifted = (torch.minimum(torch.maximum(x, below), above) - below) * scale - half
+    return _to_integer(_away_from_zero(shifted), dtype), low, high
+
+
+def _min_first(x, low, high, dtype, axis, round_, narrow):
+    lowest, highest = _limits(dtype)
+    steps = highest - lowest + 1
+    below, above = _along(low, axis, x).double(), _along(high, axis, x).double()
+    scale = steps / ((above - below) * (steps / (steps - 1)))
+    placed = _away_from_zero(x.double() * scale) - _away_from_zero(below * scale) + lowest
+    return _to_integer(placed, dtype), low, high
+
+
+def _scaled(x, low, high, dtype, axis, round_, narrow):
+    lowest, highest = _limits(dtype)
+    lowest += float(narrow)
+    biggest = torch.finfo(torch.float32).max
+    from_low = torch.where(low * lowest > 0, lowest / low, biggest)
+    from_high = torch.where(high * highest > 0, highest / high, biggest)
+    scale = torch.minimum(from_low, from_high)
+    low, high = lowest / scale, highest / scale
+    clipped = torch.minimum(torch.maximum(x, _along(low, axis, x)), _along(high, axis, x))
+    return _to_integer(round_(clipped * _along(scale, axis, x)), dtype), low, high
+
+
+def _to_integer(x, dtype):
+    lowest, highest = _limits(dtype)
+    return x.double().clamp(lowest, highest).to(dtype)
+
+
+# Dequantize -----------------------------------------------------------------------------------
+
+
+@kernel("Dequantize", fresh=True)
+def _(node):
+    mode, axis, narrow = (node.attrs[key] for key in ("mode", "axis", "narrow_range"))
+    dtype = torch_type(node.attrs["dtype"])
+
+    def run(x, low, high):
+        _check_bounds(low, high, axis, x)
+        lowest, highest = _limits(x.dtype)
+        low, high = _along(low, axis, x), _along(high, axis, x)
+        if mode == "MIN_COMBINED":
+            half = (highest - lowest + 1) / 2 if lowest < 0 else 0.0
+            return ((x.float() + half) * ((high - low) / (highest - lowest)) + low).to(dtype)
+        if mode == "MIN_FIRST":
+            return _from_min_first(x, low, high, lowest, highest).to(dtype)
+        lowest += float(narrow)
+        scale = high / highest
+        if lowest < 0:
+            scale = torch.maximum(scale, low / lowest)
+        return (x.float() * scale).to(dtype)
+
+    return run
+
+
+def _from_min_first(x, low, high, lowest, highest):
+    steps = highest - lowest + 1
+    low, high = low.double(), high.double()
+    scale = (high - low) * (steps / (steps - 1)) / steps
+    start = torch.where(scale == 0, low, _away_from_zero(low / scale) * scale)
+    return (start + (x.double() - lowest) * scale).float()
+
+
+# Both -----------------------------------------------------------------------------------------
+
+
+@kernel("QuantizeAndDequantizeV2", fresh=True)
+def _(node):
+    bits = node.attrs["num_bits"]
+    floor_up = node.attrs["round_mode"] == "HALF_UP"
+    there_and_back = _there_and_back(node, floor_up)
+    _check_bits(bits, node.attrs["signed_input"])
+    return lambda x, low, high: there_and_back(x, low, high, bits)
+
+
+@kernel("QuantizeAndDequantizeV3", fresh=True)
+def _(node):
+    there_and_back = _there_and_back(node, floor_up=False)
+
+    def run(x, low, high, num_bits):
+        bits = int(num_bits)
+        _check_bits(bits, node.attrs["signed_input"])
+        return there_and_back(x, low, high, bits)
+
+    return run
+
+
+def _check_bits(bits, signed):
+    if not 0 < bits < (62 if signed else 63):
+        raise _invalid(f"num_bits is out of range: {bits} with signed_input_ {int(signed)}")
+
+
+def _there_and_back(node, floor_up):
+    signed, narrow = node.attrs["signed_input"], node.attrs["narrow_range"]
+    given, axis = node.attrs["range_given"], node.attrs["axis"]
+
+    def run(x, low, high, bits):
+        if given:
+            _check_bounds(low, high, axis, x, "Invalid range: input_min > input_max")
+        else:
+            low, high = _range_of(x, axis)
+        lowest = -(2.0 ** (bits - 1)) + narrow if signed else 0.0
+        highest = 2.0 ** (bits - 1) - 1 if signed else 2.0**bits - 1
+        low, high = _along(low, axis, x), _along(high, axis, x)
+        biggest = torch.finfo(x.dtype).max
+        from_low = torch.where(low * lowest > 0, lowest / low, biggest)
+        from_high = torch.where(high * highest > 0, highest / high, biggest)
+        by_low = from_low < from_high
+        scale = torch.where(by_low, from_low, from_high)
+        inverse = torch.where(by_low, low / lowest if lowest else low, high / highest)
+        if given:
+            below = torch.where(by_low, low, lowest * inverse)
+            above = torch.where(by_low, highest * inverse, high)
+            x = torch.minimum(torch.maximum(x, below), above)
+        scaled = x * scale
+        return (torch.floor(scaled + 0.5) if floor_up else torch.round(scaled)) * inverse
+
+    return run
+
+
+def _range_of(x, axis):
+    if axis == -1:
+        return x.min(), x.max()
+    rest = [i for i in range(x.dim()) if i != axis]
+    return (x.amin(rest), x.amax(rest)) if rest else (x, x)
