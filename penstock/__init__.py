@@ -1,6 +1,27 @@
 """TensorFlow as its papers describe it, on today's kernels: `import penstock as tf`."""
 
-from penstock import bitwise, errors, initializers, math, nn, ops, random, raw_ops, summary, train
+from penstock import (
+    bitwise,
+    debugging,
+    errors,
+    initializers,
+    internal_paths,
+    layers,
+    losses,
+    math,
+    metrics,
+    namespaces,
+    nest,
+    nn,
+    ops,
+    random,
+    raw_ops,
+    sets,
+    sparse,
+    strings,
+    summary,
+    train,
+)
 from penstock.autodiff.aggregation import AggregationMethod
 from penstock.autodiff.gradients import UnconnectedGradients, gradients
 from penstock.autodiff.hessians import hessians
@@ -9,6 +30,8 @@ from penstock.autodiff.registration import (
     NotDifferentiable,
     RegisterGradient,
     custom_gradient,
+    grad_pass_through,
+    recompute_grad,
 )
 from penstock.client.explain import explain
 from penstock.client.session import InteractiveSession, Session
@@ -43,6 +66,8 @@ from penstock.dtypes import (
     variant,
 )
 from penstock.errors import OpError
+from penstock.execution_modes import *
+from penstock.functional import foldl, foldr, map_fn, scan, vectorized_map
 from penstock.ir.collections import GraphKeys
 from penstock.ir.composite import (
     IndexedSlices,
@@ -56,36 +81,104 @@ from penstock.ir.graph import Graph
 from penstock.ir.importer import import_graph_def
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
+from penstock.ir.sparse_tensor_spec import SparseTensorSpec
 from penstock.ir.tensor import Tensor
+from penstock.ir.tensor_spec import TensorSpec
+from penstock.old_names import *
+from penstock.ops.accumulators import *
 from penstock.ops.array import *
+from penstock.ops.bounds import *
 from penstock.ops.conditionals import *
+from penstock.ops.confusion import *
 from penstock.ops.constants import *
 from penstock.ops.control import *
 from penstock.ops.debugging import *
+from penstock.ops.decoding import *
+from penstock.ops.decompositions import *
+from penstock.ops.edit_distance import *
+from penstock.ops.fake_quantization import *
+from penstock.ops.feature_specs import *
+from penstock.ops.files import *
+from penstock.ops.fourier import *
+from penstock.ops.functions import function
+from penstock.ops.image_patches import extract_image_patches
+from penstock.ops.indexed_slices import convert_to_tensor_or_indexed_slices
 from penstock.ops.initializers import *
+from penstock.ops.least_squares import *
+from penstock.ops.linear_systems import *
+from penstock.ops.lookup_tables import *
 from penstock.ops.loops import *
 from penstock.ops.math import *
+from penstock.ops.matrix_functions import *
+from penstock.ops.numerics import *
+from penstock.ops.old_summaries import *
+from penstock.ops.orthogonal_initializers import *
+from penstock.ops.parsing import *
 from penstock.ops.partitioners import *
+from penstock.ops.printing import *
+from penstock.ops.quantization import *
+from penstock.ops.queues import *
 from penstock.ops.random import *
+from penstock.ops.rank_assertions import *
+from penstock.ops.readers import *
+from penstock.ops.regex import *
+from penstock.ops.repeating import *
+from penstock.ops.rolling import *
 from penstock.ops.script import *
 from penstock.ops.seeds import *
+from penstock.ops.session_handles import *
+from penstock.ops.sorting import *
+from penstock.ops.sparse_arithmetic import *
+from penstock.ops.sparse_conversion import *
+from penstock.ops.sparse_matmul import *
+from penstock.ops.sparse_reductions import *
+from penstock.ops.sparse_serialization import *
+from penstock.ops.sparse_structure import *
+from penstock.ops.sparse_tensors import *
 from penstock.ops.sparse_to_dense import *
+from penstock.ops.spectral_decompositions import *
+from penstock.ops.string_hashing import *
+from penstock.ops.string_joining import *
+from penstock.ops.string_numbers import *
+from penstock.ops.string_splitting import *
+from penstock.ops.strings import *
+from penstock.ops.templates import *
+from penstock.ops.tensor_array import *
+from penstock.ops.tensor_values import *
+from penstock.ops.type_assertions import *
+from penstock.ops.value_assertions import *
 from penstock.ops.variable_collections import *
 from penstock.ops.variable_creation import *
 from penstock.ops.variable_scope import *
 from penstock.ops.variable_updates import *
 from penstock.ops.variables import *
+from penstock.platform.logging import get_logger
+from penstock.platform.versions import *
+from penstock.printing import print
 from penstock.proto import (
     AttrValue,
     ConfigProto,
+    Event,
     GPUOptions,
     GraphDef,
     GraphOptions,
+    HistogramProto,
+    LogMessage,
+    MetaGraphDef,
+    NameAttrList,
     NodeDef,
     OptimizerOptions,
     RunMetadata,
     RunOptions,
+    SessionLog,
+    Summary,
+    SummaryMetadata,
+    TensorInfo,
 )
-from penstock.shapes import Dimension, TensorShape
+from penstock.shapes import Dimension, TensorShape, dimension_at_index, dimension_value
 
 __version__ = "0.1.0"
+
+internal_paths.install()
+namespaces.install()
+

@@ -27,11 +27,168 @@ REASONS: dict[str, str] = {
     "tf.xla": "Plans are compiled without being asked to.",
     "tf.contrib.compiler": "Plans are compiled without being asked to.",
     "tf.tpu": "There are no TPUs here.",
-    "tf.contrib.tpu": "There are no TPUs here: use tf.estimator, or a session on a CPU or GPU.",
+    "tf.contrib.seq2seq.dynamic_rnn_decoder": "TensorFlow 1.2 replaced it: use "
+    "tf.contrib.seq2seq.dynamic_decode with a BasicDecoder and a TrainingHelper.",
+    "tf.contrib.seq2seq.simple_decoder_fn_train": "TensorFlow 1.2 replaced it: use "
+    "tf.contrib.seq2seq.TrainingHelper.",
+    "tf.contrib.seq2seq.simple_decoder_fn_inference": "TensorFlow 1.2 replaced it: use "
+    "tf.contrib.seq2seq.GreedyEmbeddingHelper.",
+    "tf.contrib.seq2seq.attention_decoder_fn_train": "TensorFlow 1.2 replaced it: use "
+    "tf.contrib.seq2seq.AttentionWrapper with a TrainingHelper.",
+    "tf.contrib.seq2seq.attention_decoder_fn_inference": "TensorFlow 1.2 replaced it: use "
+    "tf.contrib.seq2seq.AttentionWrapper with a GreedyEmbeddingHelper.",
+    "tf.contrib.seq2seq.prepare_attention": "TensorFlow 1.2 replaced it: use "
+    "tf.contrib.seq2seq.BahdanauAttention or LuongAttention.",
+    "tf.contrib.distributions.bijectors": "Transformed distributions are not there: transform "
+    "samples and log_prob in the graph.",
+    "tf.contrib.tpu": "There are no TPUs here: TPUEstimator runs with use_tpu=False, and a session "
+    "on a CPU or GPU.",
+    **dict.fromkeys(
+        [
+            "tf.estimator.BoostedTreesClassifier",
+            "tf.estimator.BoostedTreesEstimator",
+            "tf.estimator.BoostedTreesRegressor",
+            "tf.estimator.experimental.boosted_trees_classifier_train_in_memory",
+            "tf.estimator.experimental.boosted_trees_regressor_train_in_memory",
+            "tf.contrib.estimator.boosted_trees_classifier_train_in_memory",
+            "tf.contrib.estimator.boosted_trees_regressor_train_in_memory",
+        ],
+        "Boosted trees are no dataflow graphs: use XGBoost or LightGBM.",
+    ),
+    "tf.estimator.tpu": "There are no TPUs here: tf.contrib.tpu.TPUEstimator runs with "
+    "use_tpu=False.",
+    "tf.estimator.experimental.KMeans": "Clustering is not there: use scikit-learn.",
+    "tf.estimator.experimental.LinearSDCA": "Dual coordinate ascent is not there: use the "
+    "optimizer 'Ftrl'.",
+    **dict.fromkeys(
+        ["tf.contrib.estimator.replicate_model_fn", "tf.contrib.estimator.TowerOptimizer"],
+        "Build a tower for each GPU under tf.device, and average their gradients.",
+    ),
+    **dict.fromkeys(
+        ["tf.contrib.estimator.RNNClassifier", "tf.contrib.estimator.RNNEstimator"],
+        "Write a model_fn with tf.nn.dynamic_rnn for a tf.estimator.Estimator.",
+    ),
+    **dict.fromkeys(
+        [
+            "tf.contrib.learn.KMeansClustering",
+            "tf.contrib.learn.SVM",
+            "tf.contrib.learn.DynamicRnnEstimator",
+            "tf.contrib.learn.StateSavingRnnEstimator",
+        ],
+        "Write a model_fn for a tf.estimator.Estimator.",
+    ),
+    **dict.fromkeys(
+        [
+            "tf.contrib.learn.io",
+            "tf.contrib.learn.read_batch_examples",
+            "tf.contrib.learn.read_batch_features",
+        ],
+        "Use tf.data.TFRecordDataset and tf.parse_example.",
+    ),
     "tf.contrib.cluster_resolver.TPUClusterResolver": "There are no TPUs here.",
+    "tf.train.do_quantize_training_on_graphdef": "Training does not simulate quantization.",
+    **dict.fromkeys(
+        ["tf.train.sdca_fprint", "tf.train.sdca_optimizer", "tf.train.sdca_shrink_l1"],
+        "Dual coordinate ascent is not there: use tf.train.FtrlOptimizer.",
+    ),
+    **dict.fromkeys(
+        [
+            "tf.contrib.training.SequenceQueueingStateSaver",
+            "tf.contrib.training.NextQueuedSequenceBatch",
+            "tf.contrib.training.batch_sequences_with_states",
+        ],
+        "Keep the state of a sequence in a variable, or feed it from step to step.",
+    ),
+    "tf.contrib.training.FeedingQueueRunner": "Feed through tf.placeholder, or use tf.data.",
+    **dict.fromkeys(
+        ["tf.profiler.advise", "tf.profiler.AdviceProto"],
+        "tf.profiler.profile shows where parameters and operations are.",
+    ),
+    "tf.contrib.tfprof.ProfileContext": "Use tf.train.ProfilerHook, or tf.profiler.profile.",
     "tf.contrib.tensorrt": "Graphs are optimised for the device at hand without being asked to.",
     "tf.contrib.tensor_forest": "Decision forests are no dataflow graphs: use scikit-learn.",
     "tf.contrib.boosted_trees": "Boosted trees are no dataflow graphs: use XGBoost or LightGBM.",
+    **dict.fromkeys(
+        [
+            "tf.contrib.layers.real_valued_column",
+            "tf.contrib.layers.sparse_column_with_hash_bucket",
+            "tf.contrib.layers.sparse_column_with_integerized_feature",
+            "tf.contrib.layers.sparse_column_with_keys",
+            "tf.contrib.layers.sparse_column_with_vocabulary_file",
+            "tf.contrib.layers.weighted_sparse_column",
+            "tf.contrib.layers.embedding_column",
+            "tf.contrib.layers.shared_embedding_columns",
+            "tf.contrib.layers.scattered_embedding_column",
+            "tf.contrib.layers.one_hot_column",
+            "tf.contrib.layers.bucketized_column",
+            "tf.contrib.layers.crossed_column",
+            "tf.contrib.layers.input_from_feature_columns",
+            "tf.contrib.layers.sequence_input_from_feature_columns",
+            "tf.contrib.layers.weighted_sum_from_feature_columns",
+            "tf.contrib.layers.joint_weighted_sum_from_feature_columns",
+            "tf.contrib.layers.create_feature_spec_for_parsing",
+            "tf.contrib.layers.parse_feature_columns_from_examples",
+            "tf.contrib.layers.parse_feature_columns_from_sequence_examples",
+            "tf.contrib.layers.transform_features",
+            "tf.contrib.layers.check_feature_columns",
+            "tf.contrib.layers.make_place_holder_tensors_for_base_features",
+            "tf.contrib.layers.infer_real_valued_columns",
+            "tf.contrib.layers.multi_class_target",
+            "tf.contrib.layers.regression_target",
+            "tf.contrib.layers.feature_column",
+        ],
+        "The columns of tf.contrib.layers are older than tf.feature_column, which has the same: "
+        "numeric_column, categorical_column_with_*, embedding_column, crossed_column.",
+    ),
+    "tf.contrib.layers.RevBlock": "Reversible blocks save memory only; stack the layers.",
+    "tf.contrib.layers.rev_block": "Reversible blocks save memory only; stack the layers.",
+    "tf.contrib.layers.recompute_grad": "It saves memory only; call the function itself.",
+    "tf.contrib.framework.CriticalSection": "Order the operations with tf.control_dependencies.",
+    "tf.contrib.framework.fuse_op": "It made graphs for one accelerator; use tf.graph_util.",
+    "tf.contrib.framework.RecordInput": "Use tf.data.TFRecordDataset.",
+    "tf.contrib.gan": "Write the two losses and train operations out, with tf.variable_scope for "
+    "each network and var_list of minimize(): that is what gan_train_ops makes.",
+    "tf.contrib.quantize": "Training with simulated quantization is a rewrite of the graph for "
+    "TensorFlow Lite; tf.fake_quant_with_min_max_vars does it by hand.",
+    "tf.contrib.graph_editor": "Rebuild the part of the graph, or import a GraphDef with the "
+    "input_map of tf.import_graph_def.",
+    "tf.contrib.opt.GGTOptimizer": "Use tf.train.AdamOptimizer.",
+    "tf.contrib.opt.ShampooOptimizer": "Use tf.train.AdamOptimizer.",
+    "tf.contrib.opt.ElasticAverageOptimizer": "Use tf.train.SyncReplicasOptimizer.",
+    "tf.contrib.opt.ModelAverageOptimizer": "Use tf.train.SyncReplicasOptimizer.",
+    "tf.contrib.opt.DropStaleGradientOptimizer": "Use tf.train.SyncReplicasOptimizer, which drops "
+    "stale gradients.",
+    "tf.contrib.opt.ScipyOptimizerInterface": "Give scipy.optimize.minimize a function that runs "
+    "the loss and tf.gradients of it in a session.",
+    "tf.contrib.opt.ExternalOptimizerInterface": "Give the optimizer a function that runs the loss "
+    "and tf.gradients of it in a session.",
+    "tf.contrib.summary.create_db_writer": "Events go to files: use create_file_writer.",
+    "tf.contrib.predictor.from_contrib_estimator": "Use tf.estimator and from_estimator.",
+    **dict.fromkeys(
+        [
+            "tf.contrib.metrics.auc_using_histogram",
+            "tf.contrib.metrics.auc_with_confidence_intervals",
+            "tf.contrib.metrics.precision_recall_at_equal_thresholds",
+            "tf.contrib.metrics.streaming_dynamic_auc",
+        ],
+        "Use tf.metrics.auc, or tf.contrib.metrics.streaming_curve_points for the curve itself.",
+    ),
+    "tf.contrib.metrics.streaming_concat": "Collect the values of each step in Python.",
+    "tf.contrib.metrics.streaming_sparse_average_precision_at_top_k": "Use "
+    "tf.metrics.average_precision_at_k.",
+    "tf.keras.applications": "Published networks come with weights to download: build the network "
+    "from tf.keras.layers and load its weights with load_weights.",
+    "tf.keras.callbacks.RemoteMonitor": "Penstock sends nothing over the network: use CSVLogger, "
+    "TensorBoard or LambdaCallback.",
+    "tf.keras.experimental": "Use tf.saved_model for serving, tf.keras.optimizers.schedules for "
+    "learning rates.",
+    "tf.keras.layers.ConvLSTM2D": "Use RNN with a cell that convolves.",
+    "tf.keras.layers.LocallyConnected1D": "Use a Lambda layer over tf.extract_image_patches.",
+    "tf.keras.layers.LocallyConnected2D": "Use a Lambda layer over tf.extract_image_patches.",
+    "tf.keras.mixed_precision": "Cast layers' inputs with dtype='float16' where wanted.",
+    "tf.keras.utils.HDF5Matrix": "Open the file with h5py: fit takes its datasets as arrays.",
+    "tf.keras.utils.multi_gpu_model": "Place layers with tf.device, and join their outputs.",
+    "tf.keras.utils.plot_model": "model.summary() prints the layers; TensorBoard draws the graph.",
 }
 
 #: What a program asked for and did not get, for a report at its end.

@@ -1,8 +1,10 @@
 """`tf.initializers`: initializers by their short names."""
 
 from penstock.ops import initializers as _initializers
+from penstock.ops import orthogonal_initializers as _orthogonal
 from penstock.ops import variable_collections as _collections
 from penstock.ops.initializers import he_normal, he_uniform, lecun_normal, lecun_uniform
+from penstock.ops.lookup_tables import tables_initializer
 
 __all__ = [
     "constant",
@@ -16,8 +18,10 @@ __all__ = [
     "lecun_uniform",
     "local_variables",
     "ones",
+    "orthogonal",
     "random_normal",
     "random_uniform",
+    "tables_initializer",
     "truncated_normal",
     "uniform_unit_scaling",
     "variables",
@@ -30,6 +34,7 @@ glorot_normal = _initializers.GlorotNormal
 glorot_uniform = _initializers.GlorotUniform
 identity = _initializers.Identity
 ones = _initializers.Ones
+orthogonal = _orthogonal.Orthogonal
 random_normal = _initializers.RandomNormal
 random_uniform = _initializers.RandomUniform
 truncated_normal = _initializers.TruncatedNormal

@@ -33,6 +33,12 @@ from penstock.ops.parsing import (
     parse_single_example,
     parse_single_sequence_example,
 )
+from penstock.ops.queues import (
+    PaddingFIFOQueue,
+    PriorityQueue,
+    QueueBase,
+    RandomShuffleQueue,
+)
 from penstock.ops.sparse_serialization import (
     deserialize_many_sparse,
     serialize_many_sparse,
@@ -47,10 +53,15 @@ from penstock.platform.tf_record import (
     tf_record_iterator,
 )
 from penstock.train.graph_files import write_graph
+from penstock.train.input_producers import match_filenames_once
 
 __all__ = [
     "FixedLenFeature",
     "FixedLenSequenceFeature",
+    "PaddingFIFOQueue",
+    "PriorityQueue",
+    "QueueBase",
+    "RandomShuffleQueue",
     "SparseFeature",
     "TFRecordCompressionType",
     "TFRecordOptions",
@@ -74,6 +85,7 @@ __all__ = [
     "extract_jpeg_shape",
     "gfile",
     "is_jpeg",
+    "match_filenames_once",
     "matching_files",
     "parse_example",
     "parse_sequence_example",

@@ -36,7 +36,8 @@ from penstock.ops.comparison import (
     logical_xor,
     not_equal,
 )
-from penstock.ops.counting import bincount, confusion_matrix
+from penstock.ops.confusion import confusion_matrix
+from penstock.ops.counting import bincount
 from penstock.ops.elementwise import (
     abs,
     ceil,
@@ -127,6 +128,7 @@ from penstock.ops.trigonometry import (
     sinh,
     tan,
 )
+from penstock.ops.value_assertions import is_non_decreasing, is_strictly_increasing
 
 __all__ = [
     "abs",
@@ -180,6 +182,8 @@ __all__ = [
     "is_finite",
     "is_inf",
     "is_nan",
+    "is_non_decreasing",
+    "is_strictly_increasing",
     "l2_normalize",
     "lbeta",
     "less",

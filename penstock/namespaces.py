@@ -31,6 +31,8 @@ LAZY = (
     "metrics",
     "profiler",
     "python_io",
+    "quantization",
+    "queue",
     "resource_loader",
     "saved_model",
     "signal",

@@ -1,5 +1,9 @@
 """`tf.nn`: what neural networks are made of."""
 
+from importlib import import_module
+from typing import Any
+
+from penstock.ctc_labels import collapse_repeated, ctc_unique_labels
 from penstock.ops.activations import (
     bias_add,
     crelu,
@@ -39,6 +43,9 @@ from penstock.ops.convolution import (
     conv3d_transpose,
     conv_transpose,
 )
+from penstock.ops.convolution import (
+    conv2d_transpose as deconv2d,
+)
 from penstock.ops.cross_entropy import (
     log_poisson_loss,
     sigmoid_cross_entropy_with_logits,
@@ -46,6 +53,13 @@ from penstock.ops.cross_entropy import (
     softmax_cross_entropy_with_logits_v2,
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
+)
+from penstock.ops.ctc import (
+    ctc_beam_search_decoder,
+    ctc_beam_search_decoder_v2,
+    ctc_greedy_decoder,
+    ctc_loss,
+    ctc_loss_v2,
 )
 from penstock.ops.depthwise import (
     depthwise_conv2d,
@@ -64,7 +78,11 @@ from penstock.ops.dilated import (
 )
 from penstock.ops.dropout import dropout
 from penstock.ops.elementwise import sigmoid, tanh
-from penstock.ops.embedding import embedding_lookup, embedding_lookup_sparse
+from penstock.ops.embedding import (
+    embedding_lookup,
+    embedding_lookup_sparse,
+    safe_embedding_lookup_sparse,
+)
 from penstock.ops.lrn import local_response_normalization, lrn
 from penstock.ops.morphology import dilation2d, erosion2d
 from penstock.ops.normalization import (
@@ -94,6 +112,31 @@ from penstock.ops.pooling import (
 from penstock.ops.sampled_losses import nce_loss, sampled_softmax_loss
 from penstock.ops.softmax import log_softmax, softmax
 from penstock.ops.topk import in_top_k, top_k
+from penstock.rnn import rnn_cell
+from penstock.rnn.dynamic import bidirectional_dynamic_rnn, dynamic_rnn
+from penstock.rnn.raw import raw_rnn
+from penstock.rnn.static import (
+    static_bidirectional_rnn,
+    static_rnn,
+    static_state_saving_rnn,
+)
+from penstock.rnn.static import (
+    static_bidirectional_rnn as bidirectional_rnn,
+)
+from penstock.rnn.static import (
+    static_rnn as rnn,
+)
+from penstock.rnn.static import (
+    static_state_saving_rnn as state_saving_rnn,
+)
+
+
+def __getattr__(name: str) -> Any:
+    """`tf.nn.seq2seq`, as it was called before 1.0: loaded when it is used."""
+    if name == "seq2seq":
+        return import_module("penstock.contrib.legacy_seq2seq")
+    raise AttributeError(name)
+
 
 __all__ = [
     "all_candidate_sampler",
@@ -107,6 +150,9 @@ __all__ = [
     "batch_norm_with_global_normalization",
     "batch_normalization",
     "bias_add",
+    "bidirectional_dynamic_rnn",
+    "bidirectional_rnn",
+    "collapse_repeated",
     "compute_accidental_hits",
     "conv1d",
     "conv1d_transpose",
@@ -121,6 +167,13 @@ __all__ = [
     "conv_transpose",
     "convolution",
     "crelu",
+    "ctc_beam_search_decoder",
+    "ctc_beam_search_decoder_v2",
+    "ctc_greedy_decoder",
+    "ctc_loss",
+    "ctc_loss_v2",
+    "ctc_unique_labels",
+    "deconv2d",
     "depth_to_space",
     "depthwise_conv2d",
     "depthwise_conv2d_backprop_filter",
@@ -130,6 +183,7 @@ __all__ = [
     "depthwise_conv2d_native_backprop_input",
     "dilation2d",
     "dropout",
+    "dynamic_rnn",
     "elu",
     "embedding_lookup",
     "embedding_lookup_sparse",
@@ -156,9 +210,13 @@ __all__ = [
     "nce_loss",
     "normalize_moments",
     "pool",
+    "raw_rnn",
     "relu",
     "relu6",
     "relu_layer",
+    "rnn",
+    "rnn_cell",
+    "safe_embedding_lookup_sparse",
     "sampled_softmax_loss",
     "selu",
     "separable_conv2d",
@@ -173,6 +231,10 @@ __all__ = [
     "space_to_batch",
     "space_to_depth",
     "sparse_softmax_cross_entropy_with_logits",
+    "state_saving_rnn",
+    "static_bidirectional_rnn",
+    "static_rnn",
+    "static_state_saving_rnn",
     "sufficient_statistics",
     "swish",
     "tanh",

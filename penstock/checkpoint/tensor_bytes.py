@@ -1,7 +1,8 @@
 """A tensor's value as the bytes that a bundle's data file holds, and back.
 
 Numbers are the little-endian elements. Strings are the lengths as variable-length numbers, a
-checksum of the lengths, and the strings.
+checksum of the lengths, and the strings. Variants, such as the state of an iterator, are serialized
+messages, each with its length before it and a checksum after it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ def encode(array: np.ndarray, dtype: DType) -> tuple[list[Any], int]:
     """The pieces to write one after the other, and their checksum."""
     if dtype is dtypes.string:
         return _encode_strings(array)
+    if dtype is dtypes.variant:
+        return _encode_variants(array)
     if not dtype.size:
         raise TypeError(f"tensors of type {dtype.name} can't be saved")
     flat = np.ascontiguousarray(array).reshape(-1)
@@ -51,12 +54,29 @@ def _encode_strings(array: np.ndarray) -> tuple[list[Any], int]:
     return [varints.encode_all(lengths), stored, text], crc
 
 
+def _encode_variants(array: np.ndarray) -> tuple[list[Any], int]:
+    pieces: list[Any] = []
+    crc = 0
+    for entry in array.reshape(-1):
+        if not isinstance(entry, bytes):
+            raise TypeError(f"a variant that holds a {type(entry).__name__} can't be saved")
+        crc = crc32c.extend(crc32c.extend(crc, _length_bytes(len(entry))), entry)
+        stored = struct.pack("<I", crc32c.mask(crc))
+        crc = crc32c.extend(crc, stored)
+        pieces += [varints.encode_all([len(entry)]), entry, stored]
+    return pieces, crc
+
+
 def decode(data: np.ndarray, dtype: DType, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
     """The tensor in the bytes `data` and their checksum; ValueError if they don't fit together."""
     count = int(np.prod(shape, dtype=np.int64))
     if dtype is dtypes.string:
         array = np.empty(count, dtype=object)
         array[:], crc = _decode_strings(data.tobytes(), count)
+        return array.reshape(shape), crc
+    if dtype is dtypes.variant:
+        array = np.empty(count, dtype=object)
+        array[:], crc = _decode_variants(data.tobytes(), count)
         return array.reshape(shape), crc
     values = data.view(dtype.as_numpy_dtype)
     if sys.byteorder == "big":
@@ -74,6 +94,23 @@ def _decode_strings(data: bytes, count: int) -> tuple[list[bytes], int]:
     if sum(lengths) != len(text):
         raise ValueError(f"the strings have {sum(lengths)} bytes, {len(text)} are there")
     return list(_cut(text, lengths)), crc32c.extend(crc32c.extend(crc, stored), text)
+
+
+def _decode_variants(data: bytes, count: int) -> tuple[list[bytes], int]:
+    if count > len(data):
+        raise ValueError(f"{len(data)} bytes can't hold {count} variants")
+    entries, position, crc = [], 0, 0
+    for _ in range(count):
+        length, position = varints.decode(data, position)
+        entry = data[position : position + length]
+        stored = data[position + length : position + length + 4]
+        crc = crc32c.extend(crc32c.extend(crc, _length_bytes(length)), entry)
+        if len(stored) < 4 or struct.unpack("<I", stored)[0] != crc32c.mask(crc):
+            raise ValueError("the checksum of a variant is wrong")
+        crc = crc32c.extend(crc, stored)
+        entries.append(entry)
+        position += length + 4
+    return entries, crc
 
 
 def _decode_lengths(data: bytes, count: int) -> tuple[list[int], int]:
@@ -94,7 +131,7 @@ def _cut(text: bytes, lengths: list[int]) -> Iterator[bytes]:
 
 
 def expected_size(dtype: DType, shape: tuple[int, ...]) -> int | None:
-    """The bytes that a tensor takes; None for strings, whose size is their own."""
-    if dtype is dtypes.string:
+    """The bytes that a tensor takes; None for strings and variants, whose size is their own."""
+    if dtype in (dtypes.string, dtypes.variant):
         return None
     return int(np.prod(shape, dtype=np.int64)) * dtype.size

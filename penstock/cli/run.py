@@ -34,10 +34,20 @@ def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> 
         else:
             runpy.run_path(script, run_name="__main__")
     except BaseException as error:
-        if absent.met and not (isinstance(error, SystemExit) and error.code in (None, 0)):
-            _say(f"the program met what is not there: {', '.join(sorted(absent.met))}")
+        missing = _still_missing()
+        if missing and not (isinstance(error, SystemExit) and error.code in (None, 0)):
+            _say(f"the program met what is not there: {', '.join(missing)}")
         raise
     return 0
+
+
+def _still_missing() -> list[str]:
+    """What the program asked for in vain. `from x import y` asks x for y before it imports x.y."""
+    return sorted(
+        symbol
+        for symbol in absent.met
+        if "penstock." + symbol.partition(".")[2] not in sys.modules
+    )
 
 
 def _run_converted(script: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from penstock import dtypes, shapes
 from penstock.client.fetches import expansion_of
+from penstock.ir import nest
 from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
 from penstock.kernels.values import from_array, sharing
@@ -25,6 +26,8 @@ def expand_key(graph: Graph, key: Any) -> tuple[list[Tensor], Callable[[Any], li
             raise TypeError(f"Feed argument {key!r} can't be fed")
         parts = partial(key) if partial is not None else [t for t, _ in feed_function(key, ())]
         return list(parts), lambda value: [entry for _, entry in feed_function(key, value)]
+    if nest.is_nested(key):
+        return _expand_nested_key(graph, key)
     try:
         tensor = graph.as_graph_element(key, allow_operation=False)
     except Exception as error:
@@ -32,6 +35,25 @@ def expand_key(graph: Graph, key: Any) -> tuple[list[Tensor], Callable[[Any], li
     if not graph.is_feedable(tensor):
         raise ValueError(f"Tensor {tensor.name} may not be fed.")
     return [tensor], None
+
+
+def _expand_nested_key(graph: Graph, key: Any) -> tuple[list[Tensor], Callable[[Any], list[Any]]]:
+    """A tuple of keys, such as the state of a recurrent cell, takes a value of as many parts."""
+    leaves = [expand_key(graph, leaf) for leaf in nest.flatten(key)]
+
+    def split(value: Any) -> list[Any]:
+        entries = nest.flatten(value)
+        if len(entries) != len(leaves):
+            raise ValueError(
+                f"Could not flatten dictionary. Key had {len(leaves)} elements, but value had "
+                f"{len(entries)} elements. Key: {key}, value: {value}."
+            )
+        parts: list[Any] = []
+        for entry, (_, split_leaf) in zip(entries, leaves, strict=True):
+            parts += [entry] if split_leaf is None else split_leaf(entry)
+        return parts
+
+    return [tensor for tensors, _ in leaves for tensor in tensors], split
 
 
 def converter(tensor: Tensor) -> Callable[[Any], Any]:

@@ -2,8 +2,9 @@
 
 A line is a path and its sources, in the order in which they are searched (a line that begins with a
 space goes on with the one above); `.` is the package itself, for most of TensorFlow's internal
-modules are where public functions are defined. `*` stands for the modules
-that TensorFlow has there (`module_names`); such a line is asked only for what has no line itself.
+modules are where public functions are defined. `*` stands for the modules that TensorFlow has
+there (`module_names`), in a source for the same; such a line is asked only for what has no line
+itself.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from importlib.util import find_spec
 
 from penstock.internal_paths.module_names import NAMES
 
@@ -26,7 +28,11 @@ contrib.framework.python.framework      contrib.framework
 contrib.framework.python.framework.checkpoint_utils train.checkpoint_variables
 contrib.framework.python.framework.graph_util contrib.framework.graph_parts
 contrib.framework.python.framework.tensor_util contrib.framework
-contrib.framework.python.ops.audio_ops  contrib.framework.audio
+contrib.framework.python.ops.audio_ops  internal_paths.generated_ops
+contrib.data.python                     contrib.data
+contrib.data.python.ops                 contrib.data
+contrib.data.python.ops.threadpool      contrib.data.threadpool
+contrib.data.python.ops.*               contrib.data data.experimental data
 contrib.layers.python                   contrib.layers
 contrib.layers.python.layers            contrib.layers
 contrib.layers.python.layers.embedding_ops contrib.layers.embeddings
@@ -78,11 +84,39 @@ contrib.slim.python.slim.nets.vgg       contrib.slim.nets.vgg
 contrib.testing.python.framework.fake_summary_writer contrib.testing.fake_summary_writer
 contrib.testing.python.framework.*      contrib.testing
 contrib.training.python.training.*      contrib.training contrib.training.hparam
+contrib.estimator.python.estimator.*    contrib.estimator estimator
+contrib.learn.python                    contrib.learn
+contrib.learn.python.learn              contrib.learn
+contrib.learn.python.learn.datasets     contrib.learn.datasets
+contrib.learn.python.learn.datasets.base contrib.learn.datasets.base
+contrib.learn.python.learn.datasets.mnist contrib.learn.datasets.mnist
+contrib.learn.python.learn.estimators   contrib.learn
+contrib.learn.python.learn.estimators.run_config contrib.learn.run_config
+contrib.learn.python.learn.estimators.* contrib.learn contrib.learn.model_fn
+contrib.learn.python.learn.experiment   contrib.learn.experiment
+contrib.learn.python.learn.learn_runner contrib.learn.learn_runner
+contrib.learn.python.learn.monitors     contrib.learn.monitors
+contrib.learn.python.learn.preprocessing contrib.learn.preprocessing
+contrib.learn.python.learn.preprocessing.* contrib.learn.preprocessing
+                                        contrib.learn.preprocessing.text
+contrib.learn.python.learn.run_config   contrib.learn.run_config
+contrib.learn.python.learn.utils        contrib.learn.utils
+contrib.learn.python.learn.utils.*      contrib.learn.utils.input_fn_utils
+                                        contrib.learn.utils.saved_model_export_utils
+contrib.learn.python.learn.*            contrib.learn
+
+contrib.tpu.python                      contrib.tpu
+contrib.tpu.python.tpu                  contrib.tpu
+contrib.tpu.python.tpu.*                contrib.tpu
+
 contrib.rnn.python                      contrib.rnn
 contrib.rnn.python.ops                  contrib.rnn
 contrib.rnn.python.ops.rnn_cell         contrib.rnn rnn.rnn_cell
 contrib.rnn.python.ops.*                contrib.rnn rnn.rnn_cell
 
+contrib.distributions.python            contrib.distributions
+contrib.distributions.python.ops        contrib.distributions
+contrib.distributions.python.ops.*      contrib.distributions
 contrib.seq2seq.python                  contrib.seq2seq
 contrib.seq2seq.python.ops              contrib.seq2seq
 contrib.seq2seq.python.ops.attention_wrapper contrib.seq2seq.attention_wrapper
@@ -108,12 +142,22 @@ python.compat.compat                    compat .
 
 python.data                             data
 python.data.experimental                data.experimental
-python.data.experimental.ops.*          data.experimental data
-python.data.ops.dataset_ops             data data.dataset .
-python.data.ops.iterator_ops            data data.iterator .
-python.data.ops.readers                 data
+python.data.experimental.ops.*          data.experimental data.experimental.transformations
+ data.experimental.grouping data.experimental.sampling data.experimental.files
+ data.experimental.whole data.options data
+python.data.kernel_tests.test_base      testing.dataset_test_case
+python.data.ops.dataset_ops             data data.dataset data.sources data.rearranged data.mapped
+ data.padding data.mapped_function data.generator data.options .
+python.data.ops.iterator_ops            data data.iterator data.experimental.optional .
+python.data.ops.optional_ops            data.experimental.optional
+python.data.ops.readers                 data data.readers
 python.data.ops.*                       data
 python.data.util.nest                   data.nest nest
+python.data.util.options                data.options
+python.data.util.random_seed            data.argument_tensors
+python.data.util.convert                data.argument_tensors
+python.data.util.sparse                 data.argument_tensors
+python.data.util.structure              data.structure data.experimental
 python.data.util.*                      data
 
 python.debug                            debug
@@ -130,6 +174,24 @@ python.eager.test                       test
 python.eager.*                          internal_paths.graph_mode
 
 python.estimator                        estimator
+python.estimator.canned.baseline        estimator estimator.canned.model_functions
+python.estimator.canned.dnn             estimator estimator.canned.logits
+python.estimator.canned.dnn_linear_combined estimator
+python.estimator.canned.head            estimator.heads estimator.heads.v1_names
+python.estimator.canned.linear          estimator estimator.canned.logits
+python.estimator.canned.metric_keys     estimator.heads.keys
+python.estimator.canned.optimizers      estimator.canned.optimizers
+python.estimator.canned.parsing_utils   estimator
+python.estimator.canned.prediction_keys estimator.heads.keys
+python.estimator.early_stopping         estimator.early_stopping
+python.estimator.estimator              estimator.estimator estimator
+python.estimator.export.*               estimator.export estimator.export.signatures
+python.estimator.exporter               estimator.exporters
+python.estimator.inputs.*               estimator.inputs
+python.estimator.model_fn               estimator.estimator_spec estimator
+python.estimator.run_config             estimator.run_config estimator.cluster_task
+python.estimator.training               estimator.train_and_evaluate estimator.specs estimator
+python.estimator.util                   estimator.input_results estimator.argument_names
 python.estimator.*                      estimator
 
 python.feature_column.feature_column    feature_column.v1_names feature_column
@@ -137,6 +199,8 @@ python.feature_column.feature_column_lib feature_column.v2_names feature_column
 python.feature_column.feature_column_v2 feature_column.v2_names feature_column
 python.feature_column.*                 feature_column.v2_names feature_column
 
+python.framework.combinations           testing.combinations
+python.framework.test_combinations      testing.combinations
 python.framework.common_shapes          shapes .
 python.framework.composite_tensor       ir.composite
 python.framework.constant_op            .
@@ -173,7 +237,52 @@ python.framework.test_ops               raw_ops
 python.framework.test_util              testing.test_util testing .
 python.framework.versions               version .
 
+contrib.keras                           keras
+contrib.keras.api.keras                 keras
+contrib.keras.api.keras.*               keras.*
+contrib.keras.python.keras.*            keras.*
+contrib.keras.*                         keras.*
 python.keras                            keras
+python.keras.activations                keras.activations
+python.keras.backend                    keras.backend
+python.keras.backend_config             keras.backend
+python.keras.callbacks                  keras.callbacks
+python.keras.callbacks_v1               keras.callbacks
+python.keras.constraints                keras.constraints
+python.keras.datasets                   keras.datasets
+python.keras.datasets.*                 keras.datasets.*
+python.keras.engine                     keras.layers keras
+python.keras.engine.base_layer          keras.engine.layer keras.layers
+python.keras.engine.base_layer_utils    keras.engine.op_layers layers.core_layer keras.layers
+python.keras.engine.input_layer         keras.engine.input_layer keras
+python.keras.engine.input_spec          keras.layers
+python.keras.engine.network             keras.engine.network keras
+python.keras.engine.node                keras.engine.node
+python.keras.engine.sequential          keras.engine.sequential keras
+python.keras.engine.training            keras.engine.model keras
+python.keras.engine.*                   keras.layers keras
+python.keras.estimator                  keras.estimator
+python.keras.initializers               keras.initializers
+python.keras.layers                     keras.layers
+python.keras.layers.*                   keras.layers keras.layers.recurrent
+python.keras.losses                     keras.losses
+python.keras.metrics                    keras.metrics
+python.keras.models                     keras.models
+python.keras.optimizer_v2.learning_rate_schedule keras.optimizers.schedules
+python.keras.optimizer_v2.*             keras.optimizers keras.optimizers.base
+python.keras.optimizers                 keras.optimizers
+python.keras.preprocessing              keras.preprocessing
+python.keras.preprocessing.*            keras.preprocessing.*
+python.keras.regularizers               keras.regularizers
+python.keras.saving.*                   keras.saving keras.models
+python.keras.utils                      keras.utils
+python.keras.utils.conv_utils           layers.windows
+python.keras.utils.generic_utils        keras.utils keras.utils.serialization layers.object_names
+python.keras.utils.losses_utils         keras.utils.weighting
+python.keras.utils.tf_utils             layers.smart_cond keras.utils
+python.keras.utils.*                    keras.utils
+python.keras.wrappers                   keras.wrappers
+python.keras.wrappers.scikit_learn      keras.wrappers.scikit_learn
 python.keras.*                          keras
 
 python.kernel_tests.gradient_checker    test
@@ -216,7 +325,11 @@ python.ops.data_flow_ops                ops.queues ops.barriers ops.accumulators
                                         ops.record_input ops.lookup ops.partitioning .
                                         internal_paths.generated_ops
 python.ops.distributions                distributions
-python.ops.distributions.*              distributions
+python.ops.distributions.distributions  distributions
+python.ops.distributions.kullback_leibler distributions.kullback_leibler
+python.ops.distributions.special_math   distributions.special_math
+python.ops.distributions.util           distributions.argument_checks
+python.ops.distributions.*              distributions contrib.distributions
 python.ops.embedding_ops                nn .
 python.ops.functional_ops               ops.functional ops.functions .
 python.ops.gradient_checker             test
@@ -229,7 +342,7 @@ python.ops.image_ops                    internal_paths.image_functions image .
 python.ops.image_ops_impl               internal_paths.image_functions image .
 python.ops.init_ops                     ops.initializers ops.orthogonal_initializers .
 python.ops.init_ops_v2                  ops.initializers .
-python.ops.inplace_ops                  ops.inplace internal_paths.generated_ops
+python.ops.inplace_ops                  ops.inplace_rows ops.filling internal_paths.generated_ops
 python.ops.io_ops                       io ops.checkpoint_files ops.files ops.readers .
                                         internal_paths.generated_ops
 python.ops.linalg                       linalg
@@ -237,7 +350,7 @@ python.ops.linalg.*                     linalg linear_operators
 python.ops.linalg_grad                  .
 python.ops.linalg_ops                   linalg .
 python.ops.list_ops                     internal_paths.generated_ops
-python.ops.logging_ops                  ops.debugging ops.summaries summary .
+python.ops.logging_ops                  ops.debugging ops.printing printing ops.summaries summary .
 python.ops.lookup_ops                   lookup lookup.tables lookup.initializers lookup.buckets
                                         lookup.vocabularies lookup.mutable .
                                         internal_paths.generated_ops
@@ -438,8 +551,20 @@ def sources(path: str) -> Sequence[str] | None:
         return explicit[path]
     for pattern, found in patterns:
         if fnmatchcase(path, pattern) and _stands_for(pattern, path):
-            return found
+            same = path[pattern.index("*") :]
+            if not any("*" in source for source in found):
+                return found
+            mirrored = tuple(source.replace("*", same) for source in found)
+            if any(map(_is_module, mirrored)):
+                return mirrored
     return None
+
+
+def _is_module(source: str) -> bool:
+    try:
+        return find_spec(f"penstock.{source}") is not None
+    except ModuleNotFoundError:  # what it would lie in is no package
+        return False
 
 
 def _stands_for(pattern: str, path: str) -> bool:

@@ -78,6 +78,9 @@ ONES = initializers.Ones()
 REGULARIZERS: dict[str, Callable[..., Any]] = {}
 CONSTRAINTS: dict[str, Callable[..., Any]] = {}
 
+#: What a program registered under names of its own (`tf.keras.utils.custom_object_scope`).
+CUSTOM_OBJECTS: dict[str, Any] = {}
+
 
 def activation(identifier: Any) -> Callable[..., Any]:
     """The activation function that a name or function stands for; None is `linear`."""
@@ -109,7 +112,9 @@ def _object(identifier: Any, table: dict[str, Callable[..., Any]], kind: str) ->
     if identifier is None:
         return None
     if isinstance(identifier, str):
-        return _found(identifier, table, kind)()
+        found = _found(identifier, table, kind)
+        is_function = identifier in CUSTOM_OBJECTS and not inspect.isclass(found)
+        return found if is_function else found()
     if isinstance(identifier, dict):
         make = _found(identifier["class_name"], table, kind)
         return make(**identifier.get("config", {}))
@@ -121,6 +126,7 @@ def _object(identifier: Any, table: dict[str, Callable[..., Any]], kind: str) ->
 
 
 def _found(name: str, table: dict[str, Callable[..., Any]], kind: str) -> Callable[..., Any]:
-    if name not in table:
+    found = CUSTOM_OBJECTS.get(name, table.get(name))
+    if found is None:
         raise ValueError(f"Unknown {kind}: {name}")
-    return table[name]
+    return found

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock import dtypes
+from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.losses.weights_broadcast import broadcast_weights
@@ -91,6 +92,7 @@ def counts_at_thresholds(
 
 def _checked(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor, Any]:
     message = "predictions must be in [0, 1]"
+    predictions = convert_to_tensor(predictions)
     checks = [
         assert_greater_equal(predictions, cast(0.0, predictions.dtype), message=message),
         assert_less_equal(predictions, cast(1.0, predictions.dtype), message=message),

@@ -46,11 +46,12 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
         in_header, in_body = (
             (*fixed, *(number(values[index]) for index in each.invariants)) for each in numbers
         )
-        variables = list(values[:count])
+        started = list(values[:count])
         for index in counters:
-            variables[index] = number(variables[index])
+            started[index] = number(started[index])
         for index in body.overwritten:  # the first value may be somebody else's
-            variables[index] = variables[index].clone()
+            started[index] = started[index].clone()
+        variables = tuple(started)
         deadline = step.deadline
         iteration = 0
         try:

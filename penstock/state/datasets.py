@@ -131,6 +131,10 @@ class IteratorResource:
         self._dataset: Dataset | None = None
         self._starting = threading.Lock()
 
+    @property
+    def is_initialized(self) -> bool:
+        return self._elements is not None
+
     def start(self, dataset: Dataset, step: Step) -> None:
         """Begins at the beginning of a dataset."""
         elements = dataset.iterate(Context(step))

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +90,9 @@ class Case:
         for an op whose gradient is by design not its derivative.
       expected: The outputs, where TensorFlow has no CPU kernel to ask.
       after: What must run before the op.
+      normalize: Brings a list of outputs into one form before they are compared, where TensorFlow
+        leaves open which it gives (the signs of eigenvectors). Gradients are then compared with
+        finite differences alone.
     """
 
     op: str
@@ -105,6 +108,7 @@ class Case:
     numeric: bool = True
     expected: tuple[Any, ...] | None = None
     after: tuple[Made, ...] = ()
+    normalize: Callable[[list[Any]], list[Any]] | None = None
     id: str = field(init=False, default="")
 
     def __post_init__(self) -> None:

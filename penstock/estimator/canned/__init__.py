@@ -1,0 +1,1 @@
+"""Estimators whose models are made already."""

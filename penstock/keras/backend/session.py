@@ -1,0 +1,320 @@
+"""The session of Keras, the learning phase, and functions of graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+import penstock as tf
+from penstock.layers.object_names import counts_of_default_graph, forget_names, unique_object_name
+
+__all__ = [
+    "Function",
+    "batch_get_value",
+    "batch_set_value",
+    "clear_session",
+    "eval",
+    "function",
+    "get_graph",
+    "get_session",
+    "get_uid",
+    "get_value",
+    "global_learning_phase_is_set",
+    "learning_phase",
+    "learning_phase_scope",
+    "manual_variable_initialization",
+    "name_scope",
+    "reset_uids",
+    "set_learning_phase",
+    "set_session",
+    "set_value",
+    "symbolic_learning_phase",
+    "track_variable",
+    "unique_object_name",
+]
+
+
+class _State:
+    """What Keras keeps per process and per graph."""
+
+    def __init__(self) -> None:
+        self.session: Any = None
+        self.initializes = True
+        self.phases: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self.placeholders: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self.variables: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
+        self.setters: WeakKeyDictionary[Any, tuple[Any, Any]] = WeakKeyDictionary()
+
+
+_state = _State()
+
+name_scope = tf.name_scope
+
+
+def get_graph() -> Any:
+    """The graph that layers are built in."""
+    return tf.get_default_graph()
+
+
+# Names ------------------------------------------------------------------------------------------
+
+
+def get_uid(prefix: str = "") -> int:
+    """The next number for a name in the current graph, from 1."""
+    counts = counts_of_default_graph()
+    counts["", prefix] += 1
+    return counts["", prefix]
+
+
+def reset_uids() -> None:
+    """Numbers names from the start again."""
+    forget_names()
+
+
+def clear_session() -> None:
+    """Drops the graph with all models in it, and the session."""
+    tf.reset_default_graph()
+    reset_uids()
+    _state.session = None
+    _state.phases.clear()
+    _state.placeholders.clear()
+    _state.variables.clear()
+
+
+# The learning phase -----------------------------------------------------------------------------
+
+
+def symbolic_learning_phase() -> Any:
+    """The tensor that says whether a run is one of training: False unless it is fed."""
+    graph = get_graph()
+    if graph not in _state.placeholders:
+        # Steps of loops and branches feed it too: it must not lie in one of their contexts.
+        with tf.init_scope(), tf.name_scope(""):
+            _state.placeholders[graph] = tf.placeholder_with_default(
+                False, shape=(), name="keras_learning_phase"
+            )
+    return _state.placeholders[graph]
+
+
+def learning_phase() -> Any:
+    """1 or 0 if it was set for this graph, else a tensor that `fit` and `predict` feed."""
+    graph = get_graph()
+    if graph in _state.phases:
+        return _state.phases[graph]
+    return symbolic_learning_phase()
+
+
+def global_learning_phase_is_set() -> bool:
+    """Whether `set_learning_phase` was called for this graph."""
+    return get_graph() in _state.phases
+
+
+def set_learning_phase(value: Any) -> None:
+    """Builds layers for training (1) or for use (0) alone, from now on in this graph."""
+    if value not in (0, 1):
+        raise ValueError("Expected learning phase to be 0 or 1.")
+    _state.phases[get_graph()] = value
+
+
+@contextmanager
+def learning_phase_scope(value: Any) -> Iterator[None]:
+    """Sets the learning phase for a `with` block."""
+    if value not in (0, 1):
+        raise ValueError("Expected learning phase to be 0 or 1.")
+    graph = get_graph()
+    outer = _state.phases.get(graph)
+    _state.phases[graph] = value
+    try:
+        yield
+    finally:
+        if outer is None:
+            del _state.phases[graph]
+        else:
+            _state.phases[graph] = outer
+
+
+# The session ------------------------------------------------------------------------------------
+
+
+def get_session(op_input_list: Any = ()) -> Any:
+    """The default session, else Keras' own; variables that Keras made are initialized in it.
+
+    Args:
+      op_input_list: a tensor or more, whose graph the session is for.
+    """
+    session = tf.get_default_session()
+    if session is None:
+        graph = next(
+            (value.graph for value in tf.nest.flatten(op_input_list) if hasattr(value, "graph")),
+            get_graph(),
+        )
+        if _state.session is None or _state.session.graph is not graph:
+            _state.session = tf.Session(graph=graph)
+        session = _state.session
+    if _state.initializes:
+        _initialize_variables(session)
+    return session
+
+
+def set_session(session: Any) -> None:
+    """Makes a session that of Keras."""
+    _state.session = session
+
+
+def manual_variable_initialization(value: bool) -> None:
+    """Leaves the initialization of variables to the program."""
+    _state.initializes = not value
+
+
+def track_variable(variable: Any) -> None:
+    """Lets `get_session` initialize a variable."""
+    graph = getattr(variable, "graph", None)
+    if graph is not None:
+        _state.variables.setdefault(graph, []).append(variable)
+
+
+def _initialize_variables(session: Any) -> None:
+    waiting = _state.variables.get(session.graph)
+    if not waiting:
+        return
+    _state.variables[session.graph] = []
+    with session.graph.as_default(), tf.init_scope():
+        is_set = session.run([tf.is_variable_initialized(variable) for variable in waiting])
+        missing = [v for v, known in zip(waiting, is_set, strict=True) if not known]
+        if missing:
+            session.run(tf.variables_initializer(missing))
+
+
+# Values -----------------------------------------------------------------------------------------
+
+
+def eval(x: Any) -> Any:
+    """The value of a tensor or variable, as an array."""
+    return get_value(_dense(x))
+
+
+def get_value(x: Any) -> Any:
+    """The value of a variable or tensor, as an array; other things stay as they are."""
+    if not isinstance(x, (tf.Tensor, tf.Variable)):
+        return x
+    return get_session((x,)).run(x)
+
+
+def batch_get_value(tensors: Any) -> list[Any]:
+    """The values of several variables or tensors."""
+    tensors = list(tensors)
+    return list(get_session(tensors).run(tensors)) if tensors else []
+
+
+def set_value(x: Any, value: Any) -> None:
+    """Sets a variable from an array."""
+    batch_set_value([(x, value)])
+
+
+def batch_set_value(tuples: Any) -> None:
+    """Sets several variables from (variable, array) pairs, in one step."""
+    assigns, feeds = [], {}
+    for variable, value in tuples:
+        array = np.asarray(value, dtype=variable.dtype.base_dtype.as_numpy_dtype)
+        if variable not in _state.setters:
+            with variable.graph.as_default(), tf.init_scope(), tf.name_scope(""):
+                fed = tf.placeholder(variable.dtype.base_dtype, shape=[None] * array.ndim)
+                _state.setters[variable] = (fed, variable.assign(fed).op)
+        fed, assign = _state.setters[variable]
+        assigns.append(assign)
+        feeds[fed] = array
+    if assigns:
+        get_session(assigns).run(assigns, feed_dict=feeds)
+
+
+def _dense(x: Any) -> Any:
+    return tf.sparse_tensor_to_dense(x) if isinstance(x, tf.SparseTensor) else x
+
+
+# Functions --------------------------------------------------------------------------------------
+
+
+class Function:
+    """Runs a part of the graph: values of `inputs` in, values of `outputs` out.
+
+    Args:
+      inputs: tensors to feed.
+      outputs: (structure of) tensors to compute.
+      updates: operations, or (variable, new value) pairs, to run as well.
+      feed_dict: further tensors and what they are always fed with.
+      fetches: further things to run, whose values aren't returned.
+    """
+
+    def __init__(
+        self,
+        inputs: Any,
+        outputs: Any,
+        updates: Any = None,
+        name: str | None = None,
+        feed_dict: dict[Any, Any] | None = None,
+        fetches: Any = None,
+        **session_kwargs: Any,
+    ):
+        for key in session_kwargs:
+            if key not in ("options", "run_metadata"):
+                raise ValueError(
+                    f"Invalid argument {key!r} passed to K.function: it takes sessions'"
+                )
+        if not isinstance(updates or [], (list, tuple)):
+            raise TypeError("`updates` in a Keras backend function should be a list or tuple.")
+        self.name = name
+        self.inputs = tf.nest.flatten(inputs)
+        self._structure = outputs
+        self.outputs = [_tensor_of(output) for output in tf.nest.flatten(outputs)]
+        with tf.control_dependencies(self.outputs[:1]):
+            self.updates_op = tf.group(*[_update_of(update) for update in updates or []])
+        self.feed_dict = feed_dict or {}
+        self.fetches = tf.nest.flatten(fetches or [])
+        self.session_kwargs = session_kwargs
+        self.fetch_callbacks: dict[Any, Callable[[Any], None]] = {}
+
+    def __call__(self, inputs: Any) -> Any:
+        feeds = dict(self.feed_dict)
+        is_one_each = isinstance(inputs, (list, tuple)) and len(inputs) == len(self.inputs)
+        values = inputs if is_one_each else tf.nest.flatten(inputs)
+        for tensor, value in zip(self.inputs, values, strict=True):
+            if value is not None:
+                feeds[tensor] = _fed_value(tensor, value)
+        wanted = [*self.outputs, self.updates_op, *self.fetches]
+        values = get_session(self.inputs).run(wanted, feed_dict=feeds, **self.session_kwargs)
+        for fetch, value in zip(self.fetches, values[len(self.outputs) + 1 :], strict=True):
+            if fetch in self.fetch_callbacks:
+                self.fetch_callbacks[fetch](value)
+        return tf.nest.pack_sequence_as(self._structure, values[: len(self.outputs)])
+
+
+def function(
+    inputs: Any, outputs: Any, updates: Any = None, name: str | None = None, **kwargs: Any
+) -> Function:
+    """A function that runs a part of the graph."""
+    return Function(inputs, outputs, updates=updates, name=name, **kwargs)
+
+
+def _tensor_of(value: Any) -> Any:
+    return tf.identity(value) if isinstance(value, tf.Variable) else value
+
+
+def _update_of(update: Any) -> Any:
+    if isinstance(update, tuple):
+        variable, new_value = update
+        return tf.assign(variable, new_value)
+    return update
+
+
+def _fed_value(tensor: Any, value: Any) -> Any:
+    if isinstance(tensor, tf.SparseTensor) and hasattr(value, "tocoo"):
+        matrix = value.tocoo()
+        indices = np.stack([matrix.row, matrix.col], axis=1).astype(np.int64)
+        return tf.SparseTensorValue(indices, matrix.data, matrix.shape)
+    if isinstance(value, tf.SparseTensorValue):
+        return value
+    return np.asarray(value, dtype=tensor.dtype.base_dtype.as_numpy_dtype)

@@ -1,0 +1,45 @@
+"""`tf.keras.callbacks`."""
+
+from typing import Any
+
+from penstock.keras.callbacks.base import *
+from penstock.keras.callbacks.monitors import *
+from penstock.keras.callbacks.writers import *
+
+
+def configured(
+    model: Any,
+    callbacks: Any,
+    epochs: int,
+    batch_size: int | None,
+    steps: int | None,
+    samples: int | None,
+    verbose: int,
+    has_validation: bool,
+) -> CallbackList:
+    """The callbacks of a training: the program's, and Keras' own around them."""
+    if isinstance(callbacks, CallbackList):
+        return callbacks
+    given = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks] * bool(callbacks)
+    model.history = History()
+    stateful = model.metrics_names[1:]
+    listed = [*given, model.history]
+    if verbose:
+        listed.append(ProgbarLogger("steps" if samples is None else "samples", stateful))
+    listeners = CallbackList(listed)
+    listeners.set_model(model)
+    names = list(model.metrics_names)
+    if has_validation:
+        names += [f"val_{name}" for name in model.metrics_names]
+    listeners.set_params(
+        {
+            "batch_size": batch_size,
+            "epochs": epochs,
+            "steps": steps,
+            "samples": samples,
+            "verbose": verbose,
+            "do_validation": has_validation,
+            "metrics": names,
+        }
+    )
+    return listeners

@@ -1,0 +1,170 @@
+"""What a model is trained for: an output with its labels, loss, weights and metrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import penstock as tf
+from penstock.keras import backend as K
+from penstock.keras import losses, metrics
+from penstock.keras.utils.weighting import Reduction, matched_weights, weighted_loss
+
+
+class Endpoint:
+    """One output of a model.
+
+    Args:
+      output: its tensor.
+      loss: name, function or object; None for an output without labels.
+      loss_weight: its part in the total loss.
+    """
+
+    def __init__(self, name: str, output: Any, loss: Any, loss_weight: float):
+        self.name = name
+        self.output = output
+        self.loss = _loss_object(loss)
+        self.loss_weight = loss_weight
+        self.target: Any = None
+        self.sample_weight: Any = None
+        self.sample_weight_mode: str | None = None
+        self.metrics: list[Any] = []
+        self.weighted_metrics: list[Any] = []
+
+    @property
+    def is_trained(self) -> bool:
+        return self.loss is not None
+
+    @property
+    def loss_name(self) -> str:
+        return f"{self.name}_loss"
+
+    @property
+    def _loss_function(self) -> Any:
+        return getattr(self.loss, "fn", self.loss)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether labels are classes."""
+        return self._loss_function in losses.SPARSE_LOSSES
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return K.int_shape(self.output)
+
+    @property
+    def label_shape(self) -> Any:
+        """What labels' shape must be; None demands nothing (a program's own loss decides)."""
+        if not self.is_trained:
+            return None
+        if self.is_sparse:
+            return (*self.shape[:-1], 1) if len(self.shape) > 1 else None
+        known = isinstance(self.loss, losses.LossFunctionWrapper) and (
+            self._loss_function.__module__ == losses.__name__
+        )
+        return self.shape if known and len(self.shape) > 1 else None
+
+    def add_target(self, target: Any = None) -> None:
+        """Makes the placeholder of the labels, or takes the tensor given."""
+        if not self.is_trained:
+            return
+        if target is not None:
+            self.target = target
+            return
+        self.target = K.placeholder(
+            ndim=len(self.shape), name=f"{self.name}_target", dtype=K.dtype(self.output)
+        )
+
+    def add_sample_weight(self) -> None:
+        """Makes the placeholder of the samples' weights."""
+        if self.is_trained and self.sample_weight is None:
+            shape = (None, None) if self.sample_weight_mode == "temporal" else (None,)
+            self.sample_weight = K.placeholder(shape=shape, name=f"{self.name}_sample_weights")
+
+    def total(self) -> Any:
+        """The loss of a batch."""
+        with tf.name_scope(self.loss_name):
+            weight = self._weight_with_mask()
+            reduction = getattr(self.loss, "reduction", Reduction.AUTO)
+            if hasattr(self.loss, "call"):
+                per_sample = self.loss.call(self.target, self.output)
+                if reduction == Reduction.NONE:
+                    return tf.reduce_mean(weighted_loss(per_sample, weight, Reduction.NONE))
+                return weighted_loss(per_sample, weight, reduction)
+            return self.loss(self.target, self.output, sample_weight=weight)
+
+    def _weight_with_mask(self) -> Any:
+        mask = getattr(self.output, "_keras_mask", None)
+        if mask is None:
+            return self.sample_weight
+        mask = tf.cast(mask, self.output.dtype)
+        if self.sample_weight is None:
+            return mask
+        return mask * matched_weights(mask, self.sample_weight)
+
+    def add_metrics(self, wanted: Any, is_weighted: bool, prefix: bool) -> None:
+        """Makes the metrics that `compile` was told, with names as they are reported."""
+        several = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+        for metric in several:
+            if metric is None:
+                continue
+            made = self._metric_object(metric, is_weighted)
+            if prefix:
+                made._name = f"{self.name}_{made.name}"
+            (self.weighted_metrics if is_weighted else self.metrics).append(made)
+
+    def _metric_object(self, metric: Any, is_weighted: bool) -> Any:
+        short = {"accuracy": "acc", "acc": "acc", "crossentropy": "ce", "ce": "ce"}
+        start = "weighted_" if is_weighted else ""
+        if isinstance(metric, str) and metric in short:
+            function = self._accuracy() if short[metric] == "acc" else self._crossentropy()
+            return metrics.MeanMetricWrapper(function, name=start + short[metric])
+        found = metrics.get(metric)
+        if isinstance(found, metrics.Metric):
+            return found
+        name: Any = getattr(found, "name", None) or getattr(found, "__name__", "metric")
+        return metrics.MeanMetricWrapper(found, name=start + name)
+
+    def _is_binary(self) -> bool:
+        is_binary_loss = self._loss_function is losses.binary_crossentropy
+        return is_binary_loss or (self.shape[-1] == 1 and not self.is_sparse)
+
+    def _accuracy(self) -> Any:
+        if self._is_binary():
+            return metrics.binary_accuracy
+        if self.is_sparse:
+            return metrics.sparse_categorical_accuracy
+        return metrics.categorical_accuracy
+
+    def _crossentropy(self) -> Any:
+        if self._is_binary():
+            return metrics.binary_crossentropy
+        if self.is_sparse:
+            return metrics.sparse_categorical_crossentropy
+        return metrics.categorical_crossentropy
+
+    def metric_results(self) -> list[tuple[Any, Any]]:
+        """(metric, tensor of its value after this batch) of each metric."""
+        found = []
+        mask = getattr(self.output, "_keras_mask", None)
+        for metric in [*self.metrics, *self.weighted_metrics]:
+            weight = self.sample_weight if metric in self.weighted_metrics else None
+            with tf.name_scope("metrics"), tf.name_scope(metric.name):
+                if mask is not None:
+                    as_weight = tf.cast(mask, self.output.dtype)
+                    weight = (
+                        as_weight
+                        if weight is None
+                        else as_weight * matched_weights(as_weight, weight)
+                    )
+                found.append((metric, metric(self.target, self.output, sample_weight=weight)))
+        return found
+
+
+def _loss_object(loss: Any) -> Any:
+    if loss is None or isinstance(loss, losses.Loss):
+        return loss
+    found = losses.get(loss)
+    if isinstance(found, losses.Loss):
+        return found
+    name = getattr(found, "__name__", type(found).__name__)
+    return losses.LossFunctionWrapper(found, name=name)

@@ -1,0 +1,466 @@
+"""`tf.keras.layers.Layer`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import penstock as tf
+from penstock.keras import activations, constraints, initializers, regularizers
+from penstock.keras import backend as K
+from penstock.keras.engine.node import Node
+from penstock.layers.core_layer import CoreLayer
+from penstock.layers.input_spec import InputSpec
+
+__all__ = ["InputSpec", "Layer"]
+
+_MASK = "_keras_mask"
+
+# Attributes in which layers and variables are kept for other reasons than being parts.
+_UNTRACKED = frozenset(
+    """
+    _tracked _own_layers _layers _metrics _trainable_weights _non_trainable_weights _updates _losses
+    _callable_losses _inbound_nodes _outbound_nodes _call_fn_args _nodes _nodes_by_depth
+    _layers_by_depth _input_layers _output_layers _input_coordinates _output_coordinates inputs
+    outputs optimizer history _initial_weights _input_spec _metrics_tensors _batch_input_shape
+    callbacks metrics_names _given_arguments _collected_trainable_weights _endpoints _functions
+    _metric_results _compile_arguments _output_loss_metrics _nested_inputs _nested_outputs
+    _function_kwargs _stack input_names output_names loss loss_weights sample_weight_mode states
+    """.split()
+)
+
+
+class Layer(CoreLayer):
+    """A function of tensors that owns variables.
+
+    A subclass makes its variables in `build` with `add_weight` and computes in `call`. Layers and
+    variables that are set as attributes, alone or in lists and dictionaries, are parts of it.
+
+    Args:
+      trainable: whether the variables are trained.
+      name: by default the class' name with a number.
+      dtype: type of the variables; that of the first input if None.
+      input_shape: shape of the inputs without the batch, for the first layer of a model.
+      batch_input_shape: shape of the inputs with the batch.
+    """
+
+    #: The constructor's arguments that `get_config` gives, beside those that all layers have.
+    _CONFIG: tuple[str, ...] = ()
+
+    _is_metric = False
+    _joint_output_and_mask = False
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Parts that are set while the program runs."""
+
+    def __init__(
+        self,
+        trainable: bool = True,
+        name: Any = None,
+        dtype: Any = None,
+        dynamic: bool = False,
+        **kwargs: Any,
+    ):
+        if "input_dim" in kwargs and "input_shape" not in kwargs:
+            kwargs["input_shape"] = (kwargs.pop("input_dim"),)
+        kwargs.pop("implementation", None)
+        self._inbound_nodes: list[Node] = []
+        self._outbound_nodes: list[Node] = []
+        self._metrics: list[Any] = []
+        self._metrics_tensors: dict[str, Any] = {}
+        super().__init__(trainable=trainable, name=name, dtype=dtype, dynamic=dynamic, **kwargs)
+        regularizer = regularizers.get(kwargs.get("activity_regularizer"))
+        if regularizer is not None:
+            self._activity_regularizer = regularizer
+
+    # Parts --------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _UNTRACKED:
+            return
+        tracked = self.__dict__.setdefault("_tracked", {})
+        if getattr(value, "_is_metric", False):
+            self.__dict__.setdefault("_metrics", []).append(value)
+            tracked.pop(name, None)
+        elif isinstance(value, (CoreLayer, list, tuple, dict)):
+            tracked[name] = value
+        else:
+            tracked.pop(name, None)
+        for variable in _variables_in(value):
+            self._adopt(variable)
+
+    def __delattr__(self, name: str) -> None:
+        self.__dict__.get("_tracked", {}).pop(name, None)
+        super().__delattr__(name)
+
+    def _adopt(self, variable: Any) -> None:
+        """Makes a variable that was set as an attribute a weight."""
+        known = [
+            *self.__dict__.setdefault("_trainable_weights", []),
+            *self.__dict__.setdefault("_non_trainable_weights", []),
+        ]
+        if any(variable is weight for weight in known):
+            return
+        own = self._trainable_weights if variable.trainable else self._non_trainable_weights
+        own.append(variable)
+        K.track_variable(variable)
+
+    @property
+    def _layers(self) -> list[Any]:
+        """The parts that are layers: those of the attributes, in the order they were set."""
+        found: list[Any] = list(self.__dict__.get("_own_layers", ()))
+        for value in self.__dict__.get("_tracked", {}).values():
+            for layer in _layers_in(value):
+                if not any(layer is known for known in found):
+                    found.append(layer)
+        return found
+
+    @_layers.setter
+    def _layers(self, layers: list[Any]) -> None:
+        self.__dict__["_own_layers"] = layers
+
+    @property
+    def submodules(self) -> tuple[Any, ...]:
+        """The layers inside, and those inside them."""
+        return tuple(
+            inner for layer in self._layers for inner in (layer, *getattr(layer, "submodules", ()))
+        )
+
+    # Variables ----------------------------------------------------------------------------------
+
+    def add_weight(self, name: Any = None, shape: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Makes a variable and adds it to the layer.
+
+        Args:
+          initializer: by default Glorot's for floats, zeros for other numbers.
+          regularizer: a function of the variable whose value is added to the losses.
+          constraint: a function of the variable that optimizers apply after an update.
+        """
+        if isinstance(name, (tuple, list, tf.TensorShape)) or (
+            name is not None and not isinstance(name, str)
+        ):
+            raise ValueError(f"add_weight takes the name first, then the shape; got name={name!r}")
+        if self._dtype_name is None and kwargs.get("dtype") is None and not args:
+            kwargs["dtype"] = K.floatx()
+        variable = super().add_weight(name, shape, *args, **kwargs)
+        K.track_variable(variable)
+        return variable
+
+    def _session(self) -> Any:
+        return K.get_session()
+
+    def get_weights(self) -> list[Any]:
+        """The variables' values, as arrays."""
+        return K.batch_get_value(self.weights)
+
+    def set_weights(self, weights: Any) -> None:
+        """Sets the variables, in the order of `weights`, from arrays."""
+        variables = self.weights
+        if len(variables) != len(weights):
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of '
+                f"length {len(weights)}, but the layer was expecting {len(variables)} weights. "
+                f"Provided weights: {str(weights)[:50]}..."
+            )
+        for variable, value in zip(variables, weights, strict=True):
+            if tuple(variable.shape.as_list()) != np.shape(value):
+                raise ValueError(
+                    f"Layer weight shape {variable.shape} not compatible with provided weight "
+                    f"shape {np.shape(value)}"
+                )
+        K.batch_set_value(zip(variables, weights, strict=True))
+
+    # Configuration ------------------------------------------------------------------------------
+
+    def get_config(self) -> dict[str, Any]:
+        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
+        if hasattr(self, "_batch_input_shape"):
+            config["batch_input_shape"] = self._batch_input_shape
+        config["dtype"] = self.dtype
+        for key in self._CONFIG:
+            config[key] = _in_config(key, getattr(self, key))
+        return config
+
+    # Metrics ------------------------------------------------------------------------------------
+
+    def add_metric(
+        self, value: Any, aggregation: str | None = None, name: str | None = None
+    ) -> Any:
+        """Adds a tensor whose value `fit` and `evaluate` report.
+
+        Args:
+          aggregation: "mean" for the mean over batches; None for a value that a metric computed.
+        """
+        from penstock.keras.metrics import Mean
+
+        if aggregation not in (None, "mean"):
+            raise ValueError(
+                "We currently support only `mean` sample-wise metric aggregation. You provided "
+                f"aggregation=`{aggregation}`"
+            )
+        metric = getattr(value, "_metric_obj", None)
+        if aggregation is None and metric is None:
+            raise ValueError(
+                "Using the result of calling a `Metric` object when calling `add_metric` requires "
+                "it to be computed by one; give aggregation='mean' for other tensors"
+            )
+        if metric is None:
+            if name is None:
+                raise ValueError("Please provide a name for your metric like `name='mean'`")
+            metric = Mean(name=name)
+            value = metric(value)
+        if not any(metric is known for known in self._metrics):
+            self._metrics.append(metric)
+        self._metrics_tensors[metric.name] = value
+        return value
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics that were added, also to layers inside."""
+        return self._metrics + self._of_sublayers("metrics")
+
+    # Calling ------------------------------------------------------------------------------------
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Applies the layer, after building it on the first inputs."""
+        from penstock.keras.engine.op_layers import add_history, needs_history
+
+        if needs_history(inputs):
+            add_history(inputs)
+        given = dict(zip(self._call_fn_args[1:], args, strict=False)) | kwargs
+        masks = tf.nest.map_structure(lambda each: getattr(each, "_keras_mask", None), inputs)
+        has_mask = any(mask is not None for mask in tf.nest.flatten(masks))
+        if has_mask and "mask" in self._call_fn_args and given.get("mask") is None:
+            kwargs["mask"] = masks
+        self._given_arguments = {key: value for key, value in given.items() if key != "mask"}
+        return super().__call__(inputs, *args, **kwargs)
+
+    def _maybe_build(self, inputs: Any) -> None:
+        if not self.built and not isinstance(inputs, (tf.Tensor, tf.SparseTensor, list, tuple)):
+            self.build(None)
+            self.built = True
+        super()._maybe_build(inputs)
+
+    def _after_call(self, inputs: Any, outputs: Any, args: Any, kwargs: Any) -> Any:
+        given = self._given_arguments
+        flat_inputs = tf.nest.flatten(inputs)
+        if flat_inputs and all(hasattr(each, "_keras_history") for each in flat_inputs):
+            outputs = tf.nest.map_structure(
+                lambda each: tf.identity(each) if _is_one_of(each, flat_inputs) else each, outputs
+            )
+            Node(self, inputs, outputs, given)
+        self._set_masks(inputs, outputs, kwargs.get("mask"))
+        return outputs
+
+    def _set_masks(self, inputs: Any, outputs: Any, given: Any) -> None:
+        flat_outputs = tf.nest.flatten(outputs)
+        if self._joint_output_and_mask:
+            return
+        is_own = type(self).compute_mask is not Layer.compute_mask
+        masks: Any = None
+        if self.supports_masking or is_own:
+            before = given
+            if before is None:
+                before = tf.nest.map_structure(
+                    lambda each: getattr(each, "_keras_mask", None), inputs
+                )
+            masks = self.compute_mask(inputs, before)
+        flat_masks = (
+            [None] * len(flat_outputs)
+            if masks is None
+            else masks
+            if isinstance(masks, (list, tuple))
+            else [masks]
+        )
+        for output, mask in zip(flat_outputs, flat_masks, strict=False):
+            if isinstance(output, tf.Tensor):
+                setattr(output, _MASK, mask)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The mask of the outputs: by default that of the inputs."""
+        if not self.supports_masking:
+            if any(each is not None for each in tf.nest.flatten(mask)):
+                raise TypeError(
+                    f"Layer {self.name} does not support masking, but was passed an input_mask: "
+                    f"{mask}"
+                )
+            return None
+        return mask
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The static shape of the outputs; by default the layer is tried in a graph of its own."""
+        graph = tf.Graph()
+        with graph.as_default():
+            dtype = self.dtype or K.floatx()
+            if _is_shape(input_shape):
+                trial: Any = tf.placeholder(dtype, shape=input_shape)
+            else:
+                trial = [tf.placeholder(dtype, shape=shape) for shape in input_shape]
+            twin = type(self).from_config(self.get_config())
+            outputs = twin(trial)
+        return tf.nest.map_structure(lambda each: each.shape, outputs)
+
+    def compute_output_signature(self, input_signature: Any) -> Any:
+        """Shapes and types of the outputs for inputs of shapes and types."""
+        shapes = tf.nest.map_structure(lambda spec: spec.shape, input_signature)
+        dtype = self.dtype or tf.nest.flatten(input_signature)[0].dtype
+        shape = self.compute_output_shape(shapes)
+        return tf.TensorSpec(shape=shape, dtype=tf.as_dtype(dtype))
+
+    # Inputs and outputs of calls ----------------------------------------------------------------
+
+    def _node(self, node_index: int, what: str) -> Node:
+        if not self._inbound_nodes:
+            raise RuntimeError(f"The layer has never been called and thus has no defined {what}.")
+        if not node_index < len(self._inbound_nodes):
+            raise ValueError(
+                f"Asked to get {what} at node {node_index}, but the layer has only "
+                f"{len(self._inbound_nodes)} inbound nodes."
+            )
+        return self._inbound_nodes[node_index]
+
+    def get_input_at(self, node_index: int) -> Any:
+        """The inputs of a call."""
+        return self._node(node_index, "input").input_tensors
+
+    def get_output_at(self, node_index: int) -> Any:
+        """The outputs of a call."""
+        return self._node(node_index, "output").output_tensors
+
+    def get_input_shape_at(self, node_index: int) -> Any:
+        """The shapes of the inputs of a call."""
+        return self._node(node_index, "input shape").input_shapes
+
+    def get_output_shape_at(self, node_index: int) -> Any:
+        """The shapes of the outputs of a call."""
+        return self._node(node_index, "output shape").output_shapes
+
+    def get_input_mask_at(self, node_index: int) -> Any:
+        """The masks of the inputs of a call."""
+        return _masks_of(self.get_input_at(node_index))
+
+    def get_output_mask_at(self, node_index: int) -> Any:
+        """The masks of the outputs of a call."""
+        return _masks_of(self.get_output_at(node_index))
+
+    def _only_node(self, what: str) -> Node:
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self.name} is not connected, no {what} to return.")
+        if len(self._inbound_nodes) > 1:
+            raise AttributeError(
+                f"Layer {self.name} has multiple inbound nodes, hence the notion of "
+                f'"layer {what}" is ill-defined. Use `get_{what}_at(node_index)` instead.'
+            )
+        return self._inbound_nodes[0]
+
+    @property
+    def input(self) -> Any:
+        """The inputs of the only call."""
+        return self._only_node("input").input_tensors
+
+    @property
+    def output(self) -> Any:
+        """The outputs of the only call."""
+        return self._only_node("output").output_tensors
+
+    @property
+    def input_mask(self) -> Any:
+        return _masks_of(self._only_node("input").input_tensors)
+
+    @property
+    def output_mask(self) -> Any:
+        return _masks_of(self._only_node("output").output_tensors)
+
+    @property
+    def input_shape(self) -> Any:
+        """The shapes of the inputs, if they are the same for all calls."""
+        return self._common_shape("input")
+
+    @property
+    def output_shape(self) -> Any:
+        """The shapes of the outputs, if they are the same for all calls."""
+        return self._common_shape("output")
+
+    def _common_shape(self, what: str) -> Any:
+        if not self._inbound_nodes:
+            raise AttributeError(
+                f"The layer has never been called and thus has no defined {what} shape."
+            )
+        shapes = [getattr(node, f"{what}_shapes") for node in self._inbound_nodes]
+        if any(shape != shapes[0] for shape in shapes):
+            raise AttributeError(
+                f'The layer "{self.name}" has multiple inbound nodes, with different {what} '
+                f'shapes. Hence the notion of "{what} shape" is ill-defined for the layer. Use '
+                f"`get_{what}_shape_at(node_index)` instead."
+            )
+        return shapes[0]
+
+    @property
+    def inbound_nodes(self) -> list[Node]:
+        """The calls of this layer."""
+        return self._inbound_nodes
+
+    @property
+    def outbound_nodes(self) -> list[Node]:
+        """The calls of other layers on outputs of this one."""
+        return self._outbound_nodes
+
+
+def _layers_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, CoreLayer):
+        if not getattr(value, "_is_metric", False):
+            yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _layers_in(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _layers_in(each)
+
+
+def _variables_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, tf.Variable):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _variables_in(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _variables_in(each)
+
+
+_SERIALIZERS = {
+    "activation": activations.serialize,
+    "initializer": initializers.serialize,
+    "regularizer": regularizers.serialize,
+    "constraint": constraints.serialize,
+}
+
+
+def _in_config(key: str, value: Any) -> Any:
+    """An argument's value in the words of JSON; what it is follows from its name."""
+    serialize = _SERIALIZERS.get(key.rpartition("_")[2])
+    if serialize is None or value is None:
+        return value
+    return serialize(value)
+
+
+def _masks_of(tensors: Any) -> Any:
+    if isinstance(tensors, (list, tuple)):
+        return [getattr(tensor, "_keras_mask", None) for tensor in tensors]
+    return getattr(tensors, "_keras_mask", None)
+
+
+def _is_one_of(tensor: Any, tensors: list[Any]) -> bool:
+    return any(tensor is other for other in tensors)
+
+
+def _is_shape(value: Any) -> bool:
+    if isinstance(value, tf.TensorShape):
+        return True
+    return all(size is None or isinstance(size, (int, np.integer)) for size in value)

@@ -1,0 +1,462 @@
+"""`tf.keras.Model`: networks that can be trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import penstock as tf
+from penstock import logging
+from penstock.keras import backend as K
+from penstock.keras import optimizers
+from penstock.keras.engine import training_data
+from penstock.keras.engine.endpoints import Endpoint
+from penstock.keras.engine.network import Network
+from penstock.keras.engine.training_loops import TrainingLoops
+from penstock.keras.metrics import Mean
+
+__all__ = ["Model"]
+
+
+class Model(TrainingLoops, Network):
+    """A network with a loss and an optimizer.
+
+    Args:
+      inputs: `Input` tensor, or a list of them.
+      outputs: tensor that layers made of them, or a list.
+
+    Subclasses may define `call` instead and give neither.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.optimizer: Any = None
+        self.loss: Any = None
+        self.history: Any = None
+        self.stop_training = False
+        self._is_compiled = False
+        self._compile_arguments: dict[str, Any] = {}
+        self._endpoints: list[Endpoint] = []
+        self._functions: dict[str, Any] = {}
+        self._collected_trainable_weights: list[Any] = []
+
+    # Compiling ----------------------------------------------------------------------------------
+
+    def compile(
+        self,
+        optimizer: Any = "rmsprop",
+        loss: Any = None,
+        metrics: Any = None,
+        loss_weights: Any = None,
+        sample_weight_mode: Any = None,
+        weighted_metrics: Any = None,
+        target_tensors: Any = None,
+        distribute: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Says how the model is trained.
+
+        Args:
+          optimizer: name or optimizer (of `tf.train` too).
+          loss: name, function or object; for several outputs a list or a dictionary by name.
+          metrics: what `fit` and `evaluate` report as well; names, functions or objects.
+          loss_weights: the outputs' parts in the total loss.
+          sample_weight_mode: "temporal" for a weight per step.
+          weighted_metrics: metrics that samples' weights count for.
+          target_tensors: tensors to use as labels, instead of arrays.
+        """
+        for key in ("run_eagerly", "experimental_run_tf_function", "cloning"):
+            kwargs.pop(key, None)
+        unknown = set(kwargs) - {"options", "run_metadata", "feed_dict", "fetches"}
+        if unknown:
+            raise TypeError(f"Invalid keyword argument(s) in `compile`: {sorted(unknown)}")
+        self.optimizer = optimizers.get(optimizer)
+        self.loss = loss or {}
+        self._function_kwargs = kwargs
+        self._compile_arguments = {
+            "loss": loss,
+            "metrics": metrics,
+            "loss_weights": loss_weights,
+            "sample_weight_mode": sample_weight_mode,
+            "weighted_metrics": weighted_metrics,
+            "target_tensors": target_tensors,
+        }
+        self.loss_weights = loss_weights
+        self.sample_weight_mode = sample_weight_mode
+        self._is_compiled = True
+        if self.outputs:
+            self._compile_outputs()
+
+    def _compile_outputs(self) -> None:
+        given = self._compile_arguments
+        names = self.output_names
+        _check_names(given["loss"], names, "loss")
+        _check_names(given["metrics"], names, "metrics")
+        _check_names(given["loss_weights"], names, "loss_weights")
+        losses = _losses_of(given["loss"], names)
+        parts = training_data.per_output(given["loss_weights"], names, "loss_weights")
+        modes = _modes_of(given["sample_weight_mode"], names)
+        targets = training_data.per_output(given["target_tensors"], names, "target_tensors")
+        self._endpoints = []
+        for name, output, loss, part, mode, target in zip(
+            names, self.outputs, losses, parts, modes, targets, strict=True
+        ):
+            endpoint = Endpoint(name, output, loss, 1.0 if part is None else part)
+            endpoint.sample_weight_mode = mode
+            endpoint.add_target(target)
+            self._endpoints.append(endpoint)
+        self._add_metrics(given["metrics"], is_weighted=False)
+        self._add_metrics(given["weighted_metrics"], is_weighted=True)
+        self._output_loss_metrics = (
+            [Mean(name=endpoint.loss_name) for endpoint in self._trained]
+            if len(self.outputs) > 1
+            else []
+        )
+        self._add_losses()
+
+    @property
+    def _trained(self) -> list[Endpoint]:
+        return [endpoint for endpoint in self._endpoints if endpoint.is_trained]
+
+    def _add_metrics(self, wanted: Any, is_weighted: bool) -> None:
+        if not wanted:
+            return
+        names = self.output_names
+        is_list_for_one = (
+            len(names) == 1
+            and isinstance(wanted, list)
+            and not (len(wanted) == 1 and isinstance(wanted[0], (list, tuple)))
+        )
+        if is_list_for_one:
+            per_output = [wanted]
+        elif isinstance(wanted, dict):
+            per_output = [wanted.get(name) for name in names]
+        elif any(isinstance(each, (list, tuple)) for each in wanted):
+            per_output = training_data.per_output(wanted, names, "metrics")
+        else:
+            per_output = [list(wanted)] + [_again(wanted) for _ in names[1:]]
+        for endpoint, each in zip(self._endpoints, per_output, strict=True):
+            if endpoint.is_trained:
+                endpoint.add_metrics(each, is_weighted, prefix=len(names) > 1)
+
+    def _add_losses(self) -> None:
+        """Makes the nodes of metrics and losses."""
+        self._functions = {}
+        self._metric_results: list[tuple[Any, Any]] = []
+        for endpoint in self._trained:
+            self._metric_results += endpoint.metric_results()
+        total: Any = None
+        loss_results = []
+        with tf.name_scope("loss"):
+            for index, endpoint in enumerate(self._trained):
+                loss = endpoint.total()
+                if self._output_loss_metrics:
+                    metric = self._output_loss_metrics[index]
+                    loss_results.append((metric, metric(loss)))
+                part = endpoint.loss_weight * loss
+                total = part if total is None else total + part
+            own = self.losses
+            if own:
+                added = tf.add_n(own)
+                total = added if total is None else total + added
+        if total is None and self._compile_arguments["loss"]:
+            raise ValueError("The model cannot be compiled because it has no loss to optimize.")
+        self.total_loss = total
+        self._metric_results = loss_results + self._metric_results + self._added_metric_results()
+        self._collected_trainable_weights = list(self.trainable_weights)
+
+    def _added_metric_results(self) -> list[tuple[Any, Any]]:
+        """The metrics that layers and the model itself added."""
+        layers = [self, *self.submodules]
+        found: list[tuple[Any, Any]] = []
+        for layer in layers:
+            for tensor in layer._metrics_tensors.values():
+                if not any(tensor._metric_obj is known for known, _ in found):
+                    found.append((tensor._metric_obj, tensor))
+        return found
+
+    def _require_compiled(self) -> None:
+        if not self._is_compiled:
+            raise RuntimeError(
+                "You must compile your model before training/testing. Use "
+                "`model.compile(optimizer, loss)`."
+            )
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics that are reported, without the loss."""
+        if not self._is_compiled:
+            return super().metrics
+        return [metric for metric, _ in getattr(self, "_metric_results", [])]
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """The names of what `evaluate` returns."""
+        return ["loss", *(metric.name for metric in self.metrics)]
+
+    def reset_metrics(self) -> None:
+        """Sets the metrics to zero."""
+        variables = [variable for metric in self.metrics for variable in metric.variables]
+        K.batch_set_value([(v, np.zeros(v.shape.as_list())) for v in variables])
+
+    @property
+    def targets(self) -> list[Any]:
+        """The tensors of the labels."""
+        return [endpoint.target for endpoint in self._trained]
+
+    @property
+    def sample_weights(self) -> list[Any]:
+        """The tensors of the samples' weights, None where they aren't used."""
+        return [endpoint.sample_weight for endpoint in self._trained]
+
+    @property
+    def run_eagerly(self) -> bool:
+        """Always False: models run as graphs."""
+        return False
+
+    def _check_trainable_weights_consistency(self) -> None:
+        if self._collected_trainable_weights != self.trainable_weights:
+            logging.warning(
+                "Discrepancy between trainable weights and collected trainable weights, did you "
+                "set `model.trainable` without calling `model.compile` after ?"
+            )
+
+    # Inputs of models that have none yet --------------------------------------------------------
+
+    def _set_inputs(self, inputs: Any) -> None:
+        """Builds a subclassed or deferred model on inputs like these arrays."""
+        from penstock.keras.engine.input_layer import Input
+
+        flat = tf.nest.flatten(inputs)
+        arrays = [np.asarray(each) if not hasattr(each, "shape") else each for each in flat]
+        arrays = [np.expand_dims(a, -1) if np.ndim(a) == 1 else a for a in arrays]
+        made = []
+        for array in arrays:
+            dtype = None if np.issubdtype(array.dtype, np.floating) else array.dtype.name
+            made.append(Input(shape=tuple(array.shape[1:]), dtype=dtype))
+        nested = tf.nest.pack_sequence_as(inputs, made) if len(flat) > 1 else made[0]
+        if hasattr(self, "_build_on"):
+            dtype = made[0].dtype.base_dtype.name
+            self._build_on(tuple(made[0].shape.as_list()), dtype)
+            return
+        outputs = self(nested)
+        self.inputs = made
+        self._nested_inputs = nested
+        self.outputs = tf.nest.flatten(outputs)
+        self._nested_outputs = outputs
+        self.input_names = [tensor._keras_history.layer.name for tensor in made]
+        self.output_names = [f"output_{i + 1}" for i in range(len(self.outputs))]
+        self.built = True
+
+    def _prepare_for(self, x: Any) -> None:
+        """Makes inputs and losses if this is the first data that the model sees."""
+        if not self.inputs:
+            self._set_inputs(x)
+        if self._is_compiled and not self._endpoints:
+            self._compile_outputs()
+
+    # Functions of the graph ---------------------------------------------------------------------
+
+    @property
+    def _feed_inputs(self) -> list[Any]:
+        return [t for t in self.inputs if K.is_placeholder(t)]
+
+    @property
+    def _feed_input_names(self) -> list[str]:
+        return [
+            name
+            for name, tensor in zip(self.input_names, self.inputs, strict=True)
+            if K.is_placeholder(tensor)
+        ]
+
+    @property
+    def _feed_endpoints(self) -> list[Endpoint]:
+        return [e for e in self._trained if K.is_placeholder(e.target)]
+
+    def _function(self, mode: str) -> Any:
+        """The function of the graph that trains, tests or predicts a batch."""
+        if mode not in self._functions:
+            make = {
+                "train": self._make_train_function,
+                "test": self._make_test_function,
+                "predict": self._make_predict_function,
+            }[mode]
+            self._functions[mode] = make()
+        return self._functions[mode]
+
+    def _training_inputs(self) -> list[Any]:
+        weights = [e.sample_weight for e in self._trained if e.sample_weight is not None]
+        return [
+            *self._feed_inputs,
+            *(endpoint.target for endpoint in self._feed_endpoints),
+            *weights,
+            K.symbolic_learning_phase(),
+        ]
+
+    def _training_outputs(self) -> list[Any]:
+        return [self.total_loss, *(tensor for _, tensor in self._metric_results)]
+
+    def _make_train_function(self) -> Any:
+        self._require_compiled()
+        if self.total_loss is None:
+            raise ValueError("The model cannot be trained because it has no loss to optimize.")
+        self._check_trainable_weights_consistency()
+        inputs = self._training_inputs()
+        with tf.name_scope("training"):
+            updates = self.optimizer.get_updates(
+                loss=self.total_loss, params=self._collected_trainable_weights
+            )
+            updates = updates + self.get_updates_for(None) + self.get_updates_for(self.inputs)
+        return K.function(
+            inputs,
+            self._training_outputs(),
+            updates=updates,
+            name="train_function",
+            **self._function_kwargs,
+        )
+
+    def _make_test_function(self) -> Any:
+        self._require_compiled()
+        return K.function(
+            self._training_inputs(),
+            self._training_outputs(),
+            updates=self.state_updates,
+            name="test_function",
+            **self._function_kwargs,
+        )
+
+    def _make_predict_function(self) -> Any:
+        return K.function(
+            [*self._feed_inputs, K.symbolic_learning_phase()],
+            self.outputs,
+            updates=self.state_updates,
+            name="predict_function",
+            **getattr(self, "_function_kwargs", {}),
+        )
+
+    # Data ---------------------------------------------------------------------------------------
+
+    def _standardized_inputs(self, x: Any) -> list[Any]:
+        self._prepare_for(x)
+        shapes = [K.int_shape(tensor) for tensor in self._feed_inputs]
+        return training_data.as_arrays(x, self._feed_input_names, shapes, "input")
+
+    def _standardized(
+        self, x: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """Inputs, labels and weights as lists of arrays."""
+        self._require_compiled()
+        inputs = self._standardized_inputs(x)
+        endpoints = self._feed_endpoints
+        names = [endpoint.name for endpoint in endpoints]
+        shapes = [endpoint.label_shape for endpoint in endpoints]
+        if y is None and endpoints:
+            raise ValueError(
+                "The model expects labels: give y (or a pair from a generator or dataset)"
+            )
+        targets = training_data.as_arrays(y, names, shapes, "target")
+        all_names = [endpoint.name for endpoint in self._trained]
+        given = training_data.per_output(sample_weight, all_names, "sample_weight")
+        classes = _class_weights(class_weight, all_names)
+        weights = []
+        if endpoints == self._trained:
+            for endpoint, target, weight, by_class in zip(
+                self._trained, targets, given, classes, strict=True
+            ):
+                weights.append(
+                    training_data.weights_of_samples(
+                        target, weight, by_class, endpoint.sample_weight_mode
+                    )
+                )
+        self._use_weights(weights)
+        weights = self._filled_weights(weights, targets)
+        training_data.check_lengths(inputs, targets, weights)
+        self._check_batch_sizes(inputs)
+        return inputs, targets, weights
+
+    def _check_batch_sizes(self, inputs: list[Any]) -> None:
+        if self.stateful and inputs:
+            size = K.int_shape(self._feed_inputs[0])[0]
+            if size is not None and inputs[0].shape[0] % size:
+                raise ValueError(
+                    "In a stateful network, you should only pass inputs with a number of samples "
+                    f"that can be divided by the batch size. Found: {inputs[0].shape[0]} samples"
+                )
+
+    def _use_weights(self, weights: list[Any]) -> None:
+        """Makes placeholders for weights, and the losses anew, when weights are first given."""
+        new = [
+            endpoint
+            for endpoint, weight in zip(self._trained, weights, strict=False)
+            if weight is not None and endpoint.sample_weight is None
+        ]
+        for endpoint in new:
+            endpoint.add_sample_weight()
+        if new:
+            self._add_losses()
+
+    def _filled_weights(self, weights: list[Any], targets: list[Any]) -> list[Any]:
+        """An array for each placeholder of weights: ones where none are given."""
+        filled = []
+        for endpoint, weight, target in zip(self._trained, weights, targets, strict=False):
+            if endpoint.sample_weight is None:
+                continue
+            if weight is None:
+                shape = target.shape[:2] if endpoint.sample_weight_mode else target.shape[:1]
+                weight = np.ones(shape, dtype=K.floatx())
+            filled.append(weight)
+        return filled
+
+
+def _again(metrics: Any) -> list[Any]:
+    """Metrics for another output: objects keep one state, so a copy is made of each."""
+    return [
+        type(metric).from_config(metric.get_config()) if hasattr(metric, "get_config") else metric
+        for metric in metrics
+    ]
+
+
+def _check_names(given: Any, names: list[str], what: str) -> None:
+    if isinstance(given, dict):
+        unknown = sorted(set(given) - set(names))
+        if unknown:
+            raise ValueError(
+                f"Unknown entries in {what} dictionary: {unknown}. Only expected following keys: "
+                f"{names}"
+            )
+
+
+def _losses_of(loss: Any, names: list[str]) -> list[Any]:
+    if isinstance(loss, dict):
+        return [loss.get(name) for name in names]
+    if isinstance(loss, (list, tuple)):
+        if len(loss) != len(names):
+            raise ValueError(
+                "When passing a list as loss, it should have one entry per model outputs. The "
+                f"model has {len(names)} outputs, but you passed loss={loss}"
+            )
+        return list(loss)
+    return [loss] * len(names)
+
+
+def _modes_of(mode: Any, names: list[str]) -> list[Any]:
+    if isinstance(mode, dict):
+        return [mode.get(name) for name in names]
+    if isinstance(mode, (list, tuple)):
+        return list(mode)
+    return [mode] * len(names)
+
+
+def _class_weights(given: Any, names: list[str]) -> list[Any]:
+    if given is None:
+        return [None] * len(names)
+    if isinstance(given, dict) and any(name in given for name in names):
+        return [given.get(name) for name in names]
+    if isinstance(given, (list, tuple)):
+        return list(given)
+    return (
+        [given] * len(names)
+        if len(names) == 1
+        else training_data.per_output(given, names, "class_weight")
+    )

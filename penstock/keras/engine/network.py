@@ -1,0 +1,343 @@
+"""Layers joined to a graph: what `Model` and `Sequential` have in common without training."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+import penstock as tf
+from penstock.keras import backend as K
+from penstock.keras.engine import network_config
+from penstock.keras.engine.layer import Layer
+from penstock.keras.engine.node import Node
+from penstock.keras.engine.op_layers import add_history, needs_history
+from penstock.keras.engine.topology import GraphOfLayers
+from penstock.layers.reachability import depends_on
+
+__all__ = ["Network"]
+
+
+class Network(Layer):
+    """A layer of layers.
+
+    Made from input and output tensors it is the graph of layers between them; a subclass with a
+    `call` of its own is what it computes there.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        self.__dict__["_has_init"] = True
+        inputs, outputs, name = _network_arguments(args, kwargs)
+        trainable = kwargs.pop("trainable", True)
+        super().__init__(name=name, trainable=trainable, dtype=kwargs.pop("dtype", None), **kwargs)
+        self._is_graph_network = False
+        self.inputs: Any = None
+        self.outputs: Any = None
+        self._graph_of_layers: GraphOfLayers | None = None
+        self.supports_masking = True
+        self._joint_output_and_mask = True
+        if outputs is not None:
+            self._init_graph_network(inputs, outputs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_part = isinstance(value, (Layer, tf.Variable))
+        if is_part and not self.__dict__.get("_has_init"):
+            raise RuntimeError(
+                "It looks like you are subclassing `Model` and you forgot to call "
+                "`super(YourClass, self).__init__()`. Always start with this line."
+            )
+        super().__setattr__(name, value)
+
+    def _init_graph_network(self, inputs: Any, outputs: Any) -> None:
+        if needs_history(outputs):
+            add_history(outputs)
+        self.inputs = tf.nest.flatten(inputs)
+        self.outputs = tf.nest.flatten(outputs)
+        self._nested_inputs = inputs
+        self._nested_outputs = outputs
+        _check_inputs(self.inputs)
+        for tensor in self.outputs:
+            if not hasattr(tensor, "_keras_history"):
+                raise ValueError(
+                    "Output tensors to a " + type(self).__name__ + " must be the output of a "
+                    f"TensorFlow `Layer` (thus holding past layer metadata). Found: {tensor}"
+                )
+        graph = GraphOfLayers(self.inputs, self.outputs, self.name)
+        self._graph_of_layers = graph
+        self._layers = graph.layers
+        self._is_graph_network = True
+        self.built = True
+        self.input_names = [tensor._keras_history.layer.name for tensor in self.inputs]
+        self.output_names = _unique_names(self.outputs)
+        # A graph network is itself a call of a layer, so that `model.output` and other models work.
+        histories = [tensor._keras_history for tensor in self.outputs]
+        Node(self, inputs, outputs, {})
+        for tensor, history in zip(self.outputs, histories, strict=True):
+            tensor._keras_history = history
+
+    # Layers -------------------------------------------------------------------------------------
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers, in the order of the graph or of the attributes."""
+        return list(self._layers)
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
+        """A layer by its name or its index."""
+        if index is not None:
+            if len(self.layers) <= index:
+                raise ValueError(
+                    f"Was asked to retrieve layer at index {index} but model only has "
+                    f"{len(self.layers)} layers."
+                )
+            return self.layers[index]
+        if not name:
+            raise ValueError("Provide either a layer name or layer index.")
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(f"No such layer: {name}")
+
+    @property
+    def input_spec(self) -> Any:
+        return None
+
+    @input_spec.setter
+    def input_spec(self, value: Any) -> None:
+        """A network's layers have their own."""
+
+    @property
+    def stateful(self) -> bool:
+        return any(getattr(layer, "stateful", False) for layer in self._layers)
+
+    @stateful.setter
+    def stateful(self, value: bool) -> None:
+        """A network is stateful if one of its layers is."""
+
+    def reset_states(self) -> None:
+        """Forgets the states of stateful recurrent layers."""
+        for layer in self._layers:
+            if hasattr(layer, "reset_states") and getattr(layer, "stateful", False):
+                layer.reset_states()
+
+    @property
+    def state_updates(self) -> list[Any]:
+        """The updates of stateful layers, which predictions run too."""
+        return [
+            update
+            for layer in self._layers
+            if getattr(layer, "stateful", False) and hasattr(layer, "updates")
+            for update in layer.updates
+        ]
+
+    # Losses and updates -------------------------------------------------------------------------
+
+    @property
+    def losses(self) -> list[Any]:
+        return self._of_this_graph(super().losses, "_unconditional_loss")
+
+    @property
+    def updates(self) -> list[Any]:
+        if not self.trainable and not self.stateful:
+            return []
+        return self._of_this_graph(super().updates, "_unconditional_update")
+
+    def _of_this_graph(self, values: list[Any], mark: str) -> list[Any]:
+        """Those that belong to this network's inputs, not to other calls of shared layers."""
+        if not self.inputs:
+            return values
+        return [v for v in values if getattr(v, mark) or depends_on(v, self.inputs)]
+
+    # Calling ------------------------------------------------------------------------------------
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Computes the outputs; subclasses without a graph define it."""
+        if self._graph_of_layers is None:
+            raise NotImplementedError(
+                "When subclassing the `Model` class, you should implement a `call` method."
+            )
+        outputs = self._graph_of_layers.run(inputs, training=training, mask=mask)
+        return tf.nest.pack_sequence_as(self._nested_outputs, outputs)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        if self._graph_of_layers is None:
+            return None
+        outputs = self._graph_of_layers.run(inputs, mask=mask)
+        masks = [getattr(output, "_keras_mask", None) for output in outputs]
+        return masks[0] if len(masks) == 1 else masks
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        if self._graph_of_layers is None:
+            raise NotImplementedError("the network isn't one of layers: call it to get its shape")
+        return self._graph_of_layers.output_shape(input_shape)
+
+    def build(self, input_shape: Any) -> None:
+        """Makes the variables of a subclassed model, on inputs of a shape."""
+        if self._is_graph_network or input_shape is None:
+            self.built = True
+            return
+        if self._building or not _is_overridden(self):
+            self.built = True
+            return
+        graph_inputs = tf.nest.map_structure(
+            lambda shape: K.placeholder(shape=shape), _shapes(input_shape)
+        )
+        self(graph_inputs)
+
+    @property
+    def _building(self) -> bool:
+        from penstock.layers.call_context import call_context
+
+        return call_context.layer is self
+
+    # Saving -------------------------------------------------------------------------------------
+
+    def get_config(self) -> dict[str, Any]:
+        if not self._is_graph_network:
+            raise NotImplementedError
+        return network_config.config_of(self)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The model that `get_config` described, with new weights."""
+        inputs, outputs, _ = network_config.tensors_from(config, custom_objects)
+        return cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+
+    def to_json(self, **kwargs: Any) -> str:
+        """The architecture as JSON; `json.dumps` takes the further arguments."""
+        return json.dumps(network_config.described(self), default=json_value, **kwargs)
+
+    def to_yaml(self, **kwargs: Any) -> str:
+        """Refused: use `to_json`."""
+        raise NotImplementedError("Penstock writes models as JSON: use to_json()")
+
+    def save(
+        self,
+        filepath: str,
+        overwrite: bool = True,
+        include_optimizer: bool = True,
+        save_format: str | None = None,
+        signatures: Any = None,
+        options: Any = None,
+    ) -> None:
+        """Writes architecture, weights and the optimizer's state into an HDF5 file."""
+        from penstock.keras.saving import save_model
+
+        save_model(self, filepath, overwrite, include_optimizer, save_format)
+
+    def save_weights(
+        self, filepath: str, overwrite: bool = True, save_format: str | None = None
+    ) -> None:
+        """Writes the weights: into HDF5 for ".h5" and ".keras", else into a checkpoint."""
+        from penstock.keras.saving import save_weights
+
+        save_weights(self, filepath, overwrite, save_format)
+
+    def load_weights(self, filepath: str, by_name: bool = False) -> Any:
+        """Reads weights that `save_weights` wrote.
+
+        Args:
+          by_name: sets layers of the same name only.
+        """
+        from penstock.keras.saving import load_weights
+
+        return load_weights(self, filepath, by_name)
+
+    def get_weights(self) -> list[Any]:
+        return K.batch_get_value(self.weights)
+
+    @property
+    def weights(self) -> list[Any]:
+        """All variables, layer by layer."""
+        found: list[Any] = []
+        for layer in self._layers:
+            found += [w for w in layer.weights if not any(w is known for known in found)]
+        own = [*self._trainable_weights, *self._non_trainable_weights]
+        return found + own
+
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Any = None,
+    ) -> None:
+        """Prints the layers with their output shapes and numbers of weights."""
+        from penstock.keras.utils.layer_summary import print_summary
+
+        if not self.built:
+            raise ValueError(
+                "This model has not yet been built. Build the model first by calling `build()` or "
+                "calling `fit()` with some data, or specify an `input_shape` argument in the first "
+                "layer(s) for automatic build."
+            )
+        print_summary(self, line_length=line_length, positions=positions, print_fn=print_fn)
+
+
+def _network_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+    if len(args) in (2, 3) or "outputs" in kwargs or "inputs" in kwargs:
+        names = ("inputs", "outputs", "name")
+        given = dict(zip(names, args, strict=False))
+        given.update({key: kwargs.pop(key) for key in names if key in kwargs})
+        return given.get("inputs"), given.get("outputs"), given.get("name")
+    if len(args) == 1 and args[0] is not None and not isinstance(args[0], str):
+        raise ValueError("A model needs inputs and outputs")
+    return None, None, kwargs.pop("name", args[0] if args else None)
+
+
+def _check_inputs(inputs: list[Any]) -> None:
+    if len({id(tensor) for tensor in inputs}) != len(inputs):
+        raise ValueError(
+            "The list of inputs passed to the model is redundant. All inputs should only appear "
+            f"once. Found: {inputs}"
+        )
+    for tensor in inputs:
+        if not hasattr(tensor, "_keras_history"):
+            raise ValueError(
+                "Input tensors to a Model must come from `tf.keras.Input`. Received: "
+                f"{tensor} (missing previous layer metadata)."
+            )
+
+
+def _unique_names(outputs: list[Any]) -> list[str]:
+    names: list[str] = []
+    counts: dict[str, int] = {}
+    for tensor in outputs:
+        name = tensor._keras_history.layer.name
+        counts[name] = counts.get(name, -1) + 1
+        names.append(f"{name}_{counts[name]}" if counts[name] else name)
+    return names
+
+
+def _is_overridden(network: Network) -> bool:
+    return type(network).call is not Network.call
+
+
+def _shapes(input_shape: Any) -> Any:
+    if isinstance(input_shape, tf.TensorShape):
+        return input_shape
+    is_several = (
+        isinstance(input_shape, list)
+        and input_shape
+        and isinstance(input_shape[0], (list, tuple, tf.TensorShape))
+    )
+    if is_several:
+        return [tf.TensorShape(shape) for shape in input_shape]
+    return tf.TensorShape(input_shape)
+
+
+def json_value(value: Any) -> Any:
+    """What JSON lacks: numbers of NumPy, types, shapes, functions by their names."""
+    if hasattr(value, "get_config"):
+        return {"class_name": type(value).__name__, "config": value.get_config()}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tf.TensorShape):
+        return value.as_list()
+    if isinstance(value, tf.DType):
+        return value.name
+    if hasattr(value, "__name__"):
+        return value.__name__
+    raise TypeError(f"Not JSON Serializable: {value!r}")

@@ -1,0 +1,468 @@
+"""`fit`, `evaluate` and `predict`: loops over batches of arrays or of generators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from penstock.keras.callbacks import CallbackList, configured
+from penstock.keras.engine import training_data
+from penstock.keras.engine.batch_sources import batch_source, is_source
+from penstock.keras.utils.progress_bar import Progbar
+
+
+class TrainingLoops:
+    """The methods of a model that go through data."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What the model has that these methods are mixed into."""
+
+    # One batch ----------------------------------------------------------------------------------
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        reset_metrics: bool = True,
+    ) -> Any:
+        """One step on one batch: the loss, or a list of it and the metrics."""
+        inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
+        results = self._function("train")([*inputs, *targets, *weights, 1])
+        if reset_metrics:
+            self.reset_metrics()
+        return _single(results)
+
+    def test_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True
+    ) -> Any:
+        """The loss of one batch, or a list of it and the metrics."""
+        inputs, targets, weights = self._standardized(x, y, sample_weight)
+        results = self._function("test")([*inputs, *targets, *weights, 0])
+        if reset_metrics:
+            self.reset_metrics()
+        return _single(results)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """The outputs for one batch."""
+        return _single(self._function_for_inputs(x)([*self._standardized_inputs(x), 0]))
+
+    def _function_for_inputs(self, x: Any) -> Any:
+        self._prepare_for(x)
+        return self._function("predict")
+
+    # Arrays -------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: int = 1,
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: Any = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_freq: Any = 1,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """Trains the model; the result's `history` has the losses and metrics of the epochs.
+
+        Args:
+          x: array, list of arrays, dictionary by input name; generator, `Sequence` or dataset.
+          y: labels in the same forms; none for generators and datasets, which give both.
+          batch_size: 32 by default.
+          verbose: 0 for silence, 1 for a progress bar, 2 for a line per epoch.
+          validation_split: part of the samples, from the end, that are only tested.
+          validation_data: (x, y) or (x, y, weights) to test after each epoch.
+          shuffle: whether to mix the samples before each epoch; "batch" mixes batches.
+          initial_epoch: number of the first epoch.
+        """
+        if kwargs.pop("nb_epoch", None) is not None:
+            raise TypeError("`nb_epoch` is called `epochs`")
+        if kwargs:
+            raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+        self._require_compiled()
+        if is_source(x):
+            return self.fit_generator(
+                x,
+                steps_per_epoch=steps_per_epoch,
+                epochs=epochs,
+                verbose=verbose,
+                callbacks=callbacks,
+                validation_data=validation_data,
+                validation_steps=validation_steps,
+                validation_freq=validation_freq,
+                class_weight=class_weight,
+                shuffle=bool(shuffle),
+                initial_epoch=initial_epoch,
+            )
+        batch_size = batch_size or 32
+        inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
+        validation: Any = None
+        if validation_data is not None:
+            validation = validation_data
+            if not is_source(validation):
+                validation = self._standardized(*validation_data[:3])
+                # Weights may have been given here alone: the training data then gets ones.
+                inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
+        elif validation_split and 0.0 < validation_split < 1.0:
+            at = int(inputs[0].shape[0] * (1.0 - validation_split))
+            validation = tuple(
+                training_data.rows(each, slice(at, None)) for each in (inputs, targets, weights)
+            )
+            inputs, targets, weights = (
+                training_data.rows(each, slice(0, at)) for each in (inputs, targets, weights)
+            )
+        count = inputs[0].shape[0] if inputs else targets[0].shape[0]
+        source = _ArrayBatches([*inputs, *targets, *weights], count, batch_size, shuffle)
+        if steps_per_epoch is not None:
+            source.limit = steps_per_epoch
+        return self._fit(
+            source,
+            validation,
+            epochs=epochs,
+            initial_epoch=initial_epoch,
+            verbose=verbose,
+            callbacks=callbacks,
+            validation_steps=validation_steps,
+            validation_freq=validation_freq,
+            batch_size=batch_size,
+        )
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: int = 1,
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+    ) -> Any:
+        """The loss on data, or a list of it and the metrics (`metrics_names`)."""
+        self._require_compiled()
+        if is_source(x):
+            return self.evaluate_generator(x, steps=steps, callbacks=callbacks, verbose=verbose)
+        inputs, targets, weights = self._standardized(x, y, sample_weight)
+        count = inputs[0].shape[0]
+        source = _ArrayBatches([*inputs, *targets, *weights], count, batch_size or 32, False)
+        source.limit = steps
+        return _single(self._evaluate(source, verbose=verbose, callbacks=callbacks))
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: int = 0,
+        steps: int | None = None,
+        callbacks: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+    ) -> Any:
+        """The outputs for data."""
+        if is_source(x):
+            return self.predict_generator(x, steps=steps, callbacks=callbacks, verbose=verbose)
+        inputs = self._standardized_inputs(x)
+        count = inputs[0].shape[0]
+        source = _ArrayBatches(inputs, count, batch_size or 32, False)
+        source.limit = steps
+        return _single(self._predict(source, verbose=verbose, callbacks=callbacks))
+
+    # Generators ---------------------------------------------------------------------------------
+
+    def fit_generator(
+        self,
+        generator: Any,
+        steps_per_epoch: int | None = None,
+        epochs: int = 1,
+        verbose: int = 1,
+        callbacks: Any = None,
+        validation_data: Any = None,
+        validation_steps: int | None = None,
+        validation_freq: Any = 1,
+        class_weight: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        shuffle: bool = True,
+        initial_epoch: int = 0,
+    ) -> Any:
+        """Trains on what a generator or `Sequence` gives: (x, y) or (x, y, weights)."""
+        self._require_compiled()
+        source = batch_source(self, generator, steps_per_epoch, class_weight, shuffle)
+        validation = validation_data
+        if validation is not None and not is_source(validation):
+            validation = self._standardized(*validation_data[:3])
+        return self._fit(
+            source,
+            validation,
+            epochs=epochs,
+            initial_epoch=initial_epoch,
+            verbose=verbose,
+            callbacks=callbacks,
+            validation_steps=validation_steps,
+            validation_freq=validation_freq,
+            batch_size=None,
+        )
+
+    def evaluate_generator(
+        self,
+        generator: Any,
+        steps: int | None = None,
+        callbacks: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        verbose: int = 0,
+    ) -> Any:
+        """The loss on what a generator gives, or a list of it and the metrics."""
+        self._require_compiled()
+        source = batch_source(self, generator, steps)
+        return _single(self._evaluate(source, verbose=verbose, callbacks=callbacks))
+
+    def predict_generator(
+        self,
+        generator: Any,
+        steps: int | None = None,
+        callbacks: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        verbose: int = 0,
+    ) -> Any:
+        """The outputs for what a generator gives."""
+        source = batch_source(self, generator, steps, only_inputs=True)
+        return _single(self._predict(source, verbose=verbose, callbacks=callbacks))
+
+    # The loops ----------------------------------------------------------------------------------
+
+    def _fit(
+        self,
+        source: Any,
+        validation: Any,
+        epochs: int,
+        initial_epoch: int,
+        verbose: int,
+        callbacks: Any,
+        validation_steps: int | None,
+        validation_freq: Any,
+        batch_size: int | None,
+    ) -> Any:
+        # Making the step's nodes first: callbacks may ask for the optimizer's variables.
+        source.prepare()
+        function = self._function("train")
+        listeners = configured(
+            self,
+            callbacks,
+            epochs=epochs,
+            batch_size=batch_size,
+            steps=source.steps,
+            samples=source.samples,
+            verbose=verbose,
+            has_validation=validation is not None,
+        )
+        if verbose and source.samples is not None:
+            _announce(source.samples, validation)
+        self.stop_training = False
+        listeners.on_train_begin()
+        for epoch in range(initial_epoch, epochs):
+            self.reset_metrics()
+            logs: dict[str, Any] = {}
+            listeners.on_epoch_begin(epoch, logs)
+            totals = _Totals()
+            for index, (values, size) in enumerate(source.batches()):
+                batch_logs: dict[str, Any] = {"batch": index, "size": size}
+                listeners.on_train_batch_begin(index, batch_logs)
+                results = function([*values, 1])
+                totals.add(results, size)
+                batch_logs.update(zip(self.metrics_names, results, strict=True))
+                listeners.on_train_batch_end(index, batch_logs)
+                if self.stop_training:
+                    break
+            logs.update(zip(self.metrics_names, totals.means(), strict=True))
+            if validation is not None and _is_due(validation_freq, epoch):
+                results = self._validated(validation, validation_steps, batch_size, listeners)
+                names = [f"val_{name}" for name in self.metrics_names]
+                logs.update(zip(names, results, strict=True))
+            listeners.on_epoch_end(epoch, logs)
+            source.on_epoch_end()
+            if self.stop_training:
+                break
+        listeners.on_train_end()
+        return self.history
+
+    def _validated(
+        self, validation: Any, steps: int | None, batch_size: int | None, listeners: CallbackList
+    ) -> list[Any]:
+        if is_source(validation):
+            source: Any = batch_source(self, validation, steps)
+        else:
+            arrays = [array for each in validation for array in each]
+            count = arrays[0].shape[0]
+            source = _ArrayBatches(arrays, count, batch_size or 32, False)
+            source.limit = steps
+        return self._evaluate(source, verbose=0, listeners=listeners)
+
+    def _evaluate(
+        self,
+        source: Any,
+        verbose: int = 0,
+        callbacks: Any = None,
+        listeners: CallbackList | None = None,
+    ) -> list[Any]:
+        source.prepare()
+        function = self._function("test")
+        if listeners is None:
+            listeners = CallbackList(_listed(callbacks))
+            listeners.set_model(self)
+        bar = _bar(source, verbose)
+        self.reset_metrics()
+        listeners.on_test_begin()
+        totals = _Totals()
+        for index, (values, size) in enumerate(source.batches()):
+            logs: dict[str, Any] = {"batch": index, "size": size}
+            listeners.on_test_batch_begin(index, logs)
+            results = function([*values, 0])
+            totals.add(results, size)
+            logs.update(zip(self.metrics_names, results, strict=True))
+            listeners.on_test_batch_end(index, logs)
+            if bar is not None:
+                pairs = list(zip(self.metrics_names, results, strict=True))
+                bar.add(size if source.samples is not None else 1, pairs)
+        listeners.on_test_end()
+        return totals.means()
+
+    def _predict(self, source: Any, verbose: int, callbacks: Any) -> list[Any]:
+        source.prepare()
+        function = self._function("predict")
+        listeners = CallbackList(_listed(callbacks))
+        listeners.set_model(self)
+        bar = _bar(source, verbose)
+        listeners.on_predict_begin()
+        parts: list[list[Any]] = []
+        for index, (values, size) in enumerate(source.batches()):
+            logs = {"batch": index, "size": size}
+            listeners.on_predict_batch_begin(index, logs)
+            parts.append(function([*values, 0]))
+            listeners.on_predict_batch_end(index, {**logs, "outputs": parts[-1]})
+            if bar is not None:
+                bar.add(size if source.samples is not None else 1)
+        listeners.on_predict_end()
+        if not parts:
+            raise ValueError("There is no data to predict on")
+        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+
+
+class _ArrayBatches:
+    """Batches of arrays of the same number of samples."""
+
+    def __init__(self, arrays: list[Any], samples: int, batch_size: int, shuffle: Any):
+        self.arrays = arrays
+        self.samples: int | None = samples
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.limit: int | None = None
+
+    @property
+    def steps(self) -> int:
+        count = -(-(self.samples or 0) // self.batch_size)
+        return count if self.limit is None else min(self.limit, count)
+
+    def prepare(self) -> None:
+        """Nothing: the data is there."""
+
+    def batches(self) -> Any:
+        assert self.samples is not None
+        order: Any = np.arange(self.samples)
+        if self.shuffle == "batch":
+            order = _shuffled_batches(order, self.batch_size)
+        elif self.shuffle:
+            np.random.shuffle(order)  # noqa: NPY002 the program seeds it
+        for start, end in training_data.batches(self.samples, self.batch_size)[: self.limit]:
+            index = order[start:end] if self.shuffle else slice(start, end)
+            yield training_data.rows(self.arrays, index), end - start
+
+    def on_epoch_end(self) -> None:
+        """Nothing: the next epoch has the same samples."""
+
+
+def _shuffled_batches(order: Any, size: int) -> Any:
+    whole = len(order) // size * size
+    groups = order[:whole].reshape(-1, size)
+    np.random.shuffle(groups)  # noqa: NPY002 the program seeds it
+    return np.append(groups.ravel(), order[whole:])
+
+
+class _Totals:
+    """The loss' mean over samples; metrics keep their own state, so their last value counts."""
+
+    def __init__(self) -> None:
+        self.loss = 0.0
+        self.samples = 0
+        self.metrics: list[Any] = []
+
+    def add(self, results: list[Any], size: int) -> None:
+        self.loss += float(results[0]) * size
+        self.samples += size
+        self.metrics = list(results[1:])
+
+    def means(self) -> list[Any]:
+        if not self.samples:
+            raise ValueError("There is no data: an epoch had no batches")
+        return [self.loss / self.samples, *map(_number, self.metrics)]
+
+
+def _number(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else value
+
+
+def _single(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else values
+
+
+def _listed(callbacks: Any) -> list[Any]:
+    if callbacks is None:
+        return []
+    return list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
+
+
+def _is_due(validation_freq: Any, epoch: int) -> bool:
+    if isinstance(validation_freq, int):
+        return (epoch + 1) % validation_freq == 0
+    return epoch + 1 in validation_freq
+
+
+def _bar(source: Any, verbose: int) -> Progbar | None:
+    if verbose != 1:
+        return None
+    if source.samples is not None:
+        return Progbar(target=source.samples, unit_name="sample")
+    return Progbar(target=source.steps)
+
+
+def _announce(samples: int, validation: Any) -> None:
+    """Says how many samples there are, before a progress bar."""
+    import sys
+
+    text = f"Train on {samples} samples"
+    if isinstance(validation, tuple) and validation[0] and validation[0][0] is not None:
+        text += f", validate on {validation[0][0].shape[0]} samples"
+    sys.stdout.write(text + "\n")

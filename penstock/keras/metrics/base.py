@@ -1,0 +1,230 @@
+"""Metrics: variables that gather values over batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import penstock as tf
+from penstock.keras import backend as K
+from penstock.keras.engine.layer import Layer
+from penstock.keras.utils.weighting import matched_weights
+
+__all__ = ["Mean", "MeanMetricWrapper", "MeanRelativeError", "MeanTensor", "Metric", "Sum"]
+
+
+class Metric(Layer):
+    """Gathers values over batches: `update_state` adds those of a batch, `result` is the metric.
+
+    Calling a metric gives the result after an update.
+    """
+
+    _is_metric = True
+
+    def __init__(self, name: str | None = None, dtype: Any = None, **kwargs: Any):
+        super().__init__(name=name, dtype=dtype or K.floatx(), **kwargs)
+        self.stateful = True
+        self.built = True
+
+    def add_weight(  # type: ignore[override] # the order of arguments is Keras'
+        self,
+        name: str,
+        shape: Any = (),
+        aggregation: Any = tf.VariableAggregation.SUM,
+        synchronization: Any = tf.VariableSynchronization.ON_READ,
+        initializer: Any = None,
+        dtype: Any = None,
+    ) -> Any:
+        """Makes a variable of the metric, which `reset_states` sets to zero."""
+        return super().add_weight(
+            name=name,
+            shape=shape,
+            dtype=dtype or self.dtype,
+            trainable=False,
+            initializer=initializer,
+            synchronization=synchronization,
+            aggregation=aggregation,
+            collections=[],
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The metric after an update with these values."""
+        update = _operation(self.update_state(*args, **kwargs))
+        self._updates.append(update)
+        update._unconditional_update = False
+        with tf.control_dependencies([update]):
+            result: Any = tf.identity(self.result())
+        result._metric_obj = self
+        return result
+
+    @property
+    def updates(self) -> list[Any]:
+        return self._updates
+
+    def reset_states(self) -> None:
+        """Sets the variables to zero."""
+        K.batch_set_value([(v, np.zeros(v.shape.as_list())) for v in self.variables])
+
+    def update_state(self, *args: Any, **kwargs: Any) -> Any:
+        """The operation that adds the values of a batch."""
+        raise NotImplementedError("Must be implemented in subclasses.")
+
+    def result(self) -> Any:
+        """The tensor of the metric, from its variables."""
+        raise NotImplementedError("Must be implemented in subclasses.")
+
+    def get_config(self) -> dict[str, Any]:
+        config = {"name": self.name, "dtype": self.dtype}
+        return config | {key: getattr(self, key) for key in self._CONFIG}
+
+
+def _operation(update: Any) -> Any:
+    if isinstance(update, tf.Operation):
+        return update
+    if update is None:
+        return tf.no_op()
+    return tf.group(*[getattr(each, "op", each) for each in tf.nest.flatten(update)])
+
+
+class _Reduce(Metric):
+    """A sum of values, perhaps over their number or weight."""
+
+    _is_mean: bool
+
+    def __init__(self, name: str | None = None, dtype: Any = None):
+        super().__init__(name=name, dtype=dtype)
+        self.total = self.add_weight("total", initializer="zeros")
+        if self._is_mean:
+            self.count = self.add_weight("count", initializer="zeros")
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> Any:
+        values = tf.cast(values, self.dtype)
+        if sample_weight is not None:
+            weights = matched_weights(values, tf.cast(sample_weight, self.dtype))
+            rank, weight_rank = values.shape.ndims, weights.shape.ndims
+            if rank is not None and weight_rank is not None and weight_rank > rank:
+                values = tf.reduce_mean(values, axis=list(range(weight_rank, rank)))
+            weights = tf.broadcast_to(weights, tf.shape(values))
+            values = values * weights
+        update = self.total.assign_add(tf.reduce_sum(values))
+        if not self._is_mean:
+            return update
+        count = tf.cast(tf.size(values), self.dtype)
+        if sample_weight is not None:
+            count = tf.reduce_sum(weights)
+        with tf.control_dependencies([update]):
+            return self.count.assign_add(count)
+
+    def result(self) -> Any:
+        return tf.div_no_nan(self.total, self.count) if self._is_mean else tf.identity(self.total)
+
+
+class Sum(_Reduce):
+    """The (weighted) sum of values."""
+
+    _is_mean = False
+
+    def __init__(self, name: str | None = "sum", dtype: Any = None):
+        super().__init__(name=name, dtype=dtype)
+
+
+class Mean(_Reduce):
+    """The (weighted) mean of values."""
+
+    _is_mean = True
+
+    def __init__(self, name: str | None = "mean", dtype: Any = None):
+        super().__init__(name=name, dtype=dtype)
+
+
+class MeanRelativeError(Mean):
+    """The mean of `abs(y_pred - y_true) / normalizer`."""
+
+    _CONFIG = ("normalizer",)
+
+    def __init__(self, normalizer: Any, name: str | None = None, dtype: Any = None):
+        super().__init__(name=name, dtype=dtype)
+        self.normalizer = tf.cast(normalizer, self.dtype)
+
+    def update_state(  # type: ignore[override] # labels and predictions make the values
+        self, y_true: Any, y_pred: Any, sample_weight: Any = None
+    ) -> Any:
+        y_true, y_pred = tf.cast(y_true, self.dtype), tf.cast(y_pred, self.dtype)
+        errors = tf.div_no_nan(tf.abs(y_true - y_pred), self.normalizer)
+        return super().update_state(errors, sample_weight=sample_weight)
+
+
+class MeanMetricWrapper(Mean):
+    """The mean of a function of labels and predictions; it gets the further arguments."""
+
+    def __init__(self, fn: Any, name: str | None = None, dtype: Any = None, **kwargs: Any):
+        super().__init__(name=name, dtype=dtype)
+        self._fn = fn
+        self._fn_kwargs = kwargs
+
+    def update_state(  # type: ignore[override] # labels and predictions make the values
+        self, y_true: Any, y_pred: Any, sample_weight: Any = None
+    ) -> Any:
+        y_true, y_pred = tf.cast(y_true, self.dtype), tf.cast(y_pred, self.dtype)
+        y_true, y_pred = squeezed(y_true, y_pred)
+        values = self._fn(y_true, y_pred, **self._fn_kwargs)
+        return super().update_state(values, sample_weight=sample_weight)
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), **self._fn_kwargs}
+
+
+class MeanTensor(Metric):
+    """The (weighted) mean of tensors of one shape, element by element."""
+
+    def __init__(self, name: str | None = "mean_tensor", dtype: Any = None):
+        super().__init__(name=name, dtype=dtype)
+        self._total: Any = None
+        self._count: Any = None
+
+    @property
+    def total(self) -> Any:
+        return self._total
+
+    @property
+    def count(self) -> Any:
+        return self._count
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> Any:
+        values = tf.cast(values, self.dtype)
+        if self._total is None:
+            self._total = self.add_weight("total", shape=values.shape, initializer="zeros")
+            self._count = self.add_weight("count", shape=values.shape, initializer="zeros")
+        elif values.shape.as_list() != self._total.shape.as_list():
+            raise ValueError(
+                f"MeanTensor input values must always have the same shape. Expected shape (set "
+                f"during the first call): {self._total.shape}. Got: {values.shape}"
+            )
+        counts = tf.ones_like(values)
+        if sample_weight is not None:
+            weights = matched_weights(values, tf.cast(sample_weight, self.dtype))
+            counts = tf.broadcast_to(weights, tf.shape(values))
+            values = values * counts
+        update = self._total.assign_add(values)
+        with tf.control_dependencies([update]):
+            return self._count.assign_add(counts)
+
+    def result(self) -> Any:
+        if self._total is None:
+            raise ValueError(
+                "MeanTensor does not have any result yet. Please call the MeanTensor instance or "
+                "use `.update_state(value)` before retrieving the result."
+            )
+        return tf.div_no_nan(self._total, self._count)
+
+
+def squeezed(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Labels and predictions of one rank, where one has a last axis of size 1 more."""
+    true_rank, pred_rank = y_true.shape.ndims, y_pred.shape.ndims
+    if None not in (true_rank, pred_rank):
+        if true_rank == pred_rank + 1 and y_true.shape.as_list()[-1] == 1:
+            y_true = tf.squeeze(y_true, [-1])
+        elif pred_rank == true_rank + 1 and y_pred.shape.as_list()[-1] == 1:
+            y_pred = tf.squeeze(y_pred, [-1])
+    return y_true, y_pred

@@ -1,0 +1,45 @@
+"""The optimizers of `tf.train` in Keras models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import penstock as tf
+from penstock.keras import backend as K
+
+__all__ = ["TFOptimizer"]
+
+
+class TFOptimizer:
+    """A `tf.train` optimizer as one of Keras."""
+
+    def __init__(self, optimizer: Any, iterations: Any = None):
+        self.optimizer = optimizer
+        if iterations is None:
+            with tf.name_scope(type(self).__name__):
+                iterations = K.variable(0, dtype="int64", name="iterations")
+        self.iterations = iterations
+        self._name = type(self).__name__
+
+    def get_grads(self, loss: Any, params: Any) -> Any:
+        """The gradients of a loss, in pairs with the variables."""
+        return self.optimizer.compute_gradients(loss, params)
+
+    def get_updates(self, loss: Any, params: Any) -> list[Any]:
+        """The operations of a training step."""
+        if not params:
+            return [tf.assign_add(self.iterations, 1)]
+        pairs = self.optimizer.compute_gradients(loss, params)
+        update = self.optimizer.apply_gradients(pairs, global_step=self.iterations)
+        for variable in self.optimizer.variables():
+            K.track_variable(variable)
+        return [update]
+
+    @property
+    def weights(self) -> list[Any]:
+        """Refused: a `tf.train` optimizer keeps its variables itself."""
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        """Refused: a `tf.train` optimizer can't be made again from a file."""
+        raise NotImplementedError

@@ -1,0 +1,369 @@
+"""Models in HDF5 files, and weights in HDF5 files or checkpoints."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+import penstock as tf
+from penstock import logging
+from penstock.keras import backend as K
+from penstock.keras.engine import network_config
+from penstock.keras.engine.network import json_value
+from penstock.keras.old_weights import converted
+
+__all__ = ["load_model", "load_weights", "save_model", "save_weights"]
+
+# An attribute of an HDF5 object holds 64 KB: longer lists of names go into several.
+_ATTRIBUTE_LIMIT = 64512
+
+
+def _h5py() -> Any:
+    try:
+        h5py = import_module("h5py")
+    except ImportError:
+        raise ImportError(
+            "HDF5 files need h5py: pip install penstock[hdf5], or save weights as a checkpoint "
+            "(save_format='tf')"
+        ) from None
+    return h5py
+
+
+# Models -----------------------------------------------------------------------------------------
+
+
+def save_model(
+    model: Any,
+    filepath: Any,
+    overwrite: bool = True,
+    include_optimizer: bool = True,
+    save_format: str | None = None,
+) -> None:
+    """Writes architecture, weights and the optimizer's state into an HDF5 file."""
+    if save_format not in (None, "h5", "hdf5", "keras", "tf"):
+        raise ValueError(f"Unknown save_format {save_format!r}: one of 'h5' and 'tf'")
+    if save_format == "tf":
+        raise NotImplementedError(
+            "Penstock saves Keras models as HDF5 files: use a name that ends in .h5; for serving, "
+            "tf.saved_model.simple_save writes the model's graph"
+        )
+    if not model._is_graph_network:
+        raise NotImplementedError(
+            "Saving the model to HDF5 format requires the model to be a Functional model or a "
+            "Sequential model. It does not work for subclassed models, because such models are "
+            "defined via the body of a Python method, which isn't safely serializable. Consider "
+            "using `save_weights`."
+        )
+    h5py = _h5py()
+    if isinstance(filepath, h5py.File):
+        _write_model(filepath, model, include_optimizer)
+        return
+    if not overwrite and os.path.isfile(filepath):
+        raise FileExistsError(f"{filepath} exists already, and overwrite is False")
+    with h5py.File(filepath, "w") as file:
+        _write_model(file, model, include_optimizer)
+
+
+def _write_model(file: Any, model: Any, include_optimizer: bool) -> None:
+    described = network_config.described(model)
+    file.attrs["keras_version"] = described["keras_version"]
+    file.attrs["backend"] = described["backend"]
+    architecture = {key: described[key] for key in ("class_name", "config")}
+    file.attrs["model_config"] = json.dumps(architecture, default=json_value).encode()
+    _write_weights(file.create_group("model_weights"), model.layers)
+    if not include_optimizer or not model.optimizer:
+        return
+    if not hasattr(model.optimizer, "_weights"):
+        logging.warning(
+            "TensorFlow optimizers do not make it possible to access optimizer attributes or "
+            "optimizer state after instantiation. The model is saved without its optimizer."
+        )
+        return
+    file.attrs["training_config"] = json.dumps(_training_config(model), default=json_value).encode()
+    weights = model.optimizer.weights
+    if weights:
+        group = file.create_group("optimizer_weights")
+        _write_values(group, weights)
+
+
+def _training_config(model: Any) -> dict[str, Any]:
+    given = model._compile_arguments
+    return {
+        "loss": given["loss"],
+        "metrics": given["metrics"],
+        "weighted_metrics": given["weighted_metrics"],
+        "sample_weight_mode": given["sample_weight_mode"],
+        "loss_weights": given["loss_weights"],
+        "optimizer_config": {
+            "class_name": type(model.optimizer).__name__,
+            "config": model.optimizer.get_config(),
+        },
+    }
+
+
+def load_model(
+    filepath: Any, custom_objects: dict[str, Any] | None = None, compile: bool = True
+) -> Any:
+    """The model that `save_model` wrote."""
+    h5py = _h5py()
+    if isinstance(filepath, h5py.File):
+        return _read_model(filepath, custom_objects, compile)
+    if not os.path.exists(filepath):
+        raise OSError(f"SavedModel file does not exist at: {filepath}")
+    if os.path.isdir(filepath):
+        raise NotImplementedError(
+            f"{filepath} is a directory: Penstock reads Keras models from HDF5 files; "
+            "tf.saved_model.loader.load reads the graph of a SavedModel"
+        )
+    with h5py.File(filepath, "r") as file:
+        return _read_model(file, custom_objects, compile)
+
+
+def _read_model(file: Any, custom_objects: Any, compile: bool) -> Any:
+    from penstock.keras.models import model_from_config
+    from penstock.keras.utils.serialization import scope_of
+
+    found = file.attrs.get("model_config")
+    if found is None:
+        raise ValueError("No model found in config file.")
+    with scope_of(custom_objects):
+        model = model_from_config(json.loads(_text(found)), custom_objects)
+        _read_weights(file["model_weights"], model)
+        training = file.attrs.get("training_config")
+        if compile and training is not None:
+            _compile(model, json.loads(_text(training)), file)
+        elif compile:
+            logging.warning(
+                "No training configuration found in save file: the model was *not* compiled. "
+                "Compile it manually."
+            )
+    return model
+
+
+def _compile(model: Any, config: dict[str, Any], file: Any) -> None:
+    from penstock.keras import optimizers
+
+    optimizer = optimizers.deserialize(config["optimizer_config"])
+    metrics = config.get("metrics") or config.get("metrics_config") or []
+    model.compile(
+        optimizer=optimizer,
+        loss=config.get("loss") or config.get("loss_config"),
+        metrics=metrics,
+        weighted_metrics=config.get("weighted_metrics"),
+        loss_weights=config.get("loss_weights"),
+        sample_weight_mode=config.get("sample_weight_mode"),
+    )
+    if "optimizer_weights" in file:
+        model._function("train")  # which makes the optimizer's variables
+        group = file["optimizer_weights"]
+        values = [group[name][()] for name in _names(group, "weight_names")]
+        try:
+            optimizer.set_weights(values)
+        except ValueError:
+            logging.warning(
+                "Error in loading the saved optimizer state. As a result, your model is starting "
+                "with a freshly initialized optimizer."
+            )
+
+
+# Weights ----------------------------------------------------------------------------------------
+
+
+def save_weights(
+    model: Any, filepath: str, overwrite: bool = True, save_format: str | None = None
+) -> None:
+    """Writes a model's weights: into HDF5 for ".h5", ".hdf5" and ".keras", else a checkpoint."""
+    if not model.weights and not model.built:
+        raise ValueError(
+            f"Weights for model {model.name} have not yet been created. Weights are created "
+            "when the Model is first called on inputs or `build()` is called with an `input_shape`."
+        )
+    is_h5 = str(filepath).endswith((".h5", ".hdf5", ".keras"))
+    wanted = {"h5": "h5", "hdf5": "h5", "keras": "h5", "tf": "tf", "tensorflow": "tf"}
+    kind = "h5" if is_h5 else "tf"
+    if save_format is not None:
+        if save_format.lower() not in wanted:
+            raise ValueError(
+                f'Unknown format "{save_format}". Was expecting one of {{"tf", "h5"}}.'
+            )
+        kind = wanted[save_format.lower()]
+    if kind == "h5":
+        if not overwrite and os.path.isfile(filepath):
+            raise FileExistsError(f"{filepath} exists already, and overwrite is False")
+        with _h5py().File(filepath, "w") as file:
+            _write_weights(file, model.layers)
+        return
+    saver = tf.train.Saver(_by_name(model), max_to_keep=None)
+    saver.save(K.get_session(), filepath, write_meta_graph=False)
+
+
+def load_weights(model: Any, filepath: str, by_name: bool = False) -> Any:
+    """Reads weights that `save_weights` wrote."""
+    is_h5 = str(filepath).endswith((".h5", ".hdf5", ".keras"))
+    if not is_h5 and tf.train.checkpoint_exists(filepath):
+        if by_name:
+            raise NotImplementedError(
+                "Weights may only be loaded based on topology into Models when loading "
+                "TensorFlow-formatted weights (got by_name=True to load_weights)."
+            )
+        _restore(model, filepath)
+        return None
+    with _h5py().File(filepath, "r") as file:
+        group = (
+            file["model_weights"]
+            if "layer_names" not in file.attrs and ("model_weights" in file)
+            else file
+        )
+        if by_name:
+            _read_weights_by_name(group, model)
+        else:
+            _read_weights(group, model)
+    return None
+
+
+def _by_name(model: Any) -> dict[str, Any]:
+    return {weight.op.name: weight for weight in model.weights}
+
+
+def _restore(model: Any, filepath: str) -> None:
+    reader = tf.train.NewCheckpointReader(filepath)
+    known = reader.get_variable_to_shape_map()
+    by_name = _by_name(model)
+    if all(name in known for name in by_name):
+        values = {name: reader.get_tensor(name) for name in by_name}
+        K.batch_set_value([(by_name[name], value) for name, value in values.items()])
+        return
+    pairs = []
+    with_weights = [layer for layer in model.layers if layer.weights]
+    for index, layer in enumerate(with_weights):
+        for weight in layer.weights:
+            attribute = weight.op.name.rpartition("/")[2]
+            key = f"layer_with_weights-{index}/{attribute}/.ATTRIBUTES/VARIABLE_VALUE"
+            if key not in known:
+                raise ValueError(
+                    f"{filepath} has no weight {weight.op.name!r}, by that name or as {key!r}"
+                )
+            pairs.append((weight, reader.get_tensor(key)))
+    K.batch_set_value(pairs)
+
+
+def _write_weights(file: Any, layers: list[Any]) -> None:
+    _set_names(file, "layer_names", [layer.name for layer in layers])
+    file.attrs["backend"] = b"tensorflow"
+    file.attrs["keras_version"] = b"2.2.4-tf"
+    for layer in layers:
+        _write_values(file.create_group(layer.name), _ordered(layer))
+
+
+def _ordered(layer: Any) -> list[Any]:
+    """A layer's weights in the order of the file: the trained ones first."""
+    return [*layer.trainable_weights, *layer.non_trainable_weights]
+
+
+def _write_values(group: Any, weights: list[Any]) -> None:
+    names = [weight.name for weight in weights]
+    _set_names(group, "weight_names", names)
+    for name, value in zip(names, K.batch_get_value(weights), strict=True):
+        dataset = group.create_dataset(name, value.shape, dtype=value.dtype)
+        dataset[() if not value.shape else slice(None)] = value
+
+
+def _read_weights(file: Any, model: Any) -> None:
+    layers = [layer for layer in model.layers if _ordered(layer)]
+    version, backend = _origin(file)
+    names = [name for name in _names(file, "layer_names") if _names(file[name], "weight_names")]
+    if len(names) != len(layers):
+        raise ValueError(
+            f"You are trying to load a weight file containing {len(names)} layers into a model "
+            f"with {len(layers)} layers."
+        )
+    pairs: list[tuple[Any, Any]] = []
+    for index, (name, layer) in enumerate(zip(names, layers, strict=True)):
+        values = _values(file[name])
+        weights = _ordered(layer)
+        values = converted(layer, values, version, backend)
+        if len(values) != len(weights):
+            raise ValueError(
+                f'Layer #{index} (named "{layer.name}" in the current model) was found to '
+                f"correspond to layer {name} in the save file. However the new layer {layer.name} "
+                f"expects {len(weights)} weights, but the saved weights have {len(values)} "
+                "elements."
+            )
+        pairs += zip(weights, values, strict=True)
+    _set(pairs)
+
+
+def _read_weights_by_name(file: Any, model: Any) -> None:
+    version, backend = _origin(file)
+    layers: dict[str, list[Any]] = {}
+    for layer in model.layers:
+        layers.setdefault(layer.name, []).append(layer)
+    pairs: list[tuple[Any, Any]] = []
+    for index, name in enumerate(_names(file, "layer_names")):
+        for layer in layers.get(name, []):
+            weights = _ordered(layer)
+            values = converted(layer, _values(file[name]), version, backend)
+            if len(values) != len(weights):
+                raise ValueError(
+                    f'Layer #{index} (named "{layer.name}") expects {len(weights)} weight(s), but '
+                    f"the saved weights have {len(values)} element(s)."
+                )
+            pairs += zip(weights, values, strict=True)
+    _set(pairs)
+
+
+def _set(pairs: list[tuple[Any, Any]]) -> None:
+    for weight, value in pairs:
+        if tuple(weight.shape.as_list()) != np.shape(value):
+            raise ValueError(
+                f"weight {weight.name} has shape {weight.shape}, but the saved weight has shape "
+                f"{np.shape(value)}."
+            )
+    K.batch_set_value(pairs)
+
+
+def _origin(file: Any) -> tuple[str, str | None]:
+    version = _text(file.attrs.get("keras_version", "1"))
+    backend = file.attrs.get("backend")
+    return version, None if backend is None else _text(backend)
+
+
+def _values(group: Any) -> list[Any]:
+    return [np.asarray(group[name]) for name in _names(group, "weight_names")]
+
+
+def _names(group: Any, attribute: str) -> list[str]:
+    if attribute in group.attrs:
+        return [_text(name) for name in group.attrs[attribute]]
+    names: list[str] = []
+    part = 0
+    while f"{attribute}{part}" in group.attrs:
+        names += [_text(name) for name in group.attrs[f"{attribute}{part}"]]
+        part += 1
+    return names
+
+
+def _set_names(group: Any, attribute: str, names: list[str]) -> None:
+    encoded = [name.encode() for name in names]
+    too_long = [name for name in encoded if len(name) > _ATTRIBUTE_LIMIT]
+    if too_long:
+        raise RuntimeError(f"names are too long for an HDF5 file: {too_long}")
+    array = np.asarray(encoded)
+    parts = 1
+    pieces = [array]
+    while any(piece.nbytes > _ATTRIBUTE_LIMIT for piece in pieces):
+        parts += 1
+        pieces = np.array_split(array, parts)
+    if parts == 1:
+        group.attrs[attribute] = array if names else np.asarray([], dtype="S1")
+        return
+    for index, piece in enumerate(pieces):
+        group.attrs[f"{attribute}{index}"] = piece
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,7 @@
+"""`tf.keras.utils`."""
+
+from penstock.keras.utils.arrays import *
+from penstock.keras.utils.data_files import *
+from penstock.keras.utils.data_sequence import *
+from penstock.keras.utils.progress_bar import *
+from penstock.keras.utils.serialization import *

@@ -1,0 +1,87 @@
+"""`tf.keras.utils.get_file`: files that a program expects to be downloaded."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tarfile
+import zipfile
+from typing import Any
+from urllib.parse import urlparse
+
+__all__ = ["get_file"]
+
+
+def get_file(
+    fname: str,
+    origin: str,
+    untar: bool = False,
+    md5_hash: str | None = None,
+    file_hash: str | None = None,
+    cache_subdir: str = "datasets",
+    hash_algorithm: str = "auto",
+    extract: bool = False,
+    archive_format: Any = "auto",
+    cache_dir: str | None = None,
+) -> str:
+    """The path of a file in Keras' cache, `~/.keras`; nothing is downloaded.
+
+    A file that isn't there is copied from `origin` if that is a path or a `file:` address; for
+    other addresses the error says where to put it.
+
+    Args:
+      untar: whether the file is a tar archive to unpack beside it.
+      file_hash: MD5 or SHA-256 of the file, in hexadecimal digits.
+      extract: whether to unpack an archive of any kind.
+    """
+    folder = os.path.join(
+        os.path.expanduser(cache_dir or os.path.join("~", ".keras")), cache_subdir
+    )
+    path = os.path.join(folder, fname)
+    archive = f"{path}.tar.gz" if untar else path
+    if not os.path.exists(path) and not os.path.exists(archive):
+        os.makedirs(folder, exist_ok=True)
+        _fetch(origin, archive)
+    digest = file_hash or md5_hash
+    if digest is not None and os.path.isfile(archive):
+        _check(archive, digest, hash_algorithm)
+    if untar:
+        if not os.path.exists(path):
+            _unpack(archive, folder)
+        return path
+    if extract:
+        _unpack(archive, folder)
+    return path
+
+
+def _fetch(origin: str, path: str) -> None:
+    address = urlparse(origin)
+    local = address.path if address.scheme == "file" else origin
+    if address.scheme in ("", "file") and os.path.isfile(local):
+        shutil.copyfile(local, path)
+        return
+    raise OSError(
+        f"{path} is not there, and Penstock does not download files: get {origin} and put it there"
+    )
+
+
+def _check(path: str, digest: str, algorithm: str) -> None:
+    if algorithm in ("sha256", "auto") and len(digest) == 64:
+        found = hashlib.sha256()
+    else:
+        found = hashlib.md5(usedforsecurity=False)
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            found.update(chunk)
+    if found.hexdigest() != digest:
+        raise OSError(f"{path} is not the expected file: its hash is {found.hexdigest()}")
+
+
+def _unpack(path: str, folder: str) -> None:
+    if tarfile.is_tarfile(path):
+        with tarfile.open(path) as archive:
+            archive.extractall(folder, filter="data")
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(folder)

@@ -1,0 +1,58 @@
+"""Weights of examples: how they are matched with values, and how losses become one number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import penstock as tf
+
+
+class Reduction:
+    """How the losses of a batch become one number."""
+
+    AUTO = "auto"
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        """The known ways."""
+        return (cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE)
+
+    @classmethod
+    def validate(cls, key: str) -> None:
+        """Refuses an unknown way."""
+        if key not in cls.all():
+            raise ValueError(f"Invalid Reduction Key {key}.")
+
+
+def matched_weights(values: Any, weights: Any) -> Any:
+    """Weights in a rank that broadcasts with the values."""
+    weights = tf.convert_to_tensor(weights)
+    rank, weights_rank = values.shape.ndims, weights.shape.ndims
+    if None in (rank, weights_rank) or weights_rank in (0, rank):
+        return weights
+    if weights_rank == rank + 1 and weights.shape.as_list()[-1] == 1:
+        return tf.squeeze(weights, [-1])
+    if rank > weights_rank:
+        for _ in range(rank - weights_rank):
+            weights = tf.expand_dims(weights, -1)
+    return weights
+
+
+def weighted_loss(losses: Any, sample_weight: Any = None, reduction: str = "auto") -> Any:
+    """The weighted losses, or what `reduction` makes of them."""
+    with tf.name_scope("weighted_loss"):
+        losses = tf.convert_to_tensor(losses)
+        dtype = losses.dtype
+        weights = tf.convert_to_tensor(1.0 if sample_weight is None else sample_weight)
+        losses = tf.cast(losses, tf.float32)
+        weights = tf.cast(weights, tf.float32)
+        losses = losses * matched_weights(losses, weights)
+        if reduction in (Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE, Reduction.AUTO):
+            total = tf.reduce_sum(losses)
+            if reduction != Reduction.SUM:
+                total = tf.div_no_nan(total, tf.cast(tf.size(losses), total.dtype))
+            losses = total
+        return tf.cast(losses, dtype)

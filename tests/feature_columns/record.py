@@ -1,0 +1,30 @@
+"""Records what TensorFlow makes of the scenarios.
+
+Run it with a Python that has tensorflow and tf_keras:
+    python tests/feature_columns/record.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from scenarios import SCENARIOS, results
+
+
+def main() -> None:
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"
+    import tensorflow.compat.v1 as tf
+
+    tf.disable_v2_behavior()
+    found = {name: results(tf, build) for name, build in SCENARIOS.items()}
+    (HERE / "recorded.json").write_text(json.dumps(found, indent=0) + "\n")
+
+
+if __name__ == "__main__":
+    main()
