@@ -5,27 +5,25 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.frameworks import interpreter
 
 REPOSITORY = Path(__file__).parents[1]
+_Process = TypeVar("_Process", bound="WorkerProcess")
 
 
 class WorkerError(RuntimeError):
     """A worker that could not do what it was asked; the message is its own."""
 
 
-class Contestant:
-    """One framework's worker for one model, as a context manager. It computes only when asked."""
+class WorkerProcess:
+    """A framework's process that answers requests, as a context manager."""
 
-    def __init__(
-        self, model: str, framework: str, variant: str, *, threads: int, peers: Path
-    ) -> None:
+    def __init__(self, framework: str, command: list[str], *, threads: int, peers: Path) -> None:
         self.framework = framework
-        self.variant = variant
-        command = [str(interpreter(framework, peers)), "-m", "benchmarks.worker"]
-        command += [model, framework, "--variant", variant, "--threads", str(threads)]
+        python = str(interpreter(framework, peers))
+        command = [python, "-m", *command, "--threads", str(threads)]
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in __exit__)
         self._process = subprocess.Popen(
             command,
@@ -37,7 +35,7 @@ class Contestant:
             text=True,
         )
 
-    def __enter__(self) -> "Contestant":
+    def __enter__(self: _Process) -> _Process:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -57,19 +55,10 @@ class Contestant:
         return self._process.pid
 
     def await_ready(self) -> str:
-        """Waits until the model stands; returns the framework's version."""
+        """Waits until the worker stands; returns the framework's version."""
         return self._answer()["version"]
 
-    def check(self) -> list[float]:
-        return self._ask(do="check")["observed"]
-
-    def run(self, steps: int) -> list[float]:
-        return self._ask(do="run", steps=steps)["seconds"]
-
-    def memory(self, steps: int) -> int:
-        return self._ask(do="memory", steps=steps)["bytes"]
-
-    def _ask(self, **request: Any) -> dict[str, Any]:
+    def ask(self, **request: Any) -> dict[str, Any]:
         assert self._process.stdin is not None
         try:
             print(json.dumps(request), file=self._process.stdin, flush=True)
@@ -91,6 +80,26 @@ class Contestant:
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").splitlines()
         return lines[-1] if lines else f"ended with status {self._process.wait()}, saying nothing"
+
+
+class Contestant(WorkerProcess):
+    """One framework's worker for one model. It computes only when asked."""
+
+    def __init__(
+        self, model: str, framework: str, variant: str, *, threads: int, peers: Path
+    ) -> None:
+        self.variant = variant
+        command = ["benchmarks.worker", model, framework, "--variant", variant]
+        super().__init__(framework, command, threads=threads, peers=peers)
+
+    def check(self) -> list[float]:
+        return self.ask(do="check")["observed"]
+
+    def run(self, steps: int) -> list[float]:
+        return self.ask(do="run", steps=steps)["seconds"]
+
+    def memory(self, steps: int) -> int:
+        return self.ask(do="memory", steps=steps)["bytes"]
 
 
 def worker_environment(threads: int) -> dict[str, str]:

@@ -75,10 +75,11 @@ class PathModule(types.ModuleType):
         return sorted({*vars(self), *(name for each in self._modules() for name in dir(each))})
 
     def _starred(self) -> list[str]:
-        """What `import *` gives: public names, and no modules among them."""
-        names = [name for name in dir(self) if not name.startswith("_")]
-        values = {name: getattr(self, name, None) for name in names}
-        return [name for name in names if not isinstance(values[name], types.ModuleType)]
+        """What `import *` gives: names of the path's own sources, and no modules among them."""
+        own = [source for source in self._modules() if source.__name__ != ROOT]
+        names = {name for source in own for name in getattr(source, "__all__", dir(source))}
+        values = {name: getattr(self, name, None) for name in names if not name.startswith("_")}
+        return sorted(n for n, value in values.items() if not isinstance(value, types.ModuleType))
 
     def _modules(self) -> Iterator[types.ModuleType]:
         for source in self._sources:
