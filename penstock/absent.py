@@ -41,8 +41,20 @@ REASONS: dict[str, str] = {
     "tf.contrib.seq2seq.BahdanauAttention or LuongAttention.",
     "tf.contrib.distributions.bijectors": "Transformed distributions are not there: transform "
     "samples and log_prob in the graph.",
-    "tf.contrib.tpu": "There are no TPUs here: TPUEstimator runs with use_tpu=False, and a session "
-    "on a CPU or GPU.",
+    **dict.fromkeys(
+        [
+            f"tf.contrib.tpu.{name}"
+            for name in (
+                "AsyncCheckpointSaverHook DeviceAssignment TPUDistributionStrategy "
+                "TPUInfeed all_to_all batch_parallel core cross_replica_concat "
+                "device_assignment infeed_dequeue initialize_system keras_to_tpu_model "
+                "outside_compilation profiler repeat replicate rewrite shard shutdown_system "
+                "topology while_loop"
+            ).split()
+        ],
+        "There are no TPUs here: TPUEstimator runs with use_tpu=False, and a session on a CPU or "
+        "GPU.",
+    ),
     **dict.fromkeys(
         [
             "tf.estimator.BoostedTreesClassifier",

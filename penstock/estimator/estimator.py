@@ -72,6 +72,8 @@ class Estimator:
         self._config = _with_directory_and_session(config, model_dir)
         self._model_dir = self._config.model_dir
         self._session_config = self._config.session_config
+        if self._config.train_distribute or self._config.eval_distribute:
+            logging.warn("Distribution strategies are not there: the model runs on one device.")
         logging.info("Using config: %s", str(vars(self._config)))
         self._device_fn = self._config.device_fn or _device_setter_for(self._config)
         if model_fn is None:

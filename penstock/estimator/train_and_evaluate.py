@@ -77,7 +77,7 @@ class _ContinuousEvalListener:
         return True
 
 
-class _Evaluator:
+class _CheckpointEvaluator:
     """Evaluates and exports the latest checkpoint, each once."""
 
     def __init__(self, estimator: Any, eval_spec: EvalSpec, max_training_steps: int | None):
@@ -154,7 +154,10 @@ class _NewCheckpointListenerForEvaluate(CheckpointSaverListener):
     """Evaluates when a checkpoint was saved, but not the one before the first step."""
 
     def __init__(
-        self, evaluator: _Evaluator, eval_throttle_secs: float, listener: _ContinuousEvalListener
+        self,
+        evaluator: _CheckpointEvaluator,
+        eval_throttle_secs: float,
+        listener: _ContinuousEvalListener,
     ):
         self._evaluator = evaluator
         self._eval_throttle_secs = eval_throttle_secs
@@ -202,6 +205,8 @@ class _NewCheckpointListenerForEvaluate(CheckpointSaverListener):
 
 class _TrainingExecutor:
     """The parts of `train_and_evaluate` that tasks of a cluster play, and the one without."""
+
+    _Evaluator = _CheckpointEvaluator
 
     def __init__(
         self,
@@ -302,8 +307,8 @@ class _TrainingExecutor:
             self._evaluator(), self._eval_spec.throttle_secs, listener
         )
 
-    def _evaluator(self) -> _Evaluator:
-        return _Evaluator(self._estimator, self._eval_spec, self._train_spec.max_steps)
+    def _evaluator(self) -> _CheckpointEvaluator:
+        return _CheckpointEvaluator(self._estimator, self._eval_spec, self._train_spec.max_steps)
 
     def _train(self, saving_listeners: Any) -> None:
         self._estimator.train(
@@ -380,7 +385,10 @@ class _TrainingExecutor:
         return bool(step and last and step >= last)
 
     def _execute_evaluator_once(
-        self, evaluator: _Evaluator, listener: _ContinuousEvalListener, throttle_secs: float
+        self,
+        evaluator: _CheckpointEvaluator,
+        listener: _ContinuousEvalListener,
+        throttle_secs: float,
     ) -> tuple[_EvalResult | None, bool]:
         start = time.time()
         if not listener.before_eval():

@@ -144,7 +144,7 @@ def bucketized_column(source_column: Any, boundaries: Any) -> BucketizedColumn:
     if len(source_column.shape) > 1:
         raise ValueError(f"source_column must be one-dimensional column. Given: {source_column}")
     if not boundaries:
-        raise ValueError("boundaries must not be empty.")
+        raise ValueError("boundaries must not be empty: boundaries must be a sorted list.")
     is_list = isinstance(boundaries, list | tuple)
     if not is_list or any(low >= high for low, high in pairwise(boundaries)):
         raise ValueError("boundaries must be a sorted list.")

@@ -117,20 +117,17 @@ class RadialConstraint(Constraint):
                 "The weight tensor must be of shape (rows, cols, channels, filters), with square "
                 f"filters; got {shape}"
             )
-        height = shape[0]
-        kernels = tf.reshape(w, (height, height, shape[2] * shape[3]))
-        start = height // 2
-        ring = kernels[start, height - 1 - start if height % 2 == 0 else start]
-        inner = tf.reshape(ring, (1, 1, shape[2] * shape[3]))
-        if height % 2 == 0:
-            inner = tf.pad(inner, [[0, 1], [0, 1], [0, 0]], "SYMMETRIC")
-        while inner.shape.as_list()[0] < height:
-            side = inner.shape.as_list()[0]
-            outer = (height - side) // 2 - 1
-            value = tf.reshape(kernels[start, outer], (1, 1, shape[2] * shape[3]))
+        # From the inside out: a core of one or four taps, then frames with values of the diagonal.
+        height, is_odd = shape[0], shape[0] % 2
+        start, count = height // 2, shape[2] * shape[3]
+        kernels = tf.reshape(w, (height, height, count))
+        made = tf.ones((2 - is_odd, 2 - is_odd, 1)) * kernels[start - 1, start - 1]
+        for index in range(1 - is_odd, start):
+            side = made.shape.as_list()[0]
             frame = tf.pad(tf.zeros([side, side, 1]), [[1, 1], [1, 1], [0, 0]], constant_values=1.0)
-            inner = tf.pad(inner, [[1, 1], [1, 1], [0, 0]]) + frame * value
-        return tf.reshape(inner, shape)
+            inside = tf.pad(made, [[1, 1], [1, 1], [0, 0]])
+            made = inside + frame * kernels[start + index, start + index]
+        return tf.reshape(made, shape)
 
 
 max_norm = MaxNorm

@@ -75,7 +75,7 @@ def _nearest(size, wanted, align_corners, half_pixel_centers, device):
 
 
 @functools.lru_cache(_CACHED_TABLES)
-def _bilinear(size, wanted, align_corners, half_pixel_centers, device):
+def bilinear_taps(size, wanted, align_corners, half_pixel_centers, device):
     source = _source(size, wanted, align_corners, half_pixel_centers)
     below = np.floor(source)
     nearer = source - below
@@ -312,8 +312,8 @@ def _(node):
         height, width = checked_size(images, size)
         if images.shape[3] >= _MANY_CHANNELS and not half_pixel_centers and images.numel():
             return _by_aten(images, height, width, align_corners)
-        rows = _bilinear(images.shape[HEIGHT], height, *corners, images.device)
-        columns = _bilinear(images.shape[WIDTH], width, *corners, images.device)
+        rows = bilinear_taps(images.shape[HEIGHT], height, *corners, images.device)
+        columns = bilinear_taps(images.shape[WIDTH], width, *corners, images.device)
         resized = _both(_interpolated, images, rows, columns)
         return resized.clone() if resized is images else resized
 

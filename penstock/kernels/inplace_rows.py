@@ -4,6 +4,8 @@ import torch
 
 from penstock.errors import InvalidArgumentError
 from penstock.kernels.registry import kernel
+from penstock.kernels.rows import has_repeats, last_of_each
+from penstock.kernels.signed_bits import as_signed
 
 
 def _checked_rows(x, i, v):
@@ -29,9 +31,12 @@ def _checked_rows(x, i, v):
 @kernel("InplaceUpdate", fresh=True)
 def _(node):
     def run(x, i, v):
+        rows = _checked_rows(x, i, v)
+        if has_repeats(rows, x.shape[0]):  # then the last value holds
+            last = last_of_each(rows)
+            rows, v = rows[last], as_signed(v)[last]
         result = x.clone()
-        for row, value in zip(_checked_rows(x, i, v).tolist(), v, strict=True):
-            result[row] = value  # of a row that is listed twice, the last value holds
+        as_signed(result).index_copy_(0, rows, as_signed(v))
         return result
 
     return run

@@ -45,11 +45,17 @@ def _(node):
 @kernel("InvertPermutation", fresh=True)
 def _(node):
     def run(x):
-        count = x.shape[0]
-        inverse = torch.argsort(x)
-        if not torch.equal(x[inverse].long(), torch.arange(count, device=x.device)):
-            _refuse_permutation(x.tolist())
-        return inverse.to(x.dtype)
+        places = torch.arange(x.shape[0], dtype=x.dtype, device=x.device)
+        inverse = torch.zeros_like(x)
+        if x.numel():
+            low, high = torch.aminmax(x)
+            if int(low) < 0 or int(high) >= x.numel():
+                _refuse_permutation(x.tolist())
+            inverse.index_copy_(0, x.long(), places)
+            # Where an entry occurs twice, another one has no place and keeps a zero.
+            if not torch.equal(x.index_select(0, inverse.long()), places):
+                _refuse_permutation(x.tolist())
+        return inverse
 
     return run
 

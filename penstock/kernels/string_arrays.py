@@ -27,7 +27,7 @@ def mapped(function):
     """A kernel that applies a function of a string to each element."""
 
     def run(array):
-        return strings_like(array, [function(value) for value in array.ravel()])
+        return strings_like(array, list(map(function, array.ravel().tolist())))
 
     return run
 

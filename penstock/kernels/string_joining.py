@@ -78,6 +78,11 @@ def _(node):
         _check_segment_ids(inputs, ids, count)
         inner = inputs.shape[ids.ndim :]
         rows = inputs.reshape(ids.size, _count(inner))
+        if rows.shape[1] == 1:
+            segments = [[] for _ in range(count)]
+            for segment, word in zip(ids.ravel().tolist(), rows.ravel().tolist(), strict=True):
+                segments[segment].append(word)
+            return string_vector(list(map(join, segments))).reshape((count, *inner))
         parts = [[[] for _ in range(rows.shape[1])] for _ in range(count)]
         for segment, row in zip(ids.ravel().tolist(), rows, strict=True):
             for words, word in zip(parts[segment], row, strict=True):

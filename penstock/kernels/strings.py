@@ -1,6 +1,6 @@
 """Kernels of strings, element by element."""
 
-import base64
+import binascii
 import re
 
 import numpy as np
@@ -35,8 +35,11 @@ def _(node):
                 f"{shapes.text(length.shape)}"
             )
         if pos.dim() == 0:
-            first, count = pos.item(), length.item()
-            parts = [part(s, first, count, i) for i, s in enumerate(input.ravel())]
+            first, count, strings = pos.item(), length.item(), input.ravel().tolist()
+            if part is _bytes_of and 0 <= first <= min(map(len, strings), default=0):
+                end = None if count < 0 else first + count
+                return strings_like(input, [s[first:end] for s in strings])
+            parts = [part(s, first, count, i) for i, s in enumerate(strings)]
             return strings_like(input, parts)
         strings, firsts, counts = _broadcast(input, to_array(pos), to_array(length))
         each = zip(strings.ravel(), firsts.ravel().tolist(), counts.ravel().tolist(), strict=True)
@@ -88,7 +91,7 @@ def _(node):
             return len(string.translate(None, _CONTINUATIONS))
 
     def run(input):
-        counts = np.fromiter(map(length, input.ravel()), np.int32, input.size)
+        counts = np.fromiter(map(length, input.ravel().tolist()), np.int32, input.size)
         return torch.from_numpy(counts.reshape(input.shape))
 
     return run
@@ -127,13 +130,18 @@ def _in_case(node, of_ascii, of_text):
 # Base 64 ---------------------------------------------------------------------------------------
 
 _WEB_SAFE = re.compile(rb"[A-Za-z0-9_-]*")
+_TO_WEB_SAFE, _FROM_WEB_SAFE = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/")
 
 
 @kernel("EncodeBase64", devices=HOST)
 def _(node):
     if node.attrs["pad"]:
-        return mapped(base64.urlsafe_b64encode)
-    return mapped(lambda string: base64.urlsafe_b64encode(string).rstrip(b"="))
+        return mapped(_encoded_base64)
+    return mapped(lambda string: _encoded_base64(string).rstrip(b"="))
+
+
+def _encoded_base64(string):
+    return binascii.b2a_base64(string, newline=False).translate(_TO_WEB_SAFE)
 
 
 @kernel("DecodeBase64", devices=HOST)
@@ -149,4 +157,4 @@ def _decoded_base64(string):
         digits = string[:-2] + string[-2:].rstrip(b"=")
     if not _WEB_SAFE.fullmatch(digits) or len(digits) % 4 == 1:
         raise _invalid("Invalid character found in base64.")
-    return base64.urlsafe_b64decode(digits + b"=" * (-len(digits) % 4))
+    return binascii.a2b_base64(digits.translate(_FROM_WEB_SAFE) + b"=" * (-len(digits) % 4))

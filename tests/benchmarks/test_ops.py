@@ -13,8 +13,9 @@ from benchmarks.frameworks import session_config
 from benchmarks.ops import measure
 from benchmarks.ops.explanations import WHY
 from benchmarks.ops.families import FAMILIES
-from benchmarks.ops.measure import SIDES, Measurer, Result, per_copy
+from benchmarks.ops.measure import Measurer, per_copy
 from benchmarks.ops.report import line, report
+from benchmarks.ops.results import SIDES, Result, Results
 from benchmarks.ops.step_graph import build
 from benchmarks.ops.trial import takes
 from benchmarks.ops.unmeasured import REASONS, public_op_types, reason
@@ -103,9 +104,9 @@ def test_the_time_of_the_rest_is_subtracted():
     assert per_copy([5.0], [6.0], copies=1) == pytest.approx(0.05)
 
 
-def test_the_ratio_is_the_median_of_the_rounds():
-    result = Result("Abs", 1000, {"penstock": [1.0, 9.0, 2.0], "tensorflow": [2.0, 3.0, 1.0]})
-    assert result.ratio == pytest.approx(2.0)
+def test_the_ratio_is_that_of_the_medians():
+    result = Result("Abs", 1000, {"penstock": [1.0, 9.0, 2.0], "tensorflow": [4.0, 5.0, 0.1]})
+    assert result.ratio == pytest.approx(0.5)
     assert result.seconds("penstock") == 2.0
     assert Result("Abs", 1000, failure="no kernel").ratio is None
 
@@ -147,12 +148,26 @@ def test_the_report_has_a_row_per_op_and_names_failures():
         Result("Abs", size, {"penstock": [3e-6], "tensorflow": [1e-6]}) for size in (10**3, 10**6)
     ]
     failed = Result("Exp", 10**3, failure="penstock: no kernel")
-    versions = {"penstock": "1.0", "tensorflow": "2.0"}
-    text = report({"elementwise": [*good, failed]}, versions, 2)
+    results = Results({"penstock": "1.0", "tensorflow": "2.0"}, threads=2)
+    for result in (*good, failed):
+        results.add(result)
+    text = report(results)
     assert "| `Abs` | 3.00 | 1.00 | **3.00** | 3.00 | 1.00 | **3.00** |" in text
     assert "- `Exp`, 1,000: penstock: no kernel" in text
     assert "`NoOp`" in text
     assert line(failed).endswith("failed: penstock: no kernel")
+
+
+def test_results_are_kept_and_replaced(tmp_path: Path):
+    path = tmp_path / "results.json"
+    results = Results.load(path)
+    results.add(Result("Abs", 1000, {"penstock": [2.0], "tensorflow": [1.0]}))
+    results.add(Result("Exp", 1000, failure="no kernel"))
+    results.save(path)
+    again = Results.load(path)
+    again.add(Result("Abs", 1000, {"penstock": [1.0], "tensorflow": [1.0]}))
+    assert again.measured["Abs", 1000].ratio == 1.0
+    assert again.measured["Exp", 1000].failure == "no kernel"
 
 
 def test_the_command_refuses_an_unknown_family():

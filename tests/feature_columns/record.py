@@ -11,10 +11,11 @@ import os
 import pathlib
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from scenarios import SCENARIOS, results
+
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ def main():
     tf.disable_v2_behavior()
     sys.path.insert(0, str(Path(__file__).parent))
     import cases
+    import function_cases
 
     FOLDER.mkdir(exist_ok=True)
     arrays, facts = {}, {}
@@ -38,6 +39,7 @@ def main():
         if name in ("dense", "convolutional", "lstm", "functional"):
             model.save(str(FOLDER / f"{name}.h5"))
     np.savez_compressed(FOLDER / "trained.npz", **arrays)
+    np.savez_compressed(FOLDER / "functions.npz", **function_cases.values(tf))
     (FOLDER / "facts.json").write_text(json.dumps(facts, indent=1) + "\n")
 
 

@@ -69,7 +69,7 @@ def _applied(node_def: Any, inputs: list[Any]) -> Any:
         fed[f"{source.name}:0"] = tensor
     if "_class" in node.attr:
         del node.attr["_class"]
-    found: Any = tf.import_graph_def(graph_def, fed, return_elements=[node.name], name="")
+    found: Any = tf.import_graph_def(graph_def, fed, return_elements=[node.name], name="op")
     made = found[0]
     return made.outputs[0] if len(made.outputs) == 1 else list(made.outputs)
 

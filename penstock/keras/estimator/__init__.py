@@ -67,6 +67,10 @@ def _model_fn(keras_model: Any, weights: list[Any], custom_objects: Any) -> Any:
             loss_weights=given["loss_weights"],
             target_tensors=_in_order(labels, keras_model.output_names),
         )
+        # An estimator initializes local variables before it evaluates.
+        for metric in model.metrics:
+            for variable in metric.variables:
+                tf.add_to_collection(tf.GraphKeys.LOCAL_VARIABLES, variable)
         metrics = {
             metric.name: (metric.result(), tensor) for metric, tensor in model._metric_results
         }

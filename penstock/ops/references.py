@@ -1,0 +1,30 @@
+"""References passed on as they are, and marks that the gradient debugger puts into a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.ir.registry import ALIASES, ALLOWS_UNINITIALIZED, op
+from penstock.shapes import Shape
+
+RefIdentity = op("RefIdentity(input: &T) -> output: &T", ALLOWS_UNINITIALIZED)
+DebugGradientIdentity = op(
+    "DebugGradientIdentity(input: T) -> output: T", ALLOWS_UNINITIALIZED, ALIASES
+)
+DebugGradientRefIdentity = op(
+    "DebugGradientRefIdentity(input: &T) -> output: &T", ALLOWS_UNINITIALIZED
+)
+
+
+@RefIdentity.shape
+@DebugGradientIdentity.shape
+@DebugGradientRefIdentity.shape
+def _(op: Any, input: Shape) -> Shape:
+    return input
+
+
+@RefIdentity.gradient
+@DebugGradientIdentity.gradient
+@DebugGradientRefIdentity.gradient
+def _(op: Any, grad: Any) -> Any:
+    return grad

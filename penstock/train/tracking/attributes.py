@@ -1,0 +1,37 @@
+"""`AutoTrackable`: an object that owns what is assigned to its attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.ir.trackable import Trackable
+from penstock.train.tracking.data_structures import NoDependency, sticky_attribute_assignment
+
+
+class NotTrackable:
+    """Marks a class whose objects checkpoints can't keep."""
+
+
+class AutoTrackable(Trackable):
+    """Owns trackable objects, and lists and dictionaries, that are assigned to its attributes.
+
+    >>> model = AutoTrackable()
+    >>> model.weights = [tf.Variable(1.0), tf.Variable(2.0)]   # "weights/0", "weights/1"
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._setattr_tracking:
+            value = sticky_attribute_assignment(self, name, value)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delete_tracking(self, name)
+        super().__delattr__(name)
+
+    def _no_dependency(self, value: Any) -> Any:
+        return NoDependency(value)
+
+
+def delete_tracking(obj: Trackable, name: str) -> None:
+    """Lets an object no longer own what it has under a name."""
+    obj._unconditional_dependency_names.pop(name, None)

@@ -1,0 +1,506 @@
+"""Lists and dictionaries that own what is in them.
+
+`List` and `Mapping` can only grow. `ListWrapper` and the dictionary wrappers take the place of
+plain lists and dictionaries that are assigned to attributes: they change like those, but a
+checkpoint is refused after a change that would give one name to two objects over time.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping as AbstractMapping
+from typing import Any
+
+from penstock.ir.trackable import Trackable, TrackableReference
+from penstock.ops.variables import Variable
+
+
+class NoDependency:
+    """A value to assign to an attribute that is not to be owned; the attribute is the value."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+def wrap_or_unwrap(value: Any) -> Any:
+    """The value that an attribute gets: lists and dictionaries as those that own."""
+    if isinstance(value, NoDependency):
+        return value.value
+    if isinstance(value, Trackable):
+        return value
+    wrapper: Any = _WRAPPERS.get(type(value))  # subclasses have their own ways
+    return value if wrapper is None else wrapper(value)
+
+
+def sticky_attribute_assignment(trackable: Trackable, name: str, value: Any) -> Any:
+    """Lets an object own what is assigned to an attribute; returns the attribute's value."""
+    wrapped = wrap_or_unwrap(value)
+    if not isinstance(value, NoDependency) and isinstance(wrapped, Trackable):
+        trackable._track_trackable(wrapped, name=name, overwrite=True)
+    return wrapped
+
+
+class _UntrackableError(ValueError):
+    pass
+
+
+class TrackableDataStructure(Trackable):
+    """A container that owns what is in it; layers in it are parts of the layer it belongs to."""
+
+    def _track_value(self, value: Any, name: str) -> Any:
+        value = sticky_attribute_assignment(self, name, value)
+        if not isinstance(value, Trackable):
+            raise _UntrackableError(
+                "Only trackable objects (such as Layers or Optimizers) may be stored in a List "
+                f"object. Got {value}, which does not inherit from Trackable."
+            )
+        if hasattr(value, "_use_resource_variables"):
+            value._use_resource_variables = True
+        return value
+
+    @property
+    def trainable(self) -> bool:
+        return bool(self.__dict__.get("_trainable", True))
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self.__dict__["_trainable"] = value
+
+    @property
+    def _values(self) -> Iterable[Any]:
+        raise NotImplementedError
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers in it, and in containers in it."""
+        found: list[Any] = []
+        for value in self._values:
+            if isinstance(value, TrackableDataStructure):
+                found += value.layers
+            elif hasattr(value, "trainable_weights"):
+                found.append(value)
+        return found
+
+    def _of_values(self, attribute: str) -> list[Any]:
+        return [each for layer in self.layers for each in getattr(layer, attribute, ())]
+
+    def _own_variables(self, trainable: bool) -> list[Any]:
+        return [v for v in self._values if isinstance(v, Variable) and v.trainable is trainable]
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        if not self.trainable:
+            return []
+        return self._of_values("trainable_weights") + self._own_variables(True)
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        fixed = self._of_values("non_trainable_weights") + self._own_variables(False)
+        if self.trainable:
+            return fixed
+        return self._of_values("trainable_weights") + self._own_variables(True) + fixed
+
+    @property
+    def weights(self) -> list[Any]:
+        return self.trainable_weights + self.non_trainable_weights
+
+    variables = weights
+    trainable_variables = trainable_weights
+    non_trainable_variables = non_trainable_weights
+
+    @property
+    def updates(self) -> list[Any]:
+        return self._of_values("updates")
+
+    @property
+    def losses(self) -> list[Any]:
+        return self._of_values("losses")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+class List(TrackableDataStructure, Sequence[Any]):
+    """A list of trackable objects that can only grow; they are named by their positions."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        self._storage: list[Any] = []
+        self.extend(list(*args, **kwargs))
+
+    @property
+    def _values(self) -> Iterable[Any]:
+        return self._storage
+
+    def append(self, value: Any) -> None:
+        """Adds an object."""
+        self._storage.append(self._track_value(value, str(len(self._storage))))
+
+    def extend(self, values: Iterable[Any]) -> None:
+        """Adds objects."""
+        for value in values:
+            self.append(value)
+
+    def copy(self) -> List:
+        return type(self)(self._storage)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> List:
+        return type(self)(copy.deepcopy(self._storage, memo))
+
+    def __iadd__(self, values: Iterable[Any]) -> List:
+        self.extend(values)
+        return self
+
+    def __add__(self, other: Any) -> List:
+        return type(self)([*self._storage, *other])
+
+    def __radd__(self, other: Any) -> List:
+        return type(self)([*other, *self._storage])
+
+    def __imul__(self, times: int) -> List:
+        if times <= 0:
+            raise ValueError(
+                f"List only supports append, multiplying in place by {times} removes elements."
+            )
+        self.extend(self._storage * (times - 1))
+        return self
+
+    def __mul__(self, times: int) -> List:
+        return type(self)(self._storage * times)
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._storage[key]
+
+    def __len__(self) -> int:
+        return len(self._storage)
+
+    def __repr__(self) -> str:
+        return f"List({self._storage!r})"
+
+
+class Mapping(TrackableDataStructure, AbstractMapping[str, Any]):
+    """A dictionary of trackable objects that can only grow; they are named by their keys."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        self._storage: dict[str, Any] = {}
+        self.update(*args, **kwargs)
+
+    @property
+    def _values(self) -> Iterable[Any]:
+        return [value for _, value in sorted(self._storage.items())]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if not isinstance(key, str):
+            raise TypeError(f"Mapping accepts only string keys, but got a key {key!r}.")
+        value = self._track_value(value, name=key)
+        current = self._storage.setdefault(key, value)
+        if current is not value:
+            raise ValueError(
+                "Mappings are an append-only data structure. Tried to overwrite the key "
+                f"'{key}' with value {value}, but it already contains {current}"
+            )
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Adds objects by keys."""
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def __copy__(self) -> Mapping:
+        return type(self)(self._storage)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Mapping:
+        return type(self)(copy.deepcopy(self._storage, memo))
+
+    def __getitem__(self, key: str) -> Any:
+        return self._storage[key]
+
+    def __len__(self) -> int:
+        return len(self._storage)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._storage)
+
+    def __repr__(self) -> str:
+        return f"Mapping({self._storage!r})"
+
+
+_WHY_NOT = (
+    "In order to support restoration on object creation, tracking is exclusively for append-only "
+    "data structures.\n\nIf you don't need this checkpointed, wrap it in a "
+    "tf.contrib.checkpoint.NoDependency object; it will be automatically un-wrapped and "
+    "subsequently ignored."
+)
+
+
+class _Wrapper(TrackableDataStructure):
+    """A list or dictionary of Python's own types that owns the trackable things in it.
+
+    1. It holds its elements itself, and the wrapped one is kept equal to it.
+    2. `_mutation` says what was done to it that a checkpoint would not survive.
+    """
+
+    _wrapped: Any
+    _mutation: str | None = None
+
+    def _track_value(self, value: Any, name: str) -> Any:
+        """Owns what can be owned; other values are kept as they are."""
+        return sticky_attribute_assignment(self, name, value)
+
+    def _copy_back(self) -> None:
+        raise NotImplementedError
+
+    def _refuse(self, why: str) -> ValueError:
+        return ValueError(
+            f"Unable to save the object {self!r} (a wrapper constructed to track trackable "
+            f"TensorFlow objects). {why} {_WHY_NOT}"
+        )
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        if self._mutation is not None:
+            raise self._refuse(self._mutation)
+        if len(self._wrapped) != len(self._plain()) or self._wrapped != self._plain():
+            raise self._refuse(
+                "The wrapped object was modified outside the wrapper (its final value was "
+                f"{self._wrapped}, its value when a checkpoint dependency was added was "
+                f"{self._plain()}), which breaks restoration on object creation."
+            )
+        return super()._checkpoint_dependencies
+
+    def _plain(self) -> Any:
+        raise NotImplementedError
+
+
+class ListWrapper(_Wrapper, list[Any]):
+    """A list that was assigned to an attribute; elements are named by their positions."""
+
+    def __init__(self, wrapped_list: list[Any]):
+        list.__init__(self)
+        self._wrapped = wrapped_list
+        list.extend(self, [self._track_value(v, str(i)) for i, v in enumerate(wrapped_list)])
+        self._copy_back()
+
+    @property
+    def _values(self) -> Iterable[Any]:
+        return self
+
+    def _plain(self) -> Any:
+        return list(self)
+
+    def _copy_back(self) -> None:
+        self._wrapped[:] = self
+
+    def _note(self, what: str) -> None:
+        self._mutation = f"A list element was {what}."
+
+    def append(self, value: Any) -> None:
+        list.append(self, self._track_value(value, str(len(self))))
+        # Not a copy of all: that would hide a change to the wrapped list from outside.
+        self._wrapped.append(self[-1])
+
+    def extend(self, values: Iterable[Any]) -> None:
+        for value in list(values):
+            self.append(value)
+
+    def __iadd__(self, values: Iterable[Any]) -> Any:  # type: ignore[misc,override]
+        self.extend(values)
+        return self
+
+    def __imul__(self, times: Any) -> Any:
+        if times <= 0:
+            self._note("deleted (__imul__)")
+            list.clear(self)
+            self._copy_back()
+        else:
+            self.extend(list(self) * (times - 1))
+        return self
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        before = list(self)
+        list.__setitem__(self, key, value)
+        for index, now in enumerate(list(self)):
+            old = before[index] if index < len(before) else None
+            if now is not old:
+                list.__setitem__(self, index, self._track_value(now, str(index)))
+        moved = (old for i, old in enumerate(before) if i >= len(self) or self[i] is not old)
+        if any(isinstance(old, Trackable) for old in moved):
+            self._note("replaced (__setitem__, __setslice__)")
+        self._copy_back()
+
+    def __delitem__(self, key: Any) -> None:
+        self._note("deleted (__delitem__, __delslice__)")
+        list.__delitem__(self, key)
+        self._copy_back()
+
+    def insert(self, index: Any, value: Any) -> None:
+        self._note("moved (insert)")
+        list.insert(self, index, value)
+        self._copy_back()
+
+    def pop(self, index: Any = -1) -> Any:
+        value = self[index]
+        del self[index]
+        return value
+
+    def remove(self, value: Any) -> None:
+        del self[self.index(value)]
+
+    def clear(self) -> None:
+        del self[:]
+
+    def sort(self, **kwargs: Any) -> None:
+        self._note("moved (sort)")
+        list.sort(self, **kwargs)
+        self._copy_back()
+
+    def reverse(self) -> None:
+        self._note("moved (reverse)")
+        list.reverse(self)
+        self._copy_back()
+
+    def copy(self) -> ListWrapper:
+        made = ListWrapper(list(self))
+        made._mutation = self._mutation
+        return made
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ListWrapper:
+        made = ListWrapper(copy.deepcopy(list(self), memo))
+        made._mutation = self._mutation
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (list(self),)
+
+    __eq__ = list.__eq__
+    __ne__ = list.__ne__
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"ListWrapper({list(self)!r})"
+
+
+class _AnyDictWrapper(_Wrapper):
+    """A dictionary that was assigned to an attribute; values are named by their keys."""
+
+    _base: Any = dict
+
+    def __init__(self, wrapped_dict: Any = None):
+        self._base.__init__(self)
+        self._wrapped = self._base() if wrapped_dict is None else wrapped_dict
+        if not isinstance(self._wrapped, AbstractMapping):
+            self._wrapped = self._base(self._wrapped)
+        for key, value in list(self._wrapped.items()):
+            self._base.__setitem__(self, key, self._owned(key, value))
+        self._copy_back()
+
+    @property
+    def _values(self) -> Iterable[Any]:
+        return [self[key] for key in sorted(self, key=str)]  # type: ignore[call-overload,index]
+
+    def _plain(self) -> Any:
+        return self._base(self)
+
+    def _copy_back(self) -> None:
+        self._wrapped.clear()
+        self._wrapped.update(self)
+
+    def _owned(self, key: Any, value: Any) -> Any:
+        if isinstance(key, str):
+            return self._track_value(value, key)
+        value = wrap_or_unwrap(value)
+        if isinstance(value, Trackable):
+            self._mutation = (
+                f"It has a non-string key ({key!r}) whose value is trackable, which has no name in "
+                "a checkpoint."
+            )
+        return value
+
+    def _note(self, key: Any, value: Any) -> None:
+        current = self._base.get(self, key)
+        if isinstance(current, Trackable) and current is not value:
+            self._mutation = "A key was removed or overwritten (__setitem__, __delitem__)."
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._note(key, value)
+        value = self._owned(key, value)
+        self._base.__setitem__(self, key, value)
+        self._wrapped[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        self._note(key, None)
+        self._base.__delitem__(self, key)
+        self._wrapped.pop(key, None)
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        if key not in self._plain():
+            self[key] = default
+        return self._base.__getitem__(self, key)
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        if key not in self._plain():
+            return self._base.pop(self, key, *default)
+        value = self._base.__getitem__(self, key)
+        del self[key]
+        return value
+
+    def popitem(self) -> Any:
+        key = next(reversed(self._plain()))
+        return key, self.pop(key)
+
+    def clear(self) -> None:
+        for key in list(self._plain()):
+            del self[key]
+
+    def copy(self) -> Any:
+        made = type(self)(self._plain())
+        made._mutation = self._mutation
+        return made
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        made = type(self)(copy.deepcopy(self._plain(), memo))
+        made._mutation = self._mutation
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self._plain(),)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._plain() == other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"DictWrapper({self._plain()!r})"
+
+
+class _DictWrapper(_AnyDictWrapper, dict[Any, Any]):  # type: ignore[misc]
+    """A plain dictionary."""
+
+
+class _OrderedDictWrapper(_AnyDictWrapper, OrderedDict[Any, Any]):  # type: ignore[misc]
+    """An ordered dictionary."""
+
+    _base = OrderedDict
+
+
+_WRAPPERS: dict[type, Any] = {
+    list: ListWrapper,
+    dict: _DictWrapper,
+    OrderedDict: _OrderedDictWrapper,
+}

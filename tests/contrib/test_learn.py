@@ -1,0 +1,128 @@
+"""`tf.contrib.learn`, the older form of `tf.estimator`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+from penstock.contrib.learn.python.learn import learn_runner
+
+import penstock as tf
+
+learn = tf.contrib.learn
+
+X = np.linspace(-1, 1, 64).astype(np.float32)[:, None]
+Y = (3 * X[:, 0]).astype(np.float32)
+
+
+def model_fn(features: Any, labels: Any, mode: str, params: Any) -> Any:
+    predicted = tf.matmul(features, tf.get_variable("w", [1, 1]))[:, 0]
+    loss = None if labels is None else tf.losses.mean_squared_error(labels, predicted)
+    train_op = None
+    if mode == learn.ModeKeys.TRAIN:
+        optimizer = tf.train.GradientDescentOptimizer(params["rate"])
+        train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return learn.ModelFnOps(mode, {"y": predicted}, loss, train_op)
+
+
+def as_tensors() -> Any:
+    return tf.constant(X), tf.constant(Y)
+
+
+def line(config: Any) -> Any:
+    return learn.Estimator(model_fn, config=config, params={"rate": 0.5})
+
+
+def test_estimator_of_arrays(tmp_path: Any) -> None:
+    estimator = line(learn.RunConfig(model_dir=str(tmp_path)))
+    assert estimator.fit(X, Y, steps=100, batch_size=32) is estimator
+    metric = learn.MetricSpec(tf.metrics.mean_absolute_error, prediction_key="y")
+    results = estimator.evaluate(X, Y, metrics={"error": metric})
+    assert results["error"] < 0.05 and results["global_step"] == 100
+    predicted = estimator.predict(X[:3], as_iterable=False)["y"]
+    np.testing.assert_allclose(predicted, Y[:3], atol=0.1)
+
+
+def test_experiment(tmp_path: Any) -> None:
+    def experiment_fn(run_config: Any, hparams: Any) -> Any:
+        return learn.Experiment(
+            line(run_config), as_tensors, as_tensors, train_steps=60, eval_steps=1
+        )
+
+    config = learn.RunConfig(model_dir=str(tmp_path))
+    results, exported = learn_runner.run(experiment_fn, run_config=config)
+    assert results["global_step"] == 60 and results["loss"] < 0.1 and exported == []
+    with pytest.raises(ValueError, match="non-existent task fly"):
+        learn_runner.run(experiment_fn, run_config=config, schedule="fly")
+    with pytest.raises(ValueError, match="Must set value for `output_dir` or `run_config`"):
+        learn_runner.run(experiment_fn)
+
+
+def test_early_stopping_monitor(tmp_path: Any) -> None:
+    config = learn.RunConfig(model_dir=str(tmp_path), save_checkpoints_steps=1)
+    estimator = learn.Estimator(model_fn, config=config, params={"rate": 0.0})
+    monitor = learn.monitors.ValidationMonitor(
+        input_fn=as_tensors, eval_steps=1, every_n_steps=1, early_stopping_rounds=3
+    )
+    estimator.fit(input_fn=as_tensors, steps=50, monitors=[monitor])
+    assert monitor.early_stopped
+    assert estimator.get_variable_value("global_step") < 20
+
+
+def test_canned_estimators(tmp_path: Any) -> None:
+    columns = learn.infer_real_valued_columns_from_input(X)
+    labels = (Y > 0).astype(int)
+    classifier = learn.DNNClassifier([8], columns, model_dir=str(tmp_path / "classifier"))
+    classifier.fit(X, labels, steps=100)
+    assert classifier.evaluate(X, labels, steps=1)["accuracy"] > 0.9
+    assert list(classifier.predict_classes(X[[0, -1]])) == [0, 1]
+    regressor = learn.SKCompat(
+        learn.LinearRegressor(
+            columns,
+            model_dir=str(tmp_path / "regressor"),
+            optimizer=tf.train.GradientDescentOptimizer(0.5),
+        )
+    )
+    regressor.fit(X, Y, steps=100)
+    assert regressor.score(X, Y)["loss"] < 0.01
+
+
+def test_vocabulary_processor(tmp_path: Any) -> None:
+    processor = learn.preprocessing.VocabularyProcessor(4, min_frequency=1)
+    texts = ["The cat sat", "the cat sat on the mat", "a dog"]
+    found = list(processor.fit_transform(texts))
+    assert [row.tolist() for row in found] == [[0, 1, 2, 0], [3, 1, 2, 0], [0, 0, 0, 0]]
+    assert len(processor.vocabulary_) == 4
+    path = str(tmp_path / "vocabulary")
+    processor.save(path)
+    restored = learn.preprocessing.VocabularyProcessor.restore(path)
+    assert next(restored.transform(["the sat"])).tolist() == [3, 2, 0, 0]
+    assert list(restored.reverse([[3, 1]])) == ["the cat"]
+    with open(path, "wb") as file:
+        file.write(b"\x80\x04N.")
+    with pytest.raises(ValueError, match="pickled"):
+        learn.preprocessing.VocabularyProcessor.restore(path)
+
+
+def test_datasets_come_from_files(tmp_path: Any) -> None:
+    path = tmp_path / "flowers.csv"
+    path.write_text("2,3,a,b\n1.0,2.0,3.0,0\n4.0,5.0,6.0,1\n")
+    found = learn.datasets.load_iris(str(path))
+    assert found.data.tolist() == [[1, 2, 3], [4, 5, 6]] and found.target.tolist() == [0, 1]
+    with pytest.raises(FileNotFoundError, match="pass the path"):
+        learn.datasets.load_dataset("iris")
+    with pytest.raises(FileNotFoundError, match="downloads nothing"):
+        learn.datasets.base.maybe_download("x", str(tmp_path), "somewhere")
+
+
+def test_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = {"ps": ["p:1"], "worker": ["w:1", "w:2"]}
+    tf_config = f'{{"cluster": {str(cluster).replace(chr(39), chr(34))}, "task": ' + (
+        '{"type": "worker", "index": 1}}'
+    )
+    monkeypatch.setenv("TF_CONFIG", tf_config)
+    config = learn.RunConfig()
+    assert (config.master, config.is_chief, config.num_ps_replicas) == ("grpc://w:2", False, 1)
+    assert os.environ["TF_CONFIG"] == tf_config

@@ -1,0 +1,83 @@
+"""`tf.contrib.tpu` without TPUs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from penstock.contrib.tpu.python.tpu import tpu_config, tpu_estimator
+
+import penstock as tf
+
+tpu = tf.contrib.tpu
+
+X = np.linspace(-1, 1, 64).astype(np.float32)[:, None]
+
+
+def model_fn(features: Any, labels: Any, mode: str, params: Any) -> Any:
+    predicted = tf.layers.dense(features, 1)[:, 0]
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tpu.TPUEstimatorSpec(mode, predictions={"y": predicted})
+    loss = tf.losses.mean_squared_error(labels, predicted)
+    optimizer = tpu.CrossShardOptimizer(tf.train.AdamOptimizer(0.1))
+    return tpu.TPUEstimatorSpec(
+        mode,
+        loss=loss,
+        train_op=optimizer.minimize(loss, tf.train.get_global_step()),
+        eval_metrics=(
+            lambda labels, y: {"error": tf.metrics.mean_absolute_error(labels, y)},
+            [labels, predicted],
+        ),
+        host_call=(lambda loss: tf.identity(loss), [tf.reshape(loss, [1])]),
+    )
+
+
+def input_fn(params: Any) -> Any:
+    data = tf.data.Dataset.from_tensor_slices((X, 3 * X[:, 0]))
+    return data.repeat(100).batch(params["batch_size"], drop_remainder=True)
+
+
+@pytest.fixture
+def estimator(tmp_path: Any) -> Any:
+    config = tpu.RunConfig(
+        model_dir=str(tmp_path),
+        tpu_config=tpu.TPUConfig(
+            iterations_per_loop=10,
+            per_host_input_for_training=tpu.InputPipelineConfig.PER_HOST_V2,
+        ),
+    )
+    return tpu.TPUEstimator(
+        model_fn,
+        config=config,
+        use_tpu=False,
+        train_batch_size=16,
+        eval_batch_size=8,
+        predict_batch_size=4,
+    )
+
+
+def test_runs_as_an_estimator(estimator: Any) -> None:
+    estimator.train(input_fn, max_steps=100)
+    assert estimator.evaluate(input_fn, steps=4)["error"] < 0.1
+    predictions = estimator.predict(input_fn, yield_single_examples=False)
+    assert next(predictions)["y"].shape == (4,)
+
+
+def test_batch_size_is_a_parameter(estimator: Any) -> None:
+    with pytest.raises(ValueError, match="input_fn .* does not include params argument"):
+        estimator.train(lambda: None, steps=1)
+    with pytest.raises(ValueError, match="are reserved keys"):
+        tpu.TPUEstimator(model_fn, use_tpu=False, params={"batch_size": 1})
+
+
+def test_says_that_there_are_no_tpus() -> None:
+    with pytest.raises(NotImplementedError, match="pass use_tpu=False"):
+        tpu.TPUEstimator(model_fn, train_batch_size=1)
+    with pytest.raises(AttributeError, match="no TPUs here"):
+        _ = tpu.rewrite
+
+
+def test_internal_paths() -> None:
+    assert tpu_config.RunConfig is tpu.RunConfig
+    assert tpu_estimator.TPUEstimatorSpec is tpu.TPUEstimatorSpec

@@ -1,0 +1,106 @@
+"""Models that are more than stacks of layers: operations, own layers, encoders and decoders."""
+
+import numpy as np
+import pytest
+
+import penstock as tf
+
+keras = tf.keras
+layers = keras.layers
+
+
+@pytest.fixture(autouse=True)
+def _new_graph():
+    keras.backend.clear_session()
+
+
+def test_operations_become_layers():
+    x = keras.Input((4,))
+    hidden = layers.Dense(3)(x)
+    model = keras.Model(x, layers.Dense(1)(tf.nn.relu(hidden) * 2.0))
+    names = [layer.name for layer in model.layers]
+    assert names[2:4] == ["tf_op_layer_Relu", "tf_op_layer_mul"]
+    again = keras.Model.from_config(model.get_config())
+    again.set_weights(model.get_weights())
+    ones = np.ones((2, 4))
+    np.testing.assert_allclose(again.predict(ones), model.predict(ones), rtol=1e-6)
+
+
+def test_added_losses_and_metrics():
+    x = keras.Input((2,))
+    hidden = layers.Dense(1, kernel_initializer="ones")(x)
+    model = keras.Model(x, hidden)
+    model.add_loss(tf.reduce_mean(hidden) * 0.5)
+    model.add_metric(hidden, aggregation="mean", name="mean_output")
+    model.compile(keras.optimizers.SGD(0.0), "mse")
+    loss, mean = model.train_on_batch(np.ones((4, 2)), np.zeros((4, 1)))
+    assert loss == pytest.approx(5.0) and mean == pytest.approx(2.0)
+    assert model.metrics_names == ["loss", "mean_output"]
+
+
+class Product(layers.Layer):
+    """A layer of a program's own."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+
+    def build(self, input_shape):
+        self.matrix = self.add_weight("matrix", (int(input_shape[-1]), self.units))
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return tf.matmul(inputs, self.matrix)
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}
+
+
+def test_own_layer():
+    model = keras.Sequential([Product(3, input_shape=(4,)), layers.Dense(1)])
+    assert [weight.name for weight in model.weights][0:1] == ["product/matrix:0"]
+    assert model.output_shape == (None, 1)
+    again = keras.models.model_from_json(model.to_json(), {"Product": Product})
+    assert isinstance(again.layers[0], Product) and again.layers[0].units == 3
+    with pytest.raises(ValueError, match="Unknown layer: Product"):
+        keras.models.model_from_json(model.to_json())
+
+
+def test_encoder_and_decoder():
+    source, target = keras.Input((None, 3)), keras.Input((None, 2))
+    _, output, carry = layers.LSTM(4, return_state=True)(source)
+    decoded = layers.LSTM(4, return_sequences=True)(target, initial_state=[output, carry])
+    chances = layers.TimeDistributed(layers.Dense(2, activation="softmax"))(decoded)
+    model = keras.Model([source, target], chances)
+    data = [np.ones((2, 5, 3)), np.ones((2, 6, 2))]
+    again = keras.models.model_from_json(model.to_json())
+    again.set_weights(model.get_weights())
+    np.testing.assert_allclose(again.predict(data), model.predict(data), rtol=1e-5)
+    assert model.predict([data[0] * 0, data[1]])[0, 0, 0] != model.predict(data)[0, 0, 0]
+
+
+def test_datasets():
+    x, y = np.ones((8, 2), np.float32), np.zeros((8, 1), np.float32)
+    model = keras.Sequential([layers.Dense(1, kernel_initializer="ones", input_shape=(2,))])
+    model.compile(keras.optimizers.SGD(0.0), "mse")
+    batches = tf.data.Dataset.from_tensor_slices((x, y)).batch(4)
+    history = model.fit(batches.repeat(), steps_per_epoch=3, epochs=2, verbose=0)
+    assert history.history["loss"] == pytest.approx([4.0, 4.0])
+    assert model.evaluate(batches, steps=2, verbose=0) == pytest.approx(4.0)
+
+
+def test_errors_of_graphs():
+    x, other = keras.Input((2,)), keras.Input((2,))
+    with pytest.raises(ValueError, match="Graph disconnected"):
+        keras.Model(x, layers.Dense(1)(other))
+    with pytest.raises(ValueError, match="must come from"):
+        keras.Model(tf.placeholder(tf.float32, [None, 2]), layers.Dense(1)(x))
+
+
+def test_text_and_sequences():
+    tokens = keras.preprocessing.text.Tokenizer(num_words=3, oov_token="?")
+    tokens.fit_on_texts(["the cat, the dog!", "the bird"])
+    assert tokens.texts_to_sequences(["the fish"]) == [[2, 1]]
+    padded = keras.preprocessing.sequence.pad_sequences([[1, 2, 3], [4]], maxlen=2)
+    np.testing.assert_array_equal(padded, [[2, 3], [0, 4]])
+    np.testing.assert_array_equal(keras.utils.to_categorical([1, 0], 3), [[0, 1, 0], [1, 0, 0]])
