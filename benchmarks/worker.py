@@ -89,7 +89,7 @@ class Worker:
         return {"bytes": memory_bytes("VmHWM") - self._bytes_before}
 
 
-def serve(start: Callable[[], tuple[Worker, str]], requests: TextIO, answers: TextIO) -> None:
+def serve(start: Callable[[], tuple[Any, str]], requests: TextIO, answers: TextIO) -> None:
     """Starts the worker and answers requests until they end; an error ends the worker."""
     try:
         worker, version = start()

@@ -44,9 +44,7 @@ def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> 
 def _still_missing() -> list[str]:
     """What the program asked for in vain. `from x import y` asks x for y before it imports x.y."""
     return sorted(
-        symbol
-        for symbol in absent.met
-        if "penstock." + symbol.partition(".")[2] not in sys.modules
+        symbol for symbol in absent.met if "penstock." + symbol.partition(".")[2] not in sys.modules
     )
 
 

@@ -15,7 +15,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ops.datasets.iterators import OneShotIterator
 from penstock.ops.seeds import get_seed
 
-_PLACEHOLDERS = ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault")
+_PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 
 
 class _CopyingGraph(FunctionGraph):
@@ -43,10 +43,10 @@ class _CopyingGraph(FunctionGraph):
                 f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value."
             )
         inputs = tuple(self.capture(tensor) for tensor in op._inputs)
-        controls = [self._copy(control) for control in op._control_inputs]
         types = [tensor._dtype for tensor in op._outputs]
         name = self._op_name(op.name.replace("/", "_"), op.type)
-        made = self._add(op.spec, name, inputs, op.attrs, types, controls)
+        # Without control inputs, as TensorFlow does it: list_files' check for files stays out.
+        made = self._add(op.spec, name, inputs, op.attrs, types, [])
         for old, new in zip(op._outputs, made._outputs, strict=True):
             new._shape = old._shape
         self._copies[op] = made

@@ -112,16 +112,16 @@ def _pooling(node, pool):
     def run(images):
         if images.dim() != 4:
             raise _invalid(f"tensor_in must be 4-dimensional, got {list(images.shape)}")
+        for axis, (size, ratio) in enumerate(zip(images.shape, ratios, strict=True)):
+            if size < ratio:
+                raise _invalid(
+                    f"Pooling ratio is higher than input dimension size for dimension {axis}. "
+                    f"Input dim size: {size} pooling ratio: {ratio:g}"
+                )
         generator, sequences, regions = new_generator(), [], []
         for axis in (1, 2):
             size = images.shape[axis]
-            count = math.floor(size / ratios[axis])
-            if count <= 0:
-                raise _invalid(
-                    f"Pooling ratio is higher than input dimension size for dimension {axis}. "
-                    f"Input dim size: {size} pooling ratio: {ratios[axis]:g}"
-                )
-            sequence = borders(size, count, generator)
+            sequence = borders(size, math.floor(size / ratios[axis]), generator)
             sequences.append(torch.from_numpy(sequence))
             regions.append(_Regions(sequence, size, overlapping, images.device))
         return pool(_regions_of(images, *regions, overlapping), *regions), *sequences
@@ -184,7 +184,9 @@ def _(node):
             images.shape, grad, row_sequence, column_sequence, overlapping
         )
         seen = _regions_of(images, rows, columns, overlapping)
-        largest = seen.max(3).indices
+        values, largest = seen.max(3)
+        if not torch.equal(values, pooled):
+            raise _invalid("tensor_out_dup is not the same as tensor_out")
         positions = _positions(rows, columns, width)
         places = positions[None, :, :, :, None].expand(seen.shape).gather(3, largest[:, :, :, None])
         result = images.new_zeros(batch, height * width, depth)

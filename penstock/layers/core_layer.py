@@ -16,6 +16,7 @@ from penstock.ir.defaults import get_default_session
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
+from penstock.ir.trackable import Trackable
 from penstock.layers import identifiers
 from penstock.layers.call_context import call_context
 from penstock.layers.input_spec import InputSpec, check_inputs
@@ -39,7 +40,7 @@ _ALLOWED_ARGUMENTS = {
 }
 
 
-class CoreLayer:
+class CoreLayer(Trackable):
     """A function of tensors that owns variables, which it makes when it first sees its inputs.
 
     1. `build` runs once, before the first `call`; it makes the variables with `add_weight`.
@@ -221,6 +222,8 @@ class CoreLayer:
         owned = self._trainable_weights if trainable else self._non_trainable_weights
         if not any(variable is known for known in owned):
             owned.append(variable)
+        if name is not None and isinstance(variable, Variable):
+            self._track_trackable(variable, name=name, overwrite=True)
         return variable
 
     def add_variable(self, *args: Any, **kwargs: Any) -> Any:

@@ -46,8 +46,8 @@ def _convolved(
 ) -> Shape:
     taps = with_rank(filter, 4)
     count, pair = with_rank(paddings, 2)
-    if count is not None and count != 4:
-        raise ValueError(f"Shape must be rank {count} but is rank 4")
+    if count != 4:  # TensorFlow refuses paddings of unknown shape too
+        raise ValueError(f"Shape must be rank {-1 if count is None else count} but is rank 4")
     merge_sizes(pair, 2)
     known = constant_value(op.inputs[paddings_at])
     padded: list[int | None] = [None] * 4

@@ -18,6 +18,7 @@ from penstock.ir.defaults import get_default_session
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import OPERATORS, Tensor
+from penstock.ir.trackable import VARIABLE_VALUE_KEY, Trackable
 from penstock.ops import save_slices
 from penstock.ops.initialized_values import initialized_value
 from penstock.ops.slicing import slice_helper
@@ -56,7 +57,7 @@ class _VariableMeta(type):
         return create_variable(*args, **kwargs)
 
 
-class Variable(metaclass=_VariableMeta):
+class Variable(Trackable, metaclass=_VariableMeta):
     """A tensor that keeps its value from step to step and that operations update in place.
 
     1. It has no value in a session until its `initializer` ran there (see
@@ -99,6 +100,9 @@ class Variable(metaclass=_VariableMeta):
     _synchronization: VariableSynchronization
     _aggregation: VariableAggregation
     _save_slice_info: save_slices.SaveSliceInfo | None
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        return {VARIABLE_VALUE_KEY: self}
 
     # What it is -------------------------------------------------------------------------------
 

@@ -127,6 +127,7 @@ from penstock.train.session_run_hook import (
 )
 from penstock.train.supervisor import Supervisor
 from penstock.train.sync_replicas import SyncReplicasOptimizer
+from penstock.train.tracking import Checkpoint, CheckpointManager
 from penstock.train.warm_starting import VocabInfo, warm_start
 
 __all__ = [
@@ -135,6 +136,8 @@ __all__ = [
     "AdagradOptimizer",
     "AdamOptimizer",
     "BytesList",
+    "Checkpoint",
+    "CheckpointManager",
     "CheckpointReader",
     "CheckpointSaverHook",
     "CheckpointSaverListener",

@@ -29,6 +29,7 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.nest import flatten
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
+from penstock.ir.trackable import Trackable, TrackableReference
 from penstock.ops.control import colocate_with, control_dependencies, get_collection, group
 from penstock.ops.control import tuple as gate
 from penstock.ops.resource_variable import ResourceVariable
@@ -48,7 +49,7 @@ Gradient = Any  # Tensor | IndexedSlices | None
 _GATES = "Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH"
 
 
-class Optimizer:
+class Optimizer(Trackable):
     """Computes the gradients of a loss and applies them to variables.
 
     >>> train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
@@ -74,6 +75,7 @@ class Optimizer:
                 self._non_slot_variable_scope = scope
         self._slots: dict[str, dict[Any, Any]] = {}
         self._non_slot_dict: dict[tuple[str, Graph], Any] = {}
+        self._deferred_slot_restorations: dict[str, dict[Any, list[Any]]] = {}
 
     def get_name(self) -> str:
         return self._name
@@ -203,6 +205,7 @@ class Optimizer:
         named = self._slot_dict(slot_name)
         if _key(var) not in named:
             named[_key(var)] = slots.create_slot(var, val, op_name)
+            self._restore_slot_variable(slot_name, var, named[_key(var)])
         return named[_key(var)]
 
     def _get_or_make_slot_with_initializer(
@@ -214,6 +217,7 @@ class Optimizer:
             named[_key(var)] = slots.create_slot_with_initializer(
                 var, initializer, shape, dtype, op_name
             )
+            self._restore_slot_variable(slot_name, var, named[_key(var)])
         return named[_key(var)]
 
     def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
@@ -221,6 +225,7 @@ class Optimizer:
         named = self._slot_dict(slot_name)
         if _key(var) not in named:
             named[_key(var)] = slots.create_zeros_slot(var, op_name)
+            self._restore_slot_variable(slot_name, var, named[_key(var)])
         return named[_key(var)]
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
@@ -239,6 +244,7 @@ class Optimizer:
                         made = get_variable(initializer=initial_value, **settings)
                 else:
                     made = create_variable(initial_value, **settings)
+            self._handle_deferred_dependencies(name=name, trackable=made)
             self._non_slot_dict[key] = made
         return self._non_slot_dict[key]
 
@@ -247,6 +253,40 @@ class Optimizer:
 
     def _non_slot_variables(self) -> list[Any]:
         return list(self._non_slot_dict.values())
+
+    # Object-based checkpoints ---------------------------------------------------------------------
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        """One optimizer may train in several graphs: what it owns are the default one's."""
+        graph = get_default_graph()
+        own = [
+            TrackableReference(name, variable)
+            for (name, _), variable in sorted(self._non_slot_dict.items(), key=lambda e: e[0][0])
+            if variable.graph is graph
+        ]
+        return super()._checkpoint_dependencies + own
+
+    def _lookup_dependency(self, name: str) -> Any:
+        found = super()._lookup_dependency(name)
+        return found or self._get_non_slot_variable(name, graph=get_default_graph())
+
+    def _restore_slot_variable(self, slot_name: str, variable: Any, slot_variable: Any) -> None:
+        """Restores a slot that has just been made from checkpoints that wait for it."""
+        waiting = self._deferred_slot_restorations.get(slot_name, {}).pop(_key(variable), [])
+        for position in sorted(waiting, key=lambda each: each.restore_uid, reverse=True):
+            position.restore(slot_variable)
+
+    def _create_or_restore_slot_variable(
+        self, slot_variable_position: Any, slot_name: str, variable: Any
+    ) -> None:
+        """Restores a slot, at once or when it is made."""
+        slot = self._slots.get(slot_name, {}).get(_key(variable))
+        if slot is not None:
+            slot_variable_position.restore(slot)
+            return
+        waiting = self._deferred_slot_restorations.setdefault(slot_name, {})
+        waiting.setdefault(_key(variable), []).append(slot_variable_position)
 
     # Hooks ----------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ for padding in ("SAME", "VALID"):
     CASES += [
         Case("ExtractVolumePatches", (f32(2, 4, 3, 5, 2),), options),
         Case("ExtractVolumePatches", (f64(1, 3, 4, 3, 2),), options),
-        Case("ExtractVolumePatches", (f32(0, 4, 3, 5, 2),), options),
+        Case("ExtractVolumePatches", (f32(0, 4, 3, 5, 2),), options, grad=False),
     ]
 for dtype in TYPES:
     options = {"ksizes": [1, 2, 2, 2, 1], "strides": [1, 1, 1, 1, 1], "padding": "SAME"}

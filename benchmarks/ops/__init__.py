@@ -1,0 +1,1 @@
+"""Every op type against TensorFlow's kernel of it: `python -m benchmarks.ops`."""

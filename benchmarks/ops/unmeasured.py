@@ -1,0 +1,118 @@
+"""The op types that are not measured, and why.
+
+A reason is a fact of the op's signature where there is one; else the op is named here.
+"""
+
+from benchmarks.ops.families import FAMILIES
+from penstock.ir import registry
+from tests.ops.opdefs import table
+
+_MAKES_A_HANDLE = "makes a handle, once"
+_CALLS_A_FUNCTION = "its time is that of the functions it calls"
+_HOLDS_A_STRUCTURE = (
+    "works on a structure that outlives it (a queue, barrier, accumulator, staging area, reader, "
+    "iterator, array or session): what it costs depends on what is in it and who waits for it"
+)
+_FUNCTION_ATTRS = ("func", "list(func)")
+_HANDLES = ("resource", "variant")
+
+REASONS: dict[str, str] = {}
+
+
+def _because(reason: str, op_types: str) -> None:
+    REASONS.update(dict.fromkeys(op_types.split(), reason))
+
+
+_because(
+    "TensorFlow removed the op from its graphs: there is nothing to compare with",
+    """
+    AdjustContrast BatchCholesky BatchCholeskyGrad BatchFFT BatchFFT2D BatchFFT3D BatchIFFT
+    BatchIFFT2D BatchIFFT3D BatchMatrixBandPart BatchMatrixDeterminant BatchMatrixDiag
+    BatchMatrixDiagPart BatchMatrixInverse BatchMatrixSetDiag BatchMatrixSolve BatchMatrixSolveLs
+    BatchMatrixTriangularSolve BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd MatrixExponential
+    PlaceholderV2 RandomCrop RandomPoisson SelfAdjointEig TopK AudioSummary ImageSummary
+    """,
+)
+_because(
+    "TensorFlow has no kernel for CPUs",
+    "CTCLossV2 MaxPoolGradGradWithArgmax",
+)
+_because(
+    "a part of a loop or a branch: `benchmarks.run` measures whole steps",
+    """
+    Enter Exit LoopCond NextIteration RefEnter RefExit RefMerge RefNextIteration RefSwitch
+    """,
+)
+_because(_CALLS_A_FUNCTION, "PyFunc PyFuncStateless EagerPyFunc FakeParam")
+_because(
+    "reads or writes files: it measures the disk",
+    """
+    GenerateVocabRemapping InitializeTableFromTextFile InitializeTableFromTextFileV2
+    LoadAndRemapMatrix MatchingFiles MergeV2Checkpoints ReadFile Restore RestoreSlice RestoreV2
+    Save SaveSlices SaveV2 WriteFile DatasetToTFRecord ExperimentalDatasetToTFRecord
+    """,
+)
+_because("writes to the terminal", "Print PrintV2")
+_because(
+    "does nothing in a step, or reads or writes one number",
+    """
+    Const ControlTrigger CountUpTo LookupTableSize LookupTableSizeV2 NoOp Placeholder
+    DataFormatDimMap DataFormatVecPermute ResourceCountUpTo Timestamp
+    ShardedFilename ShardedFilespec TensorArraySizeV3 Variable VariableV2
+    """,
+)
+_because(
+    "changes what it works on, so that it can't be repeated",
+    """
+    AddManySparseToTensorsMap AddSparseToTensorsMap DestroyResourceOp DestroyTemporaryVariable
+    InitializeTable InitializeTableV2 LookupTableRemoveV2 TakeManySparseFromTensorsMap
+    TemporaryVariable
+    """,
+)
+_because(
+    "the same kernel as LookupTableExportV2, behind a handle of the old kind", "LookupTableExport"
+)
+_because("its encoder is not among the ops", "DecodeGif")
+
+# What these families work on: prefixes of names, since each has a dozen of ops.
+_STRUCTURES = (
+    *(
+        "Accumulator",
+        "Barrier",
+        "DeleteIterator",
+        "DeleteSession",
+        "DeserializeIterator",
+        "FakeQueue",
+    ),
+    *("GetSession", "Iterator", "MakeIterator", "Map", "Optional", "OrderedMap", "Queue", "Reader"),
+    *("RecordInput", "ResourceAccumulator", "SerializeIterator", "SparseAccumulator", "Stack"),
+    *("Stage", "TensorArray", "Unstage", "DatasetCardinality", "DatasetToSingleElement"),
+    *("ExperimentalDatasetCardinality", "ExperimentalIterator"),
+)
+
+
+def reason(op_type: str) -> str | None:
+    """Why an op type is not measured; None if there is no reason."""
+    if op_type in REASONS:
+        return REASONS[op_type]
+    definition = table()[op_type]
+    if any(attr["type"] in _FUNCTION_ATTRS for attr in definition["attrs"]):
+        return _CALLS_A_FUNCTION
+    if op_type.startswith(_STRUCTURES):
+        return _HOLDS_A_STRUCTURE
+    outputs = definition["outputs"]
+    if outputs and all(arg.get("type") in _HANDLES or arg.get("is_ref") for arg in outputs):
+        return _MAKES_A_HANDLE
+    return None
+
+
+def public_op_types() -> list[str]:
+    """What Penstock registers for its users, in alphabetical order."""
+    return sorted(name for name in registry.specs() if name in table())
+
+
+def unmeasured() -> dict[str, str]:
+    """Each op type that is in no family, with the reason."""
+    measured = {op_type for family in FAMILIES.values() for op_type in family}
+    found = {name: reason(name) for name in public_op_types() if name not in measured}
+    return {name: why for name, why in found.items() if why is not None}
