@@ -1,4 +1,4 @@
-"""MonitoredTrainingSession: hooks, checkpoints, and a second session that takes up the first's work.
+"""MonitoredTrainingSession: hooks, checkpoints, and a second session that goes on from there.
 
 penstock run examples/monitored_training.py --steps 400 --logdir model
 """

@@ -152,6 +152,7 @@ from penstock.ops.variable_creation import *
 from penstock.ops.variable_scope import *
 from penstock.ops.variable_updates import *
 from penstock.ops.variables import *
+from penstock.ops.volume_patches import extract_volume_patches
 from penstock.platform.logging import get_logger
 from penstock.platform.versions import *
 from penstock.printing import print
@@ -181,4 +182,3 @@ __version__ = "0.1.0"
 
 internal_paths.install()
 namespaces.install()
-

@@ -83,6 +83,12 @@ from penstock.ops.embedding import (
     embedding_lookup_sparse,
     safe_embedding_lookup_sparse,
 )
+from penstock.ops.fractional_pool import (
+    fractional_avg_pool,
+    fractional_avg_pool_v2,
+    fractional_max_pool,
+    fractional_max_pool_v2,
+)
 from penstock.ops.lrn import local_response_normalization, lrn
 from penstock.ops.morphology import dilation2d, erosion2d
 from penstock.ops.normalization import (
@@ -189,6 +195,10 @@ __all__ = [
     "embedding_lookup_sparse",
     "erosion2d",
     "fixed_unigram_candidate_sampler",
+    "fractional_avg_pool",
+    "fractional_avg_pool_v2",
+    "fractional_max_pool",
+    "fractional_max_pool_v2",
     "fused_batch_norm",
     "in_top_k",
     "l2_loss",

@@ -83,6 +83,24 @@ def _placed_in(server: Any, config: Any) -> dict[str, Any]:
     return {"task_name": server.task_name, "resources": None if own_state else server.resources}
 
 
+def _recorded(
+    step: Any, values: Any, timeout: float | None, options: Any, run_metadata: Any
+) -> tuple[Any, ...]:
+    """The results of a step, with what was asked about it in `run_metadata`."""
+    from penstock.runtime.tracing import graph_def_of
+
+    if not isinstance(run_metadata, proto.RunMetadata):
+        raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(run_metadata)}")
+    run_metadata.Clear()
+    if options.output_partition_graphs:
+        run_metadata.partition_graphs.add().CopyFrom(graph_def_of(step.graph))
+    if options.trace_level == proto.RunOptions.NO_TRACE:
+        return step.run(values, timeout)
+    results, stats = step.run_traced(values, timeout)
+    run_metadata.step_stats.CopyFrom(stats)
+    return results
+
+
 def _seconds(milliseconds: int) -> float | None:
     return milliseconds / 1000 if milliseconds > 0 else None
 
@@ -162,7 +180,8 @@ class BaseSession:
         """Runs one step and returns the values of `fetches`, in the same structure.
 
         `fetches` is any nest of tensors, operations, their names, sparse tensors …; `feed_dict`
-        replaces the values of tensors. `options.timeout_in_ms` ends a step that takes longer.
+        replaces the values of tensors. `options.timeout_in_ms` ends a step that takes longer;
+        `options.trace_level` fills `run_metadata` with what the step did.
         """
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
@@ -177,6 +196,8 @@ class BaseSession:
             run = self._prepare(key, fetches, feed_dict or {})
         values = run.feeds(feed_dict.values()) if feed_dict else ()  # type: ignore[arg-type]
         timeout = self._timeout if options is None else self._timeout_of(options)
+        if run_metadata is not None and options is not None:
+            return run.build(_recorded(run.step, values, timeout, options, run_metadata))
         return run.build(run.step.run(values, timeout))
 
     def _timeout_of(self, options: Any) -> float | None:

@@ -106,7 +106,10 @@ contrib.learn.python.learn.utils.*      contrib.learn.utils.input_fn_utils
 contrib.learn.python.learn.*            contrib.learn
 
 contrib.tpu.python                      contrib.tpu
+contrib.tpu.python.ops                  contrib.tpu
+contrib.tpu.python.ops.tpu_ops          contrib.tpu internal_paths.generated_ops
 contrib.tpu.python.tpu                  contrib.tpu
+contrib.tpu.python.tpu.tpu_function     contrib.tpu.tpu_function
 contrib.tpu.python.tpu.*                contrib.tpu
 
 contrib.rnn.python                      contrib.rnn
@@ -122,12 +125,15 @@ contrib.seq2seq.python.ops              contrib.seq2seq
 contrib.seq2seq.python.ops.attention_wrapper contrib.seq2seq.attention_wrapper
                                         contrib.seq2seq.attention_mechanisms
                                         contrib.seq2seq.monotonic_attention
+                                        internal_paths.rnn_functions
 contrib.seq2seq.python.ops.basic_decoder contrib.seq2seq.basic_decoder
 contrib.seq2seq.python.ops.beam_search_decoder contrib.seq2seq.beam_search_decoder
                                         contrib.seq2seq.beam_step
 contrib.seq2seq.python.ops.beam_search_ops contrib.seq2seq.gather_trees
-contrib.seq2seq.python.ops.decoder      contrib.seq2seq.decoder
+contrib.seq2seq.python.ops.decoder      contrib.seq2seq.decoder internal_paths.rnn_functions
 contrib.seq2seq.python.ops.helper       contrib.seq2seq contrib.seq2seq.sampling
+                                        contrib.seq2seq.training_helpers
+                                        internal_paths.rnn_functions
 contrib.seq2seq.python.ops.loss         contrib.seq2seq.loss
 contrib.legacy_seq2seq.python           contrib.legacy_seq2seq
 contrib.legacy_seq2seq.python.ops       contrib.legacy_seq2seq
@@ -377,9 +383,9 @@ python.ops.random_ops                   random ops.random . internal_paths.gener
 python.ops.resource_variable_ops        ops.resource_variables ops.resource_variable .
                                         internal_paths.generated_ops
 python.ops.resources                    ops.resources .
-python.ops.rnn                          nn rnn.dynamic rnn.static
+python.ops.rnn                          nn rnn.dynamic rnn.static internal_paths.rnn_functions
 python.ops.rnn_cell                     rnn.rnn_cell
-python.ops.rnn_cell_impl                rnn.rnn_cell rnn.sizes
+python.ops.rnn_cell_impl                rnn.rnn_cell rnn.sizes internal_paths.rnn_functions
 python.ops.script_ops                   ops.script .
 python.ops.sdca_ops                     internal_paths.generated_ops
 python.ops.seq2seq                      contrib.legacy_seq2seq
@@ -467,6 +473,12 @@ python.summary.*                        summary
 
 python.tools                            tools
 python.tools.*                          tools graph_util
+
+python.tpu                              contrib.tpu
+python.tpu.ops                          contrib.tpu
+python.tpu.ops.tpu_ops                  contrib.tpu internal_paths.generated_ops
+python.tpu.tpu_function                 contrib.tpu.tpu_function
+python.tpu.*                            contrib.tpu
 
 python.training                         train
 python.training.checkpoint_management  train.checkpoint_state train

@@ -7,6 +7,7 @@ here is the bookkeeping alone, since variables take part in it; saving and resto
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -34,9 +35,12 @@ class _Ownership:
         self.update_uid = -1
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Ownership:
-        """A copied owner keeps what was not copied with it: variables are one per node."""
+        """Values, that is variables, are one per node and shared; owners are copied."""
         copied = _Ownership()
-        copied.owned = {name: memo.get(id(each), each) for name, each in self.owned.items()}
+        copied.owned = {
+            name: each if each._gather_saveables_for_checkpoint() else copy.deepcopy(each, memo)
+            for name, each in self.owned.items()
+        }
         copied.update_uid = self.update_uid
         return copied
 

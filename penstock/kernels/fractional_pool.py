@@ -141,8 +141,8 @@ def _(node):
     def mean(seen, rows, columns):
         counted = _counted(rows, columns)[..., None]
         total = (seen * counted).sum(3, dtype=seen.dtype)
-        counts = counted.sum(2)
-        return total.div(counts, rounding_mode="trunc") if whole else total / counts.to(total)
+        counts = counted.sum(2, dtype=total.dtype)
+        return total.div(counts, rounding_mode="trunc") if whole else total / counts
 
     return _pooling(node, mean)
 
@@ -199,7 +199,6 @@ def _(node):
 @kernel("FractionalAvgPoolGrad", fresh=True)
 def _(node, env):
     overlapping = node.attrs["overlapping"]
-    whole = node.dtypes[0].is_integer
     read = sizes_reader(node, env, 0)
 
     def run(shape, grad, row_sequence, column_sequence):
@@ -213,12 +212,11 @@ def _(node, env):
             sizes, grad, row_sequence, column_sequence, overlapping
         )
         counted = _counted(rows, columns)[..., None]
-        counts = counted.sum(2)
-        part = grad.div(counts, rounding_mode="trunc") if whole else grad / counts.to(grad)
+        part = grad.double() / counted.sum(2)
         spread = part[:, :, :, None] * counted
-        result = grad.new_zeros(batch, height * width, depth)
+        result = spread.new_zeros(batch, height * width, depth)
         places = _positions(rows, columns, width).reshape(-1)
         result.index_add_(1, places, spread.reshape(batch, -1, depth))
-        return result.view(sizes)
+        return result.view(sizes).to(grad.dtype)
 
     return run

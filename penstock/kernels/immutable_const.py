@@ -24,7 +24,9 @@ def _(node):
 
     def run():
         if not os.path.exists(path):
-            raise errors.NotFoundError(None, None, f"{os.fsdecode(path)}; No such file or directory")
+            raise errors.NotFoundError(
+                None, None, f"{os.fsdecode(path)}; No such file or directory"
+            )
         if os.path.getsize(path) < count * kind.itemsize:
             raise errors.InternalError(
                 None, None, f"{os.fsdecode(path)} is smaller than a tensor of shape {list(shape)}"

@@ -36,6 +36,8 @@ def _(node):
         seen = volumes.as_strided(
             (batch, *counts, *windows, depth), (outer, *steps, *inner, channel)
         )
-        return seen.clone(memory_format=torch.contiguous_format).view(batch, *counts, -1 if seen.numel() else depth * windows[0] * windows[1] * windows[2])
+        return seen.clone(memory_format=torch.contiguous_format).view(
+            batch, *counts, -1 if seen.numel() else depth * windows[0] * windows[1] * windows[2]
+        )
 
     return moving(node, run)

@@ -16,11 +16,12 @@ from penstock.ir.defaults import get_default_session
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.ir.trackable import Trackable
+from penstock.ir.trackable import Trackable, TrackableReference
 from penstock.layers import identifiers
 from penstock.layers.call_context import call_context
 from penstock.layers.input_spec import InputSpec, check_inputs
 from penstock.layers.object_names import to_snake_case, unique_object_name
+from penstock.layers.owned_attributes import has_something, own_attribute
 from penstock.layers.reachability import depends_on
 from penstock.ops.casts import cast
 from penstock.ops.initializers import glorot_uniform_initializer, zeros_initializer
@@ -91,6 +92,16 @@ class CoreLayer(Trackable):
             p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
         ]
         self._call_accepts_kwargs = any(p.kind is p.VAR_KEYWORD for p in parameters)
+
+    # Object-based checkpoints -------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        own_attribute(self, name, value)
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        return [each for each in super()._checkpoint_dependencies if has_something(each.ref)]
 
     # What a subclass defines --------------------------------------------------------------------
 

@@ -109,8 +109,7 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
 
 
 def _constant_conversion(value, dtype=None, name=None, as_ref=False):
-    if as_ref:
-        raise TypeError(f"a constant can't stand for a mutable tensor: {value!r}")
+    # An op that needs a mutable tensor refuses the constant itself, by its own name.
     return constant(value, dtype, name=name or "Const")
 
 

@@ -69,8 +69,8 @@ def _(op: Any, value: Shape) -> list[Shape]:
         None if size is None else math.floor(size / ratio)
         for size, ratio in zip(sizes, ratios, strict=True)
     ]
-    # A sequence has one entry more, but this is what TensorFlow says of it.
-    return [tuple(pooled), (pooled[1],), (pooled[2],)]
+    borders: list[Shape] = [(None if count is None else count + 1,) for count in pooled[1:3]]
+    return [tuple(pooled), *borders]
 
 
 @FractionalMaxPoolGrad.shape
@@ -80,7 +80,8 @@ def _(op: Any, input: Shape, output: Shape, grad: Shape, rows: Shape, columns: S
 
 @FractionalAvgPoolGrad.shape
 def _(op: Any, sizes: Shape, grad: Shape, rows: Shape, columns: Shape) -> Shape:
-    return with_rank(constant_shape(op.inputs[0]), 4)
+    known = constant_shape(op.inputs[0])
+    return (None,) * 4 if known is None else known
 
 
 @FractionalMaxPool.gradient
@@ -172,9 +173,7 @@ def fractional_max_pool_v2(
     name: str | None = None,
 ) -> Any:
     """The maximum of each region; `pooling_ratio` may be one number, or (rows, columns)."""
-    return _pool_v2(
-        FractionalMaxPool, value, pooling_ratio, pseudo_random, overlapping, seed, name
-    )
+    return _pool_v2(FractionalMaxPool, value, pooling_ratio, pseudo_random, overlapping, seed, name)
 
 
 def fractional_avg_pool_v2(
@@ -186,9 +185,7 @@ def fractional_avg_pool_v2(
     name: str | None = None,
 ) -> Any:
     """The mean of each region; `pooling_ratio` may be one number, or (rows, columns)."""
-    return _pool_v2(
-        FractionalAvgPool, value, pooling_ratio, pseudo_random, overlapping, seed, name
-    )
+    return _pool_v2(FractionalAvgPool, value, pooling_ratio, pseudo_random, overlapping, seed, name)
 
 
 def _pool_v2(

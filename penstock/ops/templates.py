@@ -8,6 +8,8 @@ from typing import Any
 
 from penstock.ir.collections import GraphKeys
 from penstock.ir.defaults import get_default_graph
+from penstock.ir.trackable import Trackable
+from penstock.ops.variable_creation import variable_creator_scope
 from penstock.ops.variable_scope import unique_scope_name, variable_scope
 
 __all__ = ["make_template"]
@@ -33,7 +35,7 @@ def make_template(
     return Template(name_, function, create_scope_now_, unique_name_, custom_getter_)
 
 
-class Template:
+class Template(Trackable):
     """What `make_template` returns."""
 
     def __init__(
@@ -72,7 +74,8 @@ class Template:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
         before = len(trainable)
-        result = self._func(*args, **kwargs)
+        with variable_creator_scope(self._own):
+            result = self._func(*args, **kwargs)
         if self._variables_created and len(trainable) > before:
             raise ValueError(
                 f"Trainable variable created when calling a template after the first time: "
@@ -81,6 +84,14 @@ class Template:
             )
         self._variables_created = True
         return result
+
+    def _own(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        """Makes a variable, which object-based checkpoints know by its name in the scope."""
+        variable = next_creator(**kwargs)
+        name, prefix = kwargs.get("name"), f"{self.variable_scope_name}/"
+        if name is not None and name.startswith(prefix):
+            self._track_trackable(variable, name=name[len(prefix) :], overwrite=True)
+        return variable
 
     @property
     def name(self) -> str:

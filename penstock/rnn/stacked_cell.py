@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.ir.name_scope import name_scope
+from penstock.ir.trackable import Trackable
 from penstock.layers.base import Layer
 from penstock.nest import is_nested
 from penstock.ops.joining import concat
@@ -32,6 +33,9 @@ class MultiRNNCell(RNNCell):
         if not is_nested(cells):
             raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
         self._cells = cells
+        for index, cell in enumerate(cells):
+            if isinstance(cell, Trackable):  # its name in object-based checkpoints
+                self._track_trackable(cell, name=f"cell-{index}")
         self._state_is_tuple = state_is_tuple
         if not state_is_tuple and any(is_nested(cell.state_size) for cell in cells):
             sizes = [cell.state_size for cell in cells]

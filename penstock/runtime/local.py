@@ -22,6 +22,7 @@ from penstock.runtime.device import Device
 from penstock.runtime.executor import execute
 from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.step import Step
+from penstock.runtime.tracing import Trace
 from penstock.state.containers import ResourceManager
 from penstock.state.session_tensors import SessionTensors
 from penstock.state.waiting import Cancellation
@@ -37,6 +38,7 @@ class CompiledStep:
         if not graph.has_control_flow:
             self.plan = make_plan(graph, bound, inner=inner)
         self._checked: Plan | None = None
+        self._traced: Plan | None = None
         self._lock = threading.Lock()
         self._wants_step = any(entry.takes_step for entry in bound)
         self.cancellation = Cancellation()
@@ -56,6 +58,20 @@ class CompiledStep:
         results = self._checked.run(step, feeds)
         step.check()
         return results
+
+    def run_traced(
+        self, feeds: Sequence[Any], timeout: float | None = None
+    ) -> tuple[tuple[Any, ...], Any]:
+        """Runs the step, and says in StepStats what the lines of its plan did."""
+        step = Step(_deadline(timeout), self.cancellation)
+        step.trace = Trace()
+        if self.plan is None:
+            return execute(self.graph, self.bound, feeds, step), step.trace.step_stats()
+        if self._traced is None:
+            with self._lock:
+                self._traced = make_plan(self.graph, self.bound, checked=True, traced=True)
+        results = self._traced.run(step, feeds)
+        return results, step.trace.step_stats()
 
     def run_inside(self, step: Step, feeds: Sequence[Any]) -> tuple[Any, ...]:
         """Runs an `inner` step as a part of one that is under way, on runtime values."""

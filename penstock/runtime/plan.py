@@ -31,6 +31,7 @@ from penstock.runtime.aliasing import Aliasing, analyse
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose
 from penstock.runtime.scalars import Scalars, expression
+from penstock.runtime.tracing import clock
 from penstock.shapes import Shape
 
 _FIRST_LINE = 2  # line 1 is the def
@@ -85,15 +86,17 @@ def make_plan(
     references: Collection[int] = (),
     scalars: Scalars | None = None,
     owned: Collection[int] = (),
+    traced: bool = False,
 ) -> Plan:
     """Generates and compiles the function of a step.
 
     `checked` ends it at its deadline; `inner` returns runtime values, for a function's caller, and
     those of the fetches numbered in `references` as the references that they are. What `scalars`
     names is computed with Python numbers; the function takes its invariants as further arguments.
-    The memory of the feeds numbered in `owned` may be overwritten.
+    The memory of the feeds numbered in `owned` may be overwritten. `traced` lines tell the step's
+    trace when they began and ended, and what they made.
     """
-    return _Writer(step, bound, checked, inner, references, scalars, owned).finish()
+    return _Writer(step, bound, checked, inner, references, scalars, owned, traced).finish()
 
 
 _numbers = itertools.count()
@@ -109,9 +112,11 @@ class _Writer:
         references: Collection[int],
         scalars: Scalars | None,
         owned: Collection[int],
+        traced: bool,
     ):
         self.step = step
         self.checked = checked
+        self.traced = traced
         self.inner = inner
         self.references = references
         self.scalars = scalars or Scalars()
@@ -184,6 +189,8 @@ class _Writer:
             text = self._call(number, entry)
         if self.checked:
             text = f"step.check(); {text}"
+        if self.traced:
+            text = self._traced(number, entry.node, text)
         if not entry.node.guard:
             return text
         # The outer predicate first: an inner one is known only where it holds.
@@ -192,6 +199,14 @@ class _Writer:
             for edge, value in entry.node.guard
         ]
         return f"if {' and '.join(tests)}: {text}"
+
+    def _traced(self, number: int, node: Node, text: str) -> str:
+        self.namespace[f"n{number}"] = node
+        self.namespace["clock"] = clock
+        dead = self.dead_after.get(node, [])
+        outputs = [Edge(node, i) for i in range(len(node.dtypes))]
+        made = "".join(f", {self.names[edge]}" for edge in outputs if edge not in dead)
+        return f"b = clock(); {text}; step.trace.record(n{number}, b, clock(){made})"
 
     def _number(self, number: int, node: Node) -> str:
         """A line of Python numbers instead of a kernel's call."""

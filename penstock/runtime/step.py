@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from typing import Any
 
 from penstock import errors
 from penstock.state.containers import ResourceManager
@@ -16,7 +17,7 @@ _NEVER_CANCELLED = Cancellation()
 class Step:
     """A step under way: its number, its own resources, and whether it must stop."""
 
-    __slots__ = ("_resources", "cancellation", "deadline", "id")
+    __slots__ = ("_resources", "cancellation", "deadline", "id", "trace")
 
     def __init__(
         self, deadline: float | None = None, cancellation: Cancellation = _NEVER_CANCELLED
@@ -25,6 +26,7 @@ class Step:
         self.deadline = deadline
         self.cancellation = cancellation
         self._resources: ResourceManager | None = None
+        self.trace: Any = None  # of a traced run: what its nodes did
 
     @property
     def resources(self) -> ResourceManager:

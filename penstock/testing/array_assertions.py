@@ -60,6 +60,7 @@ class ArrayAssertions(absltest.TestCase):
 
     def assertNear(self, f1: Any, f2: Any, err: float, msg: str | None = None) -> None:
         """Two numbers differ by `err` at most."""
+        f1, f2 = np.asarray(f1).item(), np.asarray(f2).item()  # an array of one number is one
         # Equal infinities have no difference.
         near = f1 == f2 or math.fabs(f1 - f2) <= err
         self.assertTrue(near, f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg else ''}")

@@ -243,7 +243,8 @@ def _check_static_shapes(graph: Graph, record: Record, case: Case, mode: Mode) -
     results = record.outputs if case.expected is None else case.expected
     for i, (shape, known, result) in enumerate(zip(ours, theirs, results, strict=True)):
         given = f"output {i} ({mode.value}): static shape {shape}"
-        assert _is_at_least(shape, known), f"{given}, TensorFlow knows {known}"
+        if case.static_shapes:
+            assert _is_at_least(shape, known), f"{given}, TensorFlow knows {known}"
         if result is not None:
             assert _is_at_least(list(result.shape), shape), f"{given} of a {result.shape}"
 

@@ -25,6 +25,13 @@ TESTED_ELSEWHERE: dict[str, str] = {
     # TensorFlow no longer makes nodes of these types, it only reads them in old GraphDefs.
     "PlaceholderV2": "tests/ops/test_placeholders.py",
     "RandomPoisson": "tests/ops/test_random.py",
+    **dict.fromkeys(
+        (
+            *("BatchNormWithGlobalNormalization", "BatchNormWithGlobalNormalizationGrad"),
+            *("Conv3DBackpropFilter", "Conv3DBackpropInput", "TileGrad", "ImmutableConst"),
+        ),
+        "tests/ops/test_retired.py",
+    ),
     # TensorFlow's own kernel of this op can't be run.
     "MutableDenseHashTable": "tests/lookup/test_mutable.py",
     # What they do is in the function that they call.

@@ -119,8 +119,12 @@ def test_an_error_names_its_iteration():
             return i + 1, total + 12 // numbers[i]
 
         _, total = tf.while_loop(lambda i, _: i < 5, body, [0, 0])
-        with tf.Session() as session, pytest.raises(
-            tf.errors.InvalidArgumentError, match="in iteration 3 of the loop 'while/while_context'"
+        with (
+            tf.Session() as session,
+            pytest.raises(
+                tf.errors.InvalidArgumentError,
+                match="in iteration 3 of the loop 'while/while_context'",
+            ),
         ):
             session.run(total)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
+from penstock.ir.trackable import TrackableReference
 from penstock.keras import backend as K
 from penstock.keras.engine import network_config
 from penstock.keras.engine.layer import Layer
@@ -48,6 +49,26 @@ class Network(Layer):
                 "`super(YourClass, self).__init__()`. Always start with this line."
             )
         super().__setattr__(name, value)
+
+    @property
+    def _layers_in_checkpoints(self) -> dict[str, Any]:
+        """The layers by the names that TensorFlow gives them in object-based checkpoints."""
+        found: dict[str, Any] = {}
+        with_weights = 0
+        for index, layer in enumerate(self.layers):
+            if layer.weights:
+                found[f"layer_with_weights-{with_weights}"] = layer
+                with_weights += 1
+            found[f"layer-{index}"] = layer
+        return found
+
+    @property
+    def _checkpoint_dependencies(self) -> list[Any]:
+        layers = [TrackableReference(*item) for item in self._layers_in_checkpoints.items()]
+        return layers + super()._checkpoint_dependencies
+
+    def _lookup_dependency(self, name: str) -> Any:
+        return self._layers_in_checkpoints.get(name) or super()._lookup_dependency(name)
 
     def _init_graph_network(self, inputs: Any, outputs: Any) -> None:
         if needs_history(outputs):

@@ -10,6 +10,7 @@ import numpy as np
 
 import penstock as tf
 from penstock import logging
+from penstock.ir.trackable import Trackable
 from penstock.keras import backend as K
 from penstock.keras import initializers
 from penstock.keras.optimizers.schedules import LearningRateSchedule
@@ -21,7 +22,7 @@ __all__ = ["Optimizer", "OptimizerV2"]
 _ALLOWED = ("clipnorm", "clipvalue", "lr", "decay")
 
 
-class OptimizerV2:
+class OptimizerV2(Trackable):
     """Changes variables by their gradients.
 
     A subclass registers hyperparameters with `_set_hyper`, makes slots in `_create_slots`, and
@@ -48,6 +49,7 @@ class OptimizerV2:
         self._hyper: dict[str, Any] = {}
         self._slots: dict[str, dict[str, Any]] = {}
         self._slot_names: list[str] = []
+        self._waiting_slots: dict[tuple[str, str], list[Any]] = {}
         self._weights: list[Any] = []
         self._iterations: Any = None
         self._hypers_created = False
@@ -152,6 +154,7 @@ class OptimizerV2:
             aggregation=aggregation,
         )
         K.track_variable(variable)
+        self._track_trackable(variable, name=name, overwrite=True)
         return variable
 
     @property
@@ -194,7 +197,20 @@ class OptimizerV2:
         K.track_variable(slot)
         slots[slot_name] = slot
         self._weights.append(slot)
+        for position in self._waiting_slots.pop((_key_of(var), slot_name), []):
+            position.restore(slot)
         return slot
+
+    def _create_or_restore_slot_variable(
+        self, slot_variable_position: Any, slot_name: str, variable: Any
+    ) -> None:
+        """Restores a slot from an object-based checkpoint, at once or when it is made."""
+        key = _key_of(variable)
+        slot = self._slots.get(key, {}).get(slot_name)
+        if slot is not None:
+            slot_variable_position.restore(slot)
+        else:
+            self._waiting_slots.setdefault((key, slot_name), []).insert(0, slot_variable_position)
 
     def get_slot(self, var: Any, slot_name: str) -> Any:
         """The variable `slot_name` that belongs to another one."""

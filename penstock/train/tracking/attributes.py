@@ -16,7 +16,7 @@ class AutoTrackable(Trackable):
     """Owns trackable objects, and lists and dictionaries, that are assigned to its attributes.
 
     >>> model = AutoTrackable()
-    >>> model.weights = [tf.Variable(1.0), tf.Variable(2.0)]   # "weights/0", "weights/1"
+    >>> model.weights = [tf.Variable(1.0), tf.Variable(2.0)]  # "weights/0", "weights/1"
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -100,9 +100,7 @@ class TrackableSaver:
             self._restore_ops,
         )
         CheckpointPosition(checkpoint, 0).restore(self._graph_view.root)
-        return CheckpointLoadStatus(
-            checkpoint, {self._restore_prefix: save_path}, self._graph_view
-        )
+        return CheckpointLoadStatus(checkpoint, {self._restore_prefix: save_path}, self._graph_view)
 
 
 def _string_to_feed(value: str) -> Any:

@@ -61,9 +61,7 @@ class LoadStatus:
 class CheckpointLoadStatus(LoadStatus):
     """The restore of a checkpoint of `tf.train.Checkpoint`."""
 
-    def __init__(
-        self, checkpoint: RestoreCoordinator, feed_dict: Any, graph_view: ObjectGraphView
-    ):
+    def __init__(self, checkpoint: RestoreCoordinator, feed_dict: Any, graph_view: ObjectGraphView):
         super().__init__(graph_view)
         self._checkpoint = checkpoint
         self._feed_dict = feed_dict
@@ -149,9 +147,7 @@ class InitializationOnlyStatus(LoadStatus):
         self._restore_uid = restore_uid
 
     def assert_consumed(self) -> LoadStatus:
-        raise AssertionError(
-            "No checkpoint specified (save_path=None); nothing is being restored."
-        )
+        raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
 
     assert_existing_objects_matched = assert_consumed
     assert_nontrivial_match = assert_consumed

@@ -9,7 +9,8 @@ for mode in ("REFLECT", "SYMMETRIC"):
     for padding in ("SAME", "VALID"):
         options = {"mode": mode, "padding": padding, "strides": [1, 2, 1, 1]}
         for dtype in ("float16", "float32", "float64"):
-            image, filters = floats(dtype, 2, 5, 6, 3), floats(dtype, 3, 2, 3, 4)
+            # One image: TensorFlow convolves wrong numbers in all others.
+            image, filters = floats(dtype, 1, 5, 6, 3), floats(dtype, 3, 2, 3, 4)
             CASES += [
                 Case("FusedPadConv2D", (image, PADDINGS, filters), options, grad=False),
                 Case(

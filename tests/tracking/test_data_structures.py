@@ -1,0 +1,200 @@
+"""Lists, dictionaries and Python state in object-based checkpoints."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.train import tracking
+
+checkpoint_tools = tf.contrib.checkpoint
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[tf.Graph]:
+    with tf.Graph().as_default() as made:
+        yield made
+
+
+def _names(owner: Any) -> list[str]:
+    return [name for name, _ in owner._checkpoint_dependencies]
+
+
+def _root() -> Any:
+    return checkpoint_tools.Checkpointable()
+
+
+def test_a_list_attribute_is_a_list_that_owns() -> None:
+    root = _root()
+    plain = [tf.Variable(1.0), 3, [tf.Variable(2.0)]]
+    root.items = plain
+    assert isinstance(root.items, list)
+    assert root.items[1] == 3 and len(root.items) == 3
+    assert json.dumps([[]] + list(root.items[1:2])) == "[[], 3]"
+    assert _names(root) == ["items"] and _names(root.items) == ["0", "2"]
+    root.items.append(tf.Variable(3.0))
+    root.items += [tf.Variable(4.0)]
+    assert _names(root.items) == ["0", "2", "3", "4"]
+    assert len(plain) == 5  # the list that was assigned is the same list
+    assert copy.copy(root.items) == root.items
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda items: items.__setitem__(0, tf.Variable(9.0)),
+        lambda items: items.pop(),
+        lambda items: items.insert(0, 1),
+        lambda items: items.reverse(),
+        lambda items: items.clear(),
+        lambda items: items.remove(items[0]),
+        lambda items: items.__delitem__(slice(0, 1)),
+    ],
+)
+def test_a_list_that_lost_or_moved_elements_is_not_saved(change: Any) -> None:
+    root = _root()
+    root.items = [tf.Variable(1.0), tf.Variable(2.0)]
+    change(root.items)
+    with pytest.raises(ValueError, match=r"A list element was"):
+        tracking.list_objects(root)
+    root.items = tracking.NoDependency(list(root.items))
+    root.items[:] = []
+    assert isinstance(root.items, list)
+
+
+def test_plain_elements_may_be_replaced() -> None:
+    root = _root()
+    root.items = [1, tf.Variable(2.0)]
+    root.items[0] = 5
+    root.items[0] = tf.Variable(1.0)
+    assert _names(root.items) == ["1", "0"]
+
+
+def test_a_list_that_changed_behind_its_back_is_not_saved() -> None:
+    root = _root()
+    plain = [tf.Variable(1.0)]
+    root.items = plain
+    plain.append(tf.Variable(2.0))
+    with pytest.raises(ValueError, match="modified outside the wrapper"):
+        tracking.list_objects(root)
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict])
+def test_a_dictionary_attribute_owns(kind: Any) -> None:
+    root = _root()
+    root.table = kind(a=tf.Variable(1.0), b=3)
+    assert isinstance(root.table, kind)
+    assert root.table["b"] == 3 and set(root.table) == {"a", "b"}
+    root.table["c"] = tf.Variable(2.0)
+    root.table.update(d=tf.Variable(3.0))
+    assert _names(root.table) == ["a", "c", "d"]
+    root.table["b"] = 4
+    del root.table["b"]
+    assert _names(root.table) == ["a", "c", "d"]
+    root.table["a"] = tf.Variable(0.0)
+    with pytest.raises(ValueError, match="overwritten"):
+        tracking.list_objects(root)
+
+
+def test_a_key_that_is_no_string_has_no_name() -> None:
+    root = _root()
+    root.table = {1: 2}
+    tracking.list_objects(root)
+    root.table[3] = tf.Variable(1.0)
+    with pytest.raises(ValueError, match="non-string key"):
+        tracking.list_objects(root)
+
+
+def test_lists_and_mappings_only_grow() -> None:
+    items = checkpoint_tools.List([tf.Variable(1.0)])
+    items.append(tf.layers.Dense(1))
+    assert len(items + [tf.Variable(2.0)]) == 3
+    assert len(items.layers) == 1
+    with pytest.raises(ValueError, match="Only trackable objects"):
+        items.append(3)
+    with pytest.raises(ValueError, match="List only supports append"):
+        items *= 0
+    table = checkpoint_tools.Mapping(a=tf.Variable(1.0))
+    with pytest.raises(ValueError, match="append-only"):
+        table["a"] = tf.Variable(1.0)
+    with pytest.raises(TypeError, match="only string keys"):
+        table[1] = tf.Variable(1.0)
+    assert len(table.trainable_variables) == 1
+
+
+def test_names_are_made_unique() -> None:
+    tracker = checkpoint_tools.UniqueNameTracker()
+    for _ in range(3):
+        tracker.track(tf.Variable(1.0), "x")
+    assert _names(tracker) == ["x", "x_1", "x_2"]
+    with pytest.raises(ValueError, match="Expected a trackable"):
+        tracker.track(3, "y")
+
+
+def test_arrays_come_back_at_once_under_their_names(tmp_path: Path) -> None:
+    arrays = checkpoint_tools.NumpyState()
+    arrays.x = np.arange(6.0).reshape(2, 3)
+    with tf.Session():
+        path = tf.train.Checkpoint(arrays=arrays).save(str(tmp_path / "c"))
+    arrays.x[:] = 0
+    fresh: Any = tf.train.Checkpoint(arrays=checkpoint_tools.NumpyState())
+    fresh.restore(path).assert_consumed()
+    np.testing.assert_array_equal(fresh.arrays.x, np.arange(6.0).reshape(2, 3))
+    with pytest.raises(NotImplementedError, match="not a NumPy array"):
+        arrays.y = tf.Variable(1.0)
+
+
+def test_values_that_one_function_makes(tmp_path: Path) -> None:
+    both = tf.Variable([1.0, 2.0])
+
+    def fill(buffer: dict[str, Any]) -> None:
+        buffer["first"], buffer["second"] = tf.unstack(both)
+
+    def consume(buffer: dict[str, Any]) -> Any:
+        return both.assign(tf.stack([buffer["first"], buffer["second"]]))
+
+    parts = checkpoint_tools.split_dependency(
+        ["first", "second"], [tf.float32] * 2, fill, consume, device=both.device
+    )
+    checkpoint = tf.train.Checkpoint(**parts)
+    with tf.Session() as session:
+        session.run(both.initializer)
+        path = checkpoint.save(str(tmp_path / "c"))
+        assert dict(tf.train.list_variables(path))["first/.ATTRIBUTES/VARIABLE_VALUE"] == []
+        session.run(both.assign([0.0, 0.0]))
+        checkpoint.restore(path).assert_consumed().run_restore_ops()
+        assert session.run(both).tolist() == [1.0, 2.0]
+
+
+def test_a_checkpoint_can_be_drawn(tmp_path: Path) -> None:
+    variable = tf.Variable(1.0, name="v")
+    optimizer = tf.train.MomentumOptimizer(1.0, 1.0)
+    optimizer.minimize(variable * 2.0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Checkpoint(o=optimizer, v=variable).save(str(tmp_path / "c"))
+    drawn = checkpoint_tools.dot_graph_from_checkpoint(path)
+    assert drawn.startswith("digraph {\n") and "Slot variable v/Momentum shape=[]" in drawn
+
+
+def test_attributes_may_be_set_without_owning_them() -> None:
+    class Holder(tracking.AutoTrackable):
+        @tracking.no_automatic_dependency_tracking
+        def __init__(self) -> None:
+            self.hidden = tf.Variable(1.0)
+            self.items: list[Any] = []
+
+    holder = Holder()
+    assert _names(holder) == [] and type(holder.items) is list
+    holder.shown = tf.Variable(2.0)  # type: ignore[attr-defined]
+    assert _names(holder) == ["shown"]
+    del holder.shown  # type: ignore[attr-defined]
+    assert _names(holder) == []
