@@ -32,6 +32,11 @@ TARGETS = (
     Target("alexnet", 1.05, FASTEST_PEER),
     Target("alexnet_memory", 1.0, "torch"),
     Target("word2vec", 0.6, "tensorflow"),
+    Target("counting_loop", 0.5, "tensorflow"),
+    Target("ptb_dynamic_rnn", 0.75, "tensorflow"),
+    Target("ptb_dynamic_rnn", 1.1, "torch"),
+    Target("ptb_while_loop", 0.75, "tensorflow"),
+    Target("ptb_while_loop", 1.1, "torch"),
     Target("graph_building", 1.0, "tensorflow"),
     Target("import_time", 500.0, None),
 )

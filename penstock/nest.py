@@ -11,6 +11,14 @@ from typing import Any
 
 from penstock.ir import nest as trees
 from penstock.ir.composite import IndexedSlices, SparseTensor
+from penstock.ir.same_structure import (
+    Items,
+    assert_same_structure,
+    inner_test,
+    is_named_tuple,
+    is_nested_or_composite,
+    items,
+)
 
 __all__ = [
     "assert_same_structure",
@@ -35,8 +43,6 @@ __all__ = [
     "yield_flat_paths",
 ]
 
-_Items = list[tuple[Any, Any]]
-
 
 def is_nested(structure: Any) -> bool:
     """Whether a value is a structure (list, tuple, dict, attrs object), not a leaf."""
@@ -44,33 +50,7 @@ def is_nested(structure: Any) -> bool:
 
 
 is_sequence = is_nested
-
-
-def is_sequence_or_composite(structure: Any) -> bool:
-    """Whether a value is a structure or a tensor of several parts, such as a SparseTensor."""
-    return is_nested(structure) or isinstance(structure, (SparseTensor, IndexedSlices))
-
-
-def _is_inner(expand_composites: bool) -> Callable[[Any], bool]:
-    return is_sequence_or_composite if expand_composites else is_nested
-
-
-def _items(structure: Any) -> _Items:
-    """The children of a structure with their keys, in the order of `flatten`."""
-    if isinstance(structure, SparseTensor):
-        parts = (structure.indices, structure.values, structure.dense_shape)
-        return list(zip(("indices", "values", "dense_shape"), parts, strict=True))
-    if isinstance(structure, IndexedSlices):
-        found = [("values", structure.values), ("indices", structure.indices)]
-        shape = structure.dense_shape
-        return found if shape is None else [*found, ("dense_shape", shape)]
-    if isinstance(structure, Mapping):
-        return [(key, structure[key]) for key in trees._sorted_keys(structure)]
-    if hasattr(type(structure), "__attrs_attrs__"):
-        return [(each.name, getattr(structure, each.name)) for each in structure.__attrs_attrs__]
-    if hasattr(structure, "_fields"):
-        return list(zip(structure._fields, structure, strict=True))
-    return list(enumerate(structure))
+is_sequence_or_composite = is_nested_or_composite
 
 
 def _like(structure: Any, children: list[Any]) -> Any:
@@ -99,7 +79,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """The inverse of `flatten`: the leaves of `flat_sequence` in the form of `structure`."""
-    is_inner = _is_inner(expand_composites)
+    is_inner = inner_test(expand_composites)
     if not is_nested(flat_sequence):
         raise TypeError(
             f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found "
@@ -125,89 +105,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
 def _packed(structure: Any, leaves: Iterator[Any], is_inner: Callable[[Any], bool]) -> Any:
     if not is_inner(structure):
         return next(leaves)
-    return _like(structure, [_packed(child, leaves, is_inner) for _, child in _items(structure)])
-
-
-def assert_same_structure(
-    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
-) -> None:
-    """Raises ValueError for structures of another form, TypeError for other types in one form."""
-    try:
-        _assert_same(nest1, nest2, check_types, _is_inner(expand_composites))
-    except (TypeError, ValueError) as error:
-        first, second = (
-            map_structure(lambda _: _DOT, nest, expand_composites=expand_composites)
-            for nest in (nest1, nest2)
-        )
-        raise type(error)(
-            "The two structures don't have the same nested structure.\n\n"
-            f"First structure: {_typed(nest1)}\n\nSecond structure: {_typed(nest2)}\n\n"
-            f"More specifically: {error}\n"
-            f"Entire first structure:\n{first}\nEntire second structure:\n{second}"
-        ) from None
-
-
-class _Dot:
-    """A leaf in a message that shows the form of a structure."""
-
-    def __repr__(self) -> str:
-        return "."
-
-
-_DOT = _Dot()
-
-
-def _typed(value: Any) -> str:
-    return f"type={type(value).__name__} str={value}"
-
-
-def _assert_same(
-    first: Any, second: Any, check_types: bool, is_inner: Callable[[Any], bool]
-) -> None:
-    if is_inner(first) != is_inner(second):
-        inner, leaf = (first, second) if is_inner(first) else (second, first)
-        raise ValueError(
-            f'Substructure "{_typed(inner)}" is a sequence, while substructure '
-            f'"{_typed(leaf)}" is not'
-        )
-    if not is_inner(first):
-        return
-    if check_types:
-        _assert_same_type(first, second)
-    items, others = _items(first), _items(second)
-    if len(items) != len(others):
-        raise ValueError(
-            "The two structures don't have the same number of elements. "
-            f"First structure: {_typed(first)}. Second structure: {_typed(second)}"
-        )
-    if isinstance(first, Mapping) and isinstance(second, Mapping) and set(first) != set(second):
-        raise ValueError(
-            "The two dictionaries don't have the same set of keys. First structure has keys "
-            f"{list(first)}, while second structure has keys {list(second)}"
-        )
-    for (_, child), (_, other) in zip(items, others, strict=True):
-        _assert_same(child, other, check_types, is_inner)
-
-
-def _assert_same_type(first: Any, second: Any) -> None:
-    """Named tuples of one name and fields are of one type, dicts of any kind are, too."""
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
-        return
-    if _is_named_tuple(first) and _is_named_tuple(second):
-        same = type(first).__name__ == type(second).__name__ and first._fields == second._fields
-        if same:
-            return
-    elif type(first) is type(second):
-        return
-    raise TypeError(
-        "The two structures don't have the same sequence type. First structure "
-        f"{_typed(first)} has type {type(first).__name__}, while second structure "
-        f"{_typed(second)} has type {type(second).__name__}"
-    )
-
-
-def _is_named_tuple(value: Any) -> bool:
-    return isinstance(value, tuple) and hasattr(value, "_fields")
+    return _like(structure, [_packed(child, leaves, is_inner) for _, child in items(structure)])
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
@@ -258,19 +156,19 @@ def _leaves(
     if not is_inner(structure):
         yield path, structure
         return
-    for key, child in _items(structure):
+    for key, child in items(structure):
         yield from _leaves(child, is_inner, (*path, key))
 
 
 def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tuple[Any, ...]]:
     """The path of keys and indices to each leaf, in the order of `flatten`."""
-    for path, _ in _leaves(nest, _is_inner(expand_composites)):
+    for path, _ in _leaves(nest, inner_test(expand_composites)):
         yield path
 
 
-def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> _Items:
+def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> Items:
     """Pairs of a leaf's path and the leaf."""
-    return list(_leaves(structure, _is_inner(expand_composites)))
+    return list(_leaves(structure, inner_test(expand_composites)))
 
 
 def flatten_with_joined_string_paths(
@@ -306,7 +204,7 @@ def assert_shallow_structure(
     check_subtrees_length: bool = True,
 ) -> None:
     """Raises unless `shallow_tree` is the upper part of `input_tree`."""
-    is_inner = _is_inner(expand_composites)
+    is_inner = inner_test(expand_composites)
     if not is_inner(shallow_tree):
         return
     if not is_inner(input_tree):
@@ -324,15 +222,15 @@ def assert_shallow_structure(
                 "subset of the input_tree's keys. The shallow_tree has the following keys that "
                 f"are not in the input_tree: {absent}."
             )
-    elif check_subtrees_length and len(_items(shallow_tree)) != len(_items(input_tree)):
+    elif check_subtrees_length and len(items(shallow_tree)) != len(items(input_tree)):
         raise ValueError(
             "The two structures don't have the same sequence length. Input structure has length "
-            f"{len(_items(input_tree))}, while shallow structure has length "
-            f"{len(_items(shallow_tree))}."
+            f"{len(items(input_tree))}, while shallow structure has length "
+            f"{len(items(shallow_tree))}."
         )
-    children = dict(_items(input_tree)) if isinstance(shallow_tree, Mapping) else None
-    others = [child for _, child in _items(input_tree)]
-    for index, (key, child) in enumerate(_items(shallow_tree)):
+    children = dict(items(input_tree)) if isinstance(shallow_tree, Mapping) else None
+    others = [child for _, child in items(input_tree)]
+    for index, (key, child) in enumerate(items(shallow_tree)):
         below = others[index] if children is None else children[key]
         assert_shallow_structure(
             child, below, check_types, expand_composites, check_subtrees_length
@@ -342,7 +240,7 @@ def assert_shallow_structure(
 def _assert_types_allow(shallow: Any, deep: Any) -> None:
     if isinstance(shallow, Mapping) and isinstance(deep, Mapping):
         return
-    if _is_named_tuple(shallow) and _is_named_tuple(deep):
+    if is_named_tuple(shallow) and is_named_tuple(deep):
         if shallow._fields == deep._fields and type(shallow).__name__ == type(deep).__name__:
             return
     elif isinstance(deep, type(shallow)):
@@ -359,9 +257,9 @@ def _leaves_up_to(
     if not is_inner(shallow):
         yield path, deep
         return
-    keyed = dict(_items(deep)) if isinstance(shallow, Mapping) else None
-    others = [child for _, child in _items(deep)]
-    for index, (key, child) in enumerate(_items(shallow)):
+    keyed = dict(items(deep)) if isinstance(shallow, Mapping) else None
+    others = [child for _, child in items(deep)]
+    for index, (key, child) in enumerate(items(shallow)):
         below = others[index] if keyed is None else keyed[key]
         yield from _leaves_up_to(child, below, is_inner, (*path, key))
 
@@ -372,12 +270,12 @@ def flatten_with_tuple_paths_up_to(
     check_types: bool = True,
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
-) -> _Items:
+) -> Items:
     """Pairs of path and subtree of `input_tree` where `shallow_tree` has its leaves."""
     assert_shallow_structure(
         shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length
     )
-    return list(_leaves_up_to(shallow_tree, input_tree, _is_inner(expand_composites)))
+    return list(_leaves_up_to(shallow_tree, input_tree, inner_test(expand_composites)))
 
 
 def flatten_up_to(
@@ -422,7 +320,7 @@ def get_traverse_shallow_structure(
     traverse_fn: Callable[[Any], Any], structure: Any, expand_composites: bool = False
 ) -> Any:
     """A shallow structure with True and False at its leaves: where `traverse_fn` said to go on."""
-    is_inner = _is_inner(expand_composites)
+    is_inner = inner_test(expand_composites)
     wanted = traverse_fn(structure)
     if not is_inner(structure):
         if not isinstance(wanted, bool):
@@ -431,12 +329,12 @@ def get_traverse_shallow_structure(
     if isinstance(wanted, bool):
         if not wanted:
             return False
-        wanted = _like(structure, [True] * len(_items(structure)))
+        wanted = _like(structure, [True] * len(items(structure)))
     elif not is_inner(wanted):
         raise TypeError(f"traverse_fn returned a non-bool scalar: {wanted} for input: {structure}")
     assert_shallow_structure(wanted, structure, expand_composites=expand_composites)
     results = []
-    for (_, traverse), (_, child) in zip(_items(wanted), _items(structure), strict=True):
+    for (_, traverse), (_, child) in zip(items(wanted), items(structure), strict=True):
         if not isinstance(traverse, bool):
             raise TypeError(
                 f"traverse_fn didn't return a depth=1 structure of bools.  saw: {wanted}"
@@ -454,7 +352,7 @@ def list_to_tuple(structure: Any) -> Any:
     """The structure with tuples in place of its lists."""
     if not is_nested(structure):
         return structure
-    children = [list_to_tuple(child) for _, child in _items(structure)]
+    children = [list_to_tuple(child) for _, child in items(structure)]
     return tuple(children) if isinstance(structure, list) else _like(structure, children)
 
 

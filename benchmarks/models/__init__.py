@@ -5,10 +5,12 @@ from benchmarks.models import (
     alexnet,
     assign_add,
     cifar,
+    counting_loop,
     graph_building,
     import_time,
     mlp,
     null_step,
+    ptb_lstm,
     scalar_chain,
     word2vec,
 )
@@ -21,6 +23,9 @@ MODELS: dict[str, Model] = {
     "cifar": cifar.MODEL,
     "alexnet": alexnet.MODEL,
     "word2vec": word2vec.MODEL,
+    "counting_loop": counting_loop.MODEL,
+    "ptb_dynamic_rnn": ptb_lstm.DYNAMIC_RNN,
+    "ptb_while_loop": ptb_lstm.WHILE_LOOP,
     "graph_building": graph_building.MODEL,
     "import_time": import_time.MODEL,
 }

@@ -15,6 +15,7 @@ from benchmarks.table import number
 
 LARGE = SIZES[-1]
 BAD = 2.0  # the ratio from which an explanation is due
+UNKNOWN = "not looked into yet"
 
 
 def line(result: Result) -> str:
@@ -23,7 +24,7 @@ def line(result: Result) -> str:
     if result.ratio is None:
         return f"{start}  failed: {result.failure}"
     times = [f"{result.seconds(side) * 1e6:>10.1f}" for side in SIDES]
-    why = WHY.get(result.op_type, "") if result.ratio > BAD else ""
+    why = WHY.get(result.op_type, UNKNOWN) if result.ratio > BAD else ""
     return f"{start} {times[0]} µs {times[1]} µs {result.ratio:>7.2f}  {why}".rstrip()
 
 
@@ -46,7 +47,7 @@ def _heading(results: Results) -> str:
     versions = results.versions
     return (
         f"{date.today():%d %B %Y}; {_processor()}, {os.cpu_count()} CPUs; "
-        f"{results.threads} threads on both sides; "
+        f"threads on both sides: {results.threads}; "
         f"{platform.system()}, Python {platform.python_version()}; "
         f"Penstock {versions['penstock']}, TensorFlow {versions['tensorflow']}. "
         "Written by `python -m benchmarks.ops --results FILE --markdown FILE`.\n\n"

@@ -14,6 +14,7 @@ from penstock.ops.control import no_op
 from penstock.ops.variable_creation import variable_creator_scope
 from penstock.proto import TrackableObjectGraph as CheckpointableObjectGraph
 from penstock.train.saveables import SaveableObject, SaveSpec
+from penstock.train.tracking import AutoTrackable as Checkpointable
 from penstock.train.tracking import (
     CheckpointManager,
     List,
@@ -24,7 +25,6 @@ from penstock.train.tracking import (
     list_objects,
     object_metadata,
 )
-from penstock.train.tracking import AutoTrackable as Checkpointable
 from penstock.train.tracking import PythonState as PythonStateWrapper
 
 __all__ = [

@@ -16,14 +16,7 @@ from penstock.rnn.sizes import zero_state_tensors as _zero_state_tensors
 from penstock.rnn.static import _reversed as _reverse_seq
 from penstock.rnn.step import Lengths
 
-_BIAS_VARIABLE_NAME = "bias"
-_WEIGHTS_VARIABLE_NAME = "kernel"
-ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
-
 __all__ = [
-    "ASSERT_LIKE_RNNCELL_ERROR_REGEXP",
-    "_BIAS_VARIABLE_NAME",
-    "_WEIGHTS_VARIABLE_NAME",
     "_LSTMStateTuple",
     "_best_effort_input_batch_size",
     "_concat",

@@ -22,8 +22,7 @@ class IndexedSlices(CompositeTensor):
     """
 
     def __init__(self, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None):
-        if not isinstance(values, Tensor) or not isinstance(indices, Tensor):
-            raise TypeError("IndexedSlices takes tensors as values and indices")
+        # As they are given, as in TensorFlow: an op that takes a list as a tensor takes it here.
         self._values = values
         self._indices = indices
         self._dense_shape = dense_shape

@@ -13,6 +13,7 @@ from penstock.ir.convert import CompositeTensor, to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
+from penstock.ir.same_structure import assert_same_structure
 from penstock.ir.tensor import Tensor
 from penstock.ops.control import with_dependencies
 from penstock.ops.control_contexts import CondContext, merge
@@ -49,18 +50,23 @@ def cond(
             )
         ]
         (structure, on_true), (other, on_false) = results
+        if not strict:
+            structure, other = _unpacked(structure), _unpacked(other)
         _check_same(structure, other, on_true, on_false)
         merged = [merge([f, t])[0] for f, t in zip(on_false, on_true, strict=True)]
         for context in contexts:
             if context.outer_context is None:
                 context.graph.add_to_collection(GraphKeys.COND_CONTEXT, context)
-        return _pack(structure, merged, strict)
+        return _pack(structure, merged)
 
 
 def _one(function: Any, old: Any, name: str) -> Callable[[], Any]:
     if function is not None and old is not None:
-        raise TypeError(f"cond(): give {name} or its old name, not both")
+        old_name = "fn1" if name == "true_fn" else "fn2"
+        raise TypeError(f"cond(): {name} and {old_name} may not be set simultaneously.")
     function = function if function is not None else old
+    if function is None:
+        raise TypeError(f"cond(): {name} argument required")
     if not callable(function):
         raise TypeError(f"{name} must be callable.")
     return function
@@ -121,26 +127,31 @@ def _leaf_tensors(context: CondContext, leaf: Any) -> list[Tensor]:
     return [leaf if isinstance(leaf, Tensor) else to_tensor(leaf)]
 
 
+def _unpacked(result: Any) -> Any:
+    """What a branch returned; a list of one stands for that one."""
+    if isinstance(result, (list, tuple)) and len(result) == 1:
+        return result[0]
+    return result
+
+
 def _check_same(structure: Any, other: Any, on_true: list[Tensor], on_false: list[Tensor]) -> None:
-    same = type(structure) is type(other) or not (
-        nest.is_nested(structure) or nest.is_nested(other)
-    )
-    if not same or len(on_true) != len(on_false):
-        raise ValueError(
-            f"true_fn and false_fn must return the same structure, got {structure!r} and {other!r}"
-        )
+    try:
+        assert_same_structure(structure, other, expand_composites=True)
+    except (TypeError, ValueError) as error:
+        what = "types" if isinstance(error, TypeError) else "values"
+        raise type(error)(f"Incompatible return {what} of true_fn and false_fn: {error}") from None
     if not on_true:
         raise ValueError("true_fn and false_fn must return at least one result.")
     for t, f in zip(on_true, on_false, strict=True):
         if t.dtype.base_dtype is not f.dtype.base_dtype:
-            raise TypeError(
+            raise ValueError(
                 f"Outputs of true_fn and false_fn must have the same type: {t.dtype.name}, "
                 f"{f.dtype.name}"
             )
 
 
-def _pack(structure: Any, merged: list[Tensor], strict: bool) -> Any:
-    """The merged tensors in the form of a branch's result; a list of one is that one."""
+def _pack(structure: Any, merged: list[Tensor]) -> Any:
+    """The merged tensors in the form of a branch's result."""
     remaining = iter(merged)
 
     def rebuilt(leaf: Any) -> Any:
@@ -153,10 +164,7 @@ def _pack(structure: Any, merged: list[Tensor], strict: bool) -> Any:
             return leaf._with_flow(next(remaining))
         return next(remaining)
 
-    packed = nest.pack_as(structure, [rebuilt(leaf) for leaf in nest.flatten(structure)])
-    if not strict and isinstance(packed, (list, tuple)) and len(packed) == 1:
-        return packed[0]
-    return packed
+    return nest.pack_as(structure, [rebuilt(leaf) for leaf in nest.flatten(structure)])
 
 
 def case(

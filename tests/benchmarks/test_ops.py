@@ -152,7 +152,7 @@ def test_the_report_has_a_row_per_op_and_names_failures():
     for result in (*good, failed):
         results.add(result)
     text = report(results)
-    assert "| `Abs` | 3.00 | 1.00 | **3.00** | 3.00 | 1.00 | **3.00** |" in text
+    assert "| `Abs` | 3.00 | 1.00 | **3.00** | 3.00 | 1.00 | **3.00** | not looked" in text
     assert "- `Exp`, 1,000: penstock: no kernel" in text
     assert "`NoOp`" in text
     assert line(failed).endswith("failed: penstock: no kernel")

@@ -58,6 +58,18 @@ def test_missing_symbols_are_named(run):
     assert "met what is not there: tf.another_missing_thing, tf.no_such_thing" in result.stderr
 
 
+def test_what_is_imported_later_is_not_called_missing(run):
+    result = run(
+        """
+        import tensorflow as tf
+        tf.Session().run(tf.constant(1))
+        raise SystemExit(3)
+        """
+    )
+    assert result.returncode == 3
+    assert "not there" not in result.stderr
+
+
 def test_missing_modules_are_named(run):
     result = run("import tensorflow.contrib.nowhere as nowhere\n")
     assert result.returncode == 1

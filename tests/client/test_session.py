@@ -165,6 +165,14 @@ class TestFeeds:
         assert e.value.op is x.op
         assert session.run(y, {x: [[1, 2]]}).tolist() == [[2, 3]]
 
+    def test_a_tuple_of_keys_takes_a_tuple_of_values(self, session):
+        Pair = collections.namedtuple("Pair", ["x", "y"])
+        a, b, c = (tf.placeholder(tf.float32, []) for _ in range(3))
+        for value in ((1, (2, 3)), (1, Pair(2, 3)), [1, [2, 3]]):
+            assert session.run(a * 100 + b * 10 + c, {(a, Pair(b, c)): value}) == 123
+        with pytest.raises(ValueError, match="Key had 2 elements, but value had 1 elements"):
+            session.run(a + b, {(a, b): (1,)})
+
     def test_sparse_feed(self, session):
         sparse = tf.SparseTensor(
             tf.placeholder(tf.int64, [None, 2]),

@@ -50,6 +50,14 @@ def test_one_shot_iterator_copies_what_the_pipeline_uses():
         assert rest_of(sess, iterator.get_next()) == [0, 10, 20]
 
 
+def test_one_shot_iterator_leaves_out_what_only_control_edges_ask_for(tmp_path):
+    (tmp_path / "a.txt").touch()
+    files = tf.data.Dataset.list_files(str(tmp_path / "*.txt"))  # asserts that there are some
+    element = files.make_one_shot_iterator().get_next()
+    with tf.Session() as sess:
+        assert rest_of(sess, element) == [str(tmp_path / "a.txt").encode()]
+
+
 def test_one_shot_iterator_refuses_state():
     variable = tf.Variable(1, name="count")
     dataset = tf.data.Dataset.range(3).map(lambda n: tf.cast(n, tf.int32) + variable)

@@ -24,9 +24,7 @@ def main() -> None:
         session.run(tf.global_variables_initializer())
         session.run(made["train"])
         checkpoint.write(str(DATA / "objects"), session=session)
-        values = [
-            value.tolist() for value in session.run(object_program.state(checkpoint, made))
-        ]
+        values = [value.tolist() for value in session.run(object_program.state(checkpoint, made))]
     (DATA / "objects.json").write_text(json.dumps(values))
 
 

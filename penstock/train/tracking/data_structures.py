@@ -153,7 +153,7 @@ class List(TrackableDataStructure, Sequence[Any]):
     def __deepcopy__(self, memo: dict[int, Any]) -> List:
         return type(self)(copy.deepcopy(self._storage, memo))
 
-    def __iadd__(self, values: Iterable[Any]) -> List:
+    def __iadd__(self, values: Iterable[Any]) -> List:  # type: ignore[misc]
         self.extend(values)
         return self
 
@@ -310,11 +310,11 @@ class ListWrapper(_Wrapper, list[Any]):
         for value in list(values):
             self.append(value)
 
-    def __iadd__(self, values: Iterable[Any]) -> Any:  # type: ignore[misc,override]
+    def __iadd__(self, values: Iterable[Any]) -> Any:  # type: ignore[misc]
         self.extend(values)
         return self
 
-    def __imul__(self, times: Any) -> Any:
+    def __imul__(self, times: Any) -> Any:  # type: ignore[misc]
         if times <= 0:
             self._note("deleted (__imul__)")
             list.clear(self)
