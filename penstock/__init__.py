@@ -37,6 +37,7 @@ from penstock.client.explain import explain
 from penstock.client.session import InteractiveSession, Session
 from penstock.devices import DeviceSpec
 from penstock.dtypes import (
+    QUANTIZED_DTYPES,
     DType,
     as_dtype,
     bfloat16,
@@ -79,11 +80,14 @@ from penstock.ir.convert import convert_to_tensor, register_tensor_conversion_fu
 from penstock.ir.defaults import get_default_graph, get_default_session, reset_default_graph
 from penstock.ir.graph import Graph
 from penstock.ir.importer import import_graph_def
+from penstock.ir.indexed_slices_spec import IndexedSlicesSpec
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.sparse_tensor_spec import SparseTensorSpec
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
+from penstock.ir.type_spec import TypeSpec
+from penstock.module import Module
 from penstock.old_names import *
 from penstock.ops.accumulators import *
 from penstock.ops.array import *
@@ -144,6 +148,7 @@ from penstock.ops.string_splitting import *
 from penstock.ops.strings import *
 from penstock.ops.templates import *
 from penstock.ops.tensor_array import *
+from penstock.ops.tensor_array_spec import TensorArraySpec
 from penstock.ops.tensor_values import *
 from penstock.ops.type_assertions import *
 from penstock.ops.value_assertions import *
@@ -179,6 +184,8 @@ from penstock.proto import (
 from penstock.shapes import Dimension, TensorShape, dimension_at_index, dimension_value
 
 __version__ = "0.1.0"
+
+no_gradient = NotDifferentiable
 
 internal_paths.install()
 namespaces.install()

@@ -14,7 +14,8 @@ from typing import Any
 #: A symbol, or a namespace with all that is in it, and what to do about it.
 REASONS: dict[str, str] = {
     "tf.contrib.eager": "Penstock runs graphs: build one, and run it in a tf.Session.",
-    "tf.autograph": "Python code is not converted to graphs: use tf.cond and tf.while_loop.",
+    "tf.autograph.to_code": "Python code is not converted to graphs.",
+    "tf.autograph.to_graph": "Python code is not converted to graphs: use tf.cond and tf.while_loop.",
     "tf.load_op_library": "Libraries of compiled ops are made for one TensorFlow; write the op as "
     "docs/adding-an-op.md shows, or use tf.py_func.",
     "tf.load_library": "Libraries of compiled ops are made for one TensorFlow.",
@@ -158,8 +159,33 @@ REASONS: dict[str, str] = {
     "tf.contrib.framework.CriticalSection": "Order the operations with tf.control_dependencies.",
     "tf.contrib.framework.fuse_op": "It made graphs for one accelerator; use tf.graph_util.",
     "tf.contrib.framework.RecordInput": "Use tf.data.TFRecordDataset.",
-    "tf.contrib.gan": "Write the two losses and train operations out, with tf.variable_scope for "
-    "each network and var_list of minimize(): that is what gan_train_ops makes.",
+    **dict.fromkeys(
+        [
+            f"tf.contrib.gan.eval.{name}"
+            for name in (
+                "classifier_score classifier_score_from_logits frechet_classifier_distance "
+                "frechet_classifier_distance_from_activations "
+                "mean_only_frechet_classifier_distance_from_activations "
+                "diagonal_only_frechet_classifier_distance_from_activations "
+                "frechet_inception_distance inception_score run_image_classifier "
+                "run_inception preprocess_image get_graph_def_from_disk "
+                "get_graph_def_from_resource get_graph_def_from_url_tarball "
+                "kernel_classifier_distance kernel_inception_distance "
+                "sliced_wasserstein_distance classifier_metrics"
+            ).split()
+        ],
+        "They need a classifier with weights to download: import its frozen graph with "
+        "tf.import_graph_def, and compute the score from its activations in NumPy.",
+    ),
+    "tf.contrib.gan.features.keras_spectral_normalization": "Use "
+    "tf.contrib.gan.features.spectral_normalize in a layer of your own.",
+    **dict.fromkeys(
+        [
+            f"tf.contrib.gan.estimator.{name}"
+            for name in "TPUGANEstimator StarGANEstimator get_latent_gan_estimator".split()
+        ],
+        "Write a model_fn with tf.contrib.gan.gan_train_ops, or use GANEstimator.",
+    ),
     "tf.contrib.quantize": "Training with simulated quantization is a rewrite of the graph for "
     "TensorFlow Lite; tf.fake_quant_with_min_max_vars does it by hand.",
     "tf.contrib.graph_editor": "Rebuild the part of the graph, or import a GraphDef with the "

@@ -9,6 +9,8 @@ import numpy as np
 
 from penstock import dtypes
 from penstock.ir.graph import Graph
+from penstock.ir.importer import import_graph_def
+from penstock.ir.importer import import_graph_def
 from penstock.ir.operation import Operation
 from penstock.ir.tensor_codec import array_to_proto
 from penstock.platform import logging
@@ -18,6 +20,7 @@ from penstock.shapes import TensorShape
 __all__ = [
     "convert_variables_to_constants",
     "extract_sub_graph",
+    "import_graph_def",
     "must_run_on_cpu",
     "remove_training_nodes",
     "tensor_shape_from_node_def_name",

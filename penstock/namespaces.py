@@ -12,6 +12,7 @@ from penstock import absent
 #: Parts of the API that most programs do not touch: imported when they are asked for.
 LAZY = (
     "app",
+    "autograph",
     "compat",
     "contrib",
     "data",

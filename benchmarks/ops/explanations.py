@@ -49,6 +49,6 @@ _because(
     """
     Shape ShapeN Reshape BroadcastArgs BroadcastGradientArgs Empty ConcatOffset Unpack DiagPart
     Merge Switch StatelessRandomGetKeyCounter VariableShape VarIsInitializedOp
-    IsVariableInitialized TensorArrayWriteV3 MergeSummary StringFormat
+    IsVariableInitialized MergeSummary StringFormat
     """,
 )

@@ -92,7 +92,7 @@ def _table(results: Sequence[Result]) -> str:
         large = by_size.get(LARGE)
         bad = large is not None and large.ratio is not None and large.ratio > BAD
         lines.append(
-            f"| `{op_type}` | {' | '.join(cells)} | {WHY.get(op_type, '') if bad else ''} |"
+            f"| `{op_type}` | {' | '.join(cells)} | {WHY.get(op_type, UNKNOWN) if bad else ''} |"
         )
     return "\n".join(lines)
 

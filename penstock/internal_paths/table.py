@@ -81,6 +81,21 @@ contrib.slim.python.slim.nets.resnet_v1 contrib.slim.nets.resnet_v1
 contrib.slim.python.slim.nets.resnet_v2 contrib.slim.nets.resnet_v2
 contrib.slim.python.slim.nets.vgg       contrib.slim.nets.vgg
 
+contrib.gan.python                      contrib.gan
+contrib.gan.python.losses               contrib.gan.losses
+contrib.gan.python.losses.python        contrib.gan.losses
+contrib.gan.python.losses.python.losses_impl contrib.gan.losses.wargs
+contrib.gan.python.losses.python.losses_wargs contrib.gan.losses.wargs
+contrib.gan.python.losses.python.tuple_losses contrib.gan.losses.of_models
+contrib.gan.python.losses.python.tuple_losses_impl contrib.gan.losses.of_models
+contrib.gan.python.namedtuples          contrib.gan.namedtuples
+contrib.gan.python.train                contrib.gan.train
+contrib.gan.python.features.python.*_impl contrib.gan.features
+contrib.gan.python.features.python.*    contrib.gan.features
+contrib.gan.python.eval.python.*        contrib.gan.eval
+contrib.gan.python.estimator.python.*   contrib.gan.estimator
+contrib.gan.python.*                    contrib.gan.*
+
 contrib.testing.python.framework.fake_summary_writer contrib.testing.fake_summary_writer
 contrib.testing.python.framework.*      contrib.testing
 contrib.training.python.training.*      contrib.training contrib.training.hparam
@@ -166,8 +181,8 @@ python.data.util.sparse                 data.argument_tensors
 python.data.util.structure              data.structure data.experimental
 python.data.util.*                      data
 
-python.debug                            debug
-python.debug.*                          debug
+python.debug                            debugger
+python.debug.*                          debugger
 
 python.distribute.*                     distribute
 
@@ -209,7 +224,7 @@ python.framework.combinations           testing.combinations
 python.framework.test_combinations      testing.combinations
 python.framework.common_shapes          shapes .
 python.framework.composite_tensor       ir.composite
-python.framework.constant_op            .
+python.framework.constant_op            internal_paths.constant_functions .
 python.framework.cpp_shape_inference_pb2 proto
 python.framework.device                 devices
 python.framework.device_spec            devices

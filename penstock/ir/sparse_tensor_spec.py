@@ -7,10 +7,11 @@ from typing import Any
 from penstock import dtypes, shapes
 from penstock.dtypes import DType
 from penstock.ir.composite import SparseTensor, SparseTensorValue
+from penstock.ir.type_spec import TypeSpec
 from penstock.shapes import TensorShape
 
 
-class SparseTensorSpec:
+class SparseTensorSpec(TypeSpec):
     """A dense shape and a type."""
 
     def __init__(self, shape: Any = None, dtype: Any = dtypes.float32):
@@ -30,7 +31,12 @@ class SparseTensorSpec:
             return cls(tuple(value.dense_shape), dtypes.as_dtype(value.values.dtype))
         raise TypeError(f"Expected a SparseTensor or SparseTensorValue, got {type(value).__name__}")
 
-    value_type = SparseTensor
+    @property
+    def value_type(self) -> Any:
+        return SparseTensor
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype
 
     @property
     def shape(self) -> TensorShape:

@@ -6,10 +6,11 @@ from typing import Any
 
 from penstock import dtypes, shapes
 from penstock.dtypes import DType
+from penstock.ir.type_spec import TypeSpec
 from penstock.shapes import TensorShape
 
 
-class TensorSpec:
+class TensorSpec(TypeSpec):
     """A shape, a type and an optional name."""
 
     def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None):
@@ -26,6 +27,15 @@ class TensorSpec:
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
         """The spec of a tensor: its static shape, its type, the name of its node."""
         return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
+
+    @property
+    def value_type(self) -> Any:
+        from penstock.ir.tensor import Tensor
+
+        return Tensor
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._name
 
     @property
     def shape(self) -> TensorShape:

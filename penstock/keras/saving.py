@@ -15,6 +15,8 @@ from penstock.keras import backend as K
 from penstock.keras.engine import network_config
 from penstock.keras.engine.network import json_value
 from penstock.keras.old_weights import converted
+from penstock.train.checkpoint_state import update_checkpoint_state_internal
+from penstock.train.tracking import streaming_restore
 
 __all__ = ["load_model", "load_weights", "save_model", "save_weights"]
 
@@ -197,12 +199,21 @@ def save_weights(
         with _h5py().File(filepath, "w") as file:
             _write_weights(file, model.layers)
         return
-    saver = tf.train.Saver(_by_name(model), max_to_keep=None)
-    saver.save(K.get_session(), filepath, write_meta_graph=False)
+    model._trackable_saver.save(filepath, session=K.get_session())
+    update_checkpoint_state_internal(
+        save_dir=os.path.dirname(filepath),
+        model_checkpoint_path=filepath,
+        save_relative_paths=True,
+        all_model_checkpoint_paths=[filepath],
+    )
 
 
 def load_weights(model: Any, filepath: str, by_name: bool = False) -> Any:
-    """Reads weights that `save_weights` wrote."""
+    """Reads weights that `save_weights` wrote; for a checkpoint, returns how far it matched.
+
+    A checkpoint has the weights by their places in the model, not by the names of its layers. What
+    the model has yet to make is restored when it is made.
+    """
     is_h5 = str(filepath).endswith((".h5", ".hdf5", ".keras"))
     if not is_h5 and tf.train.checkpoint_exists(filepath):
         if by_name:
@@ -210,8 +221,9 @@ def load_weights(model: Any, filepath: str, by_name: bool = False) -> Any:
                 "Weights may only be loaded based on topology into Models when loading "
                 "TensorFlow-formatted weights (got by_name=True to load_weights)."
             )
-        _restore(model, filepath)
-        return None
+        status = model._trackable_saver.restore(filepath)
+        streaming_restore(status, session=K.get_session())
+        return status.assert_nontrivial_match()
     with _h5py().File(filepath, "r") as file:
         group = (
             file["model_weights"]
@@ -223,32 +235,6 @@ def load_weights(model: Any, filepath: str, by_name: bool = False) -> Any:
         else:
             _read_weights(group, model)
     return None
-
-
-def _by_name(model: Any) -> dict[str, Any]:
-    return {weight.op.name: weight for weight in model.weights}
-
-
-def _restore(model: Any, filepath: str) -> None:
-    reader = tf.train.NewCheckpointReader(filepath)
-    known = reader.get_variable_to_shape_map()
-    by_name = _by_name(model)
-    if all(name in known for name in by_name):
-        values = {name: reader.get_tensor(name) for name in by_name}
-        K.batch_set_value([(by_name[name], value) for name, value in values.items()])
-        return
-    pairs = []
-    with_weights = [layer for layer in model.layers if layer.weights]
-    for index, layer in enumerate(with_weights):
-        for weight in layer.weights:
-            attribute = weight.op.name.rpartition("/")[2]
-            key = f"layer_with_weights-{index}/{attribute}/.ATTRIBUTES/VARIABLE_VALUE"
-            if key not in known:
-                raise ValueError(
-                    f"{filepath} has no weight {weight.op.name!r}, by that name or as {key!r}"
-                )
-            pairs.append((weight, reader.get_tensor(key)))
-    K.batch_set_value(pairs)
 
 
 def _write_weights(file: Any, layers: list[Any]) -> None:

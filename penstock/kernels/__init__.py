@@ -107,6 +107,7 @@ _FAMILIES = (
     "immutable_const",
     "fake_quantization",
     "quantization",
+    "quantized",
     "ctc_decoding",
     "gather_tree",
     "ctc_loss",

@@ -343,7 +343,7 @@ def _upsampled(x, height, width):
 def _(node):
     corners = _corners(node)
     dtype = torch_type(node.attrs["T"])
-    table = _bilinear if node.type == "ResizeBilinearGrad" else _bicubic
+    table = bilinear_taps if node.type == "ResizeBilinearGrad" else _bicubic
 
     def run(grads, original):
         height, width = _checked_gradient(grads, original)

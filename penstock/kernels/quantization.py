@@ -136,7 +136,7 @@ def _from_min_first(x, low, high, lowest, highest):
 # Both -----------------------------------------------------------------------------------------
 
 
-@kernel("QuantizeAndDequantizeV2", fresh=True)
+@kernel("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", fresh=True)
 def _(node):
     bits = node.attrs["num_bits"]
     floor_up = node.attrs["round_mode"] == "HALF_UP"
@@ -195,3 +195,17 @@ def _range_of(x, axis):
         return x.min(), x.max()
     rest = [i for i in range(x.dim()) if i != axis]
     return (x.amin(rest), x.amax(rest)) if rest else (x, x)
+
+
+@kernel("QuantizeAndDequantizeV4Grad", fresh=True)
+def _(node):
+    axis = node.attrs["axis"]
+
+    def run(grad, x, low, high):
+        _check_bounds(low, high, axis, x)
+        below, above = x < _along(low, axis, x), x > _along(high, axis, x)
+        rest = [i for i in range(x.dim()) if i != axis]
+        outside = [(grad * part).sum(rest) if rest else grad * part for part in (below, above)]
+        return grad * ~(below | above), *outside
+
+    return run

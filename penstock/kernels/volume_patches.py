@@ -1,5 +1,7 @@
 """The kernel of patches of volumes."""
 
+import math
+
 import torch
 
 from penstock import errors
@@ -36,8 +38,7 @@ def _(node):
         seen = volumes.as_strided(
             (batch, *counts, *windows, depth), (outer, *steps, *inner, channel)
         )
-        return seen.clone(memory_format=torch.contiguous_format).view(
-            batch, *counts, -1 if seen.numel() else depth * windows[0] * windows[1] * windows[2]
-        )
+        copied = seen.clone(memory_format=torch.contiguous_format)
+        return copied.view(batch, *counts, math.prod(windows) * depth)
 
     return moving(node, run)

@@ -151,6 +151,7 @@ _FAMILIES = (
     "immutable_const",
     "fake_quantization",
     "quantization",
+    "quantized",
     "ctc",
     "sets",
     "lookup_tables",

@@ -1,4 +1,4 @@
-"""Convolutions that first resize or pad their input, as graph transforms of TensorFlow fuse them."""
+"""Convolutions that first resize or pad their input, as graph transforms fuse them."""
 
 from __future__ import annotations
 

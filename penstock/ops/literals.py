@@ -103,10 +103,10 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
         return array.reshape(shape), dtype
     if dtype.is_quantized:
         return np.array(leaves).astype(np.dtype(dtype.as_numpy_dtype)[0]).reshape(shape), dtype
-    try:
-        return np.array(leaves, dtype=dtype.as_numpy_dtype).reshape(shape), dtype
-    except OverflowError as error:
-        raise ValueError(f"{value!r} does not fit into {dtype.name}: {error}") from None
+    if dtype.is_integer and leaves:
+        # An integer of 64 bits that a smaller type can't hold wraps around, as in TensorFlow.
+        return np.array(leaves).astype(dtype.as_numpy_dtype).reshape(shape), dtype
+    return np.array(leaves, dtype=dtype.as_numpy_dtype).reshape(shape), dtype
 
 
 def _infer(leaves: list[Any]) -> DType:
@@ -131,7 +131,7 @@ def _infer(leaves: list[Any]) -> DType:
 
 
 def _infer_mixed(leaves: list[Any], kinds: set[type]) -> DType:
-    if any(issubclass(kind, (str, bytes)) for kind in kinds) or bool in kinds:
+    if any(issubclass(kind, (str, bytes)) for kind in kinds):
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TypeError(f"can't make one tensor of elements of types {named}")
     if not all(issubclass(kind, (int, float, complex, np.generic)) for kind in kinds):
@@ -156,15 +156,15 @@ def _check(leaf: Any, dtype: DType) -> None:
         ok = isinstance(leaf, (str, bytes, bytearray))
     elif dtype is dtypes.bool:
         ok = isinstance(leaf, (bool, np.bool_))
-    elif dtype.is_integer or dtype.is_quantized:
+    elif dtype.is_quantized:
         ok = isinstance(leaf, (int, np.integer)) and not isinstance(leaf, bool)
-        if ok and dtype.is_integer and not dtype.min <= leaf <= dtype.max:
-            raise ValueError(f"{leaf} is out of range for {dtype.name}")
+    elif dtype.is_integer:  # Python's True and False are integers
+        ok = isinstance(leaf, (int, np.integer))
     elif dtype.is_floating:
-        ok = isinstance(leaf, (int, float, np.integer, np.floating)) and not isinstance(leaf, bool)
+        ok = isinstance(leaf, (int, float, np.integer, np.floating))
         ok = ok or type(leaf).__module__ == "ml_dtypes"
     elif dtype.is_complex:
-        ok = isinstance(leaf, (int, float, complex, np.number)) and not isinstance(leaf, bool)
+        ok = isinstance(leaf, (int, float, complex, np.number))
     else:
         raise TypeError(f"can't make a constant of type {dtype.name}")
     if not ok:

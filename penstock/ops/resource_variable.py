@@ -389,3 +389,8 @@ for _method_name in (
     "_strided_slice_assign",
 ):
     _wait_for_update(_method_name)
+
+
+def is_resource_variable(var: Any) -> bool:
+    """Whether a variable lies behind a handle, or acts as if it did."""
+    return isinstance(var, ResourceVariable) or hasattr(var, "_should_act_as_resource_variable")

@@ -40,10 +40,23 @@ _MESSAGES, _ENUMS = _load()
 __all__ = ["POOL", *sorted(_MESSAGES), *sorted(_ENUMS)]
 
 
+def _add_nested(message: Any) -> None:
+    """Gives a message its inner messages as attributes, as generated code has them.
+
+    Protobuf's C implementation does so itself. The one in pure Python leaves it to generated code;
+    programs with old generated code choose it (PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python).
+    """
+    for nested in message.DESCRIPTOR.nested_types:
+        if not hasattr(message, nested.name):
+            setattr(message, nested.name, message_factory.GetMessageClass(nested))
+        _add_nested(getattr(message, nested.name))
+
+
 def __getattr__(name: str) -> Any:
     made: Any
     if name in _MESSAGES:
         made = message_factory.GetMessageClass(POOL.FindMessageTypeByName(_MESSAGES[name]))
+        _add_nested(made)
         # Pickle finds a class by its module and name.
         made.__module__ = __name__
     elif name in _ENUMS:

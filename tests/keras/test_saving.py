@@ -89,6 +89,37 @@ def test_weights_in_a_checkpoint(tmp_path):
     other, _, _ = cases.CASES["dense"](tf)
     other.load_weights(path)
     same(other.predict(x), expected)
+    assert tf.train.latest_checkpoint(str(tmp_path)) == path
+
+
+def recurrent_model():
+    cell = tf.keras.layers.LSTM(3)
+    inner = tf.keras.Sequential([tf.keras.layers.Dense(2), tf.keras.layers.BatchNormalization()])
+    return tf.keras.Sequential([tf.keras.layers.Bidirectional(cell), inner])
+
+
+def test_a_checkpoint_knows_weights_by_place_not_by_name(tmp_path):
+    x = np.linspace(-1, 1, 24, dtype=np.float32).reshape(2, 4, 3)
+    model = recurrent_model()
+    model.build([None, 4, 3])
+    expected = model.predict(x)
+    path = str(tmp_path / "weights")
+    model.save_weights(path)
+    value = "/.ATTRIBUTES/VARIABLE_VALUE"
+    assert "layer_with_weights-1/layer_with_weights-0/kernel" + value in dict(
+        tf.train.list_variables(path)
+    )
+
+    other = recurrent_model()  # the layers' names are other ones now
+    other.build([None, 4, 3])
+    assert {w.name for w in other.weights}.isdisjoint(w.name for w in model.weights)
+    other.load_weights(path).assert_consumed()
+    same(other.predict(x), expected)
+
+    later = recurrent_model()
+    later.load_weights(path)
+    later.build([None, 4, 3])  # restores what it makes
+    same(later.predict(x), expected)
 
 
 @pytest.mark.parametrize("name", [n for n in cases.MODELS if n != "nested_model"])

@@ -5,6 +5,7 @@ BatchNormWithGlobalNormalization, Conv3DBackpropInput, Conv3DBackpropFilter and 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,8 @@ def test_normalization_and_its_gradient(scaled: bool) -> None:
         used = inputs if scaled else inputs[:4]
         expected = tf.gradients(composed, used, weights)
         assert {y.op.type for y in gradients} == {"BatchNormWithGlobalNormalizationGrad"}
-        np.testing.assert_allclose(*session.run([fused, composed]), rtol=1e-6)
+        found, wanted = session.run([fused, composed])
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
         for found, wanted in zip(*session.run([gradients[: len(used)], expected]), strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-6)
         if not scaled:
@@ -50,7 +52,7 @@ def test_normalization_and_its_gradient(scaled: bool) -> None:
 def test_gradients_of_convolutions(padding: str) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         volume, filters = tf.constant(_random(2, 4, 5, 3, 2)), tf.constant(_random(2, 3, 2, 2, 3))
-        options = {"strides": [1, 2, 1, 1, 1], "padding": padding}
+        options: dict[str, Any] = {"strides": [1, 2, 1, 1, 1], "padding": padding}
         output = Conv3D(volume, filters, **options)
         grad = tf.constant(_random(*output.shape.as_list()))
         expected = tf.gradients(output, [volume, filters], grad)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from penstock.keras.engine.node import Node
 from penstock.keras.engine.op_layers import add_history, needs_history
 from penstock.keras.engine.topology import GraphOfLayers
 from penstock.layers.reachability import depends_on
+from penstock.train.tracking import TrackableSaver, saver_with_op_caching
 
 __all__ = ["Network"]
 
@@ -49,6 +51,11 @@ class Network(Layer):
                 "`super(YourClass, self).__init__()`. Always start with this line."
             )
         super().__setattr__(name, value)
+
+    @cached_property
+    def _trackable_saver(self) -> TrackableSaver:
+        """What saves and loads weights as checkpoints; it makes its nodes once."""
+        return saver_with_op_caching(self)
 
     @property
     def _layers_in_checkpoints(self) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class Dropout(dropout_kind.Dropout, Layer):
         super().__init__(rate, noise_shape=noise_shape, seed=seed, **kwargs)
 
     def call(self, inputs: Any, training: Any = None) -> Any:
-        return super().call(inputs, K.learning_phase() if training is None else training)
+        return super().call(inputs, training)
 
 
 class _SpatialDropout(Dropout):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
-from penstock.keras import backend as K
 from penstock.keras.engine.layer import Layer
 from penstock.layers import identifiers
 from penstock.layers.kinds import batch_normalization as kind
@@ -38,11 +37,6 @@ class BatchNormalization(kind.BatchNormalization, Layer):
 
     def call(self, inputs: Any, training: Any = None) -> Any:
         return super().call(inputs, training)
-
-    def _settled_training(self, training: Any) -> Any:
-        if training is None:
-            training = K.learning_phase()
-        return bool(training) if isinstance(training, int) else training
 
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import penstock as tf
+from penstock.ir.trackable import no_automatic_dependency_tracking_scope
 from penstock.keras import backend as K
 from penstock.keras.engine.layer import Layer
 from penstock.layers.input_spec import InputSpec
@@ -129,8 +130,9 @@ class Bidirectional(Wrapper):
                 f'Invalid merge mode. Merge mode should be one of {{"sum", "mul", "ave", "concat", '
                 f"None}}, got {merge_mode!r}"
             )
-        super().__init__(layer, **kwargs)
-        self.__dict__["_tracked"].pop("layer", None)  # it is used as its forward copy
+        with no_automatic_dependency_tracking_scope(self):  # it is used as its forward copy
+            super().__init__(layer, **kwargs)
+        self.__dict__["_tracked"].pop("layer", None)
         self.merge_mode = merge_mode
         self.forward_layer = self._again(layer)
         if backward_layer is None:

@@ -58,7 +58,8 @@ def _padder(dtype, number, wanted, value):
             return torch.stack(parts)
         batch = empty([len(parts), *shape])
         for place, part in enumerate(parts):
-            batch[(place, *map(slice, part.shape))] = part if part.ndim else part.item()
+            corner = (place, *map(slice, part.shape))
+            batch[corner] = part if part.ndim else part.item()
         return batch
 
     return join

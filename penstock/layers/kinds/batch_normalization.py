@@ -15,6 +15,7 @@ from penstock.layers.core_layer import CoreLayer
 from penstock.layers.identifiers import ONES, ZEROS
 from penstock.layers.input_spec import InputSpec
 from penstock.layers.kinds.renormalization import Renormalization
+from penstock.layers.learning_phase import training_or_phase
 from penstock.layers.smart_cond import smart_cond, smart_constant_value
 from penstock.ops.activations import relu
 from penstock.ops.batch_norm import fused_batch_norm
@@ -302,7 +303,8 @@ class BatchNormalization(CoreLayer):
         return reshape(self._normalized(reshape(inputs, batches), training), original)
 
     def _settled_training(self, training: Any) -> Any:
-        return training
+        training = training_or_phase(training)
+        return bool(training) if isinstance(training, int) else training
 
     def _normalized(self, inputs: Any, training: Any) -> Any:
         if self.fused:

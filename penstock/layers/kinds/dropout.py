@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.ir.convert import convert_to_tensor
 from penstock.layers.core_layer import CoreLayer
+from penstock.layers.learning_phase import training_or_phase
 from penstock.layers.smart_cond import smart_cond
 from penstock.ops.dropout import dropout
 from penstock.ops.identity import identity
@@ -51,7 +52,7 @@ class Dropout(CoreLayer):
             noise_shape = self._get_noise_shape(inputs)
             return dropout(inputs, noise_shape=noise_shape, seed=self.seed, rate=self.rate)
 
-        return smart_cond(training, dropped, lambda: identity(inputs))
+        return smart_cond(training_or_phase(training), dropped, lambda: identity(inputs))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape

@@ -489,7 +489,7 @@ class _AnyDictWrapper(_Wrapper):
         return f"DictWrapper({self._plain()!r})"
 
 
-class _DictWrapper(_AnyDictWrapper, dict[Any, Any]):  # type: ignore[misc]
+class _DictWrapper(_AnyDictWrapper, dict[Any, Any]):
     """A plain dictionary."""
 
 
