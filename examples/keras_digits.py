@@ -96,6 +96,7 @@ def train_functional(digits):
 
 def main(_):
     tf.set_random_seed(1)
+    np.random.seed(1)  # fit shuffles by NumPy
     digits = input_data.read_data_sets(FLAGS.data_dir, reshape=False)
     train_sequential(digits, FLAGS.logdir or tempfile.mkdtemp())
     train_functional(digits)

@@ -1,5 +1,6 @@
 """`tf.debugging`: assertions about values, shapes and types."""
 
+from penstock.client.session_defaults import session_defaults
 from penstock.ops.debugging import Assert
 from penstock.ops.elementwise import is_finite, is_inf, is_nan
 from penstock.ops.identity import check_numerics
@@ -34,6 +35,17 @@ from penstock.ops.value_assertions import (
     is_strictly_increasing,
 )
 
+
+def get_log_device_placement() -> bool:
+    """Whether new sessions print where operations run."""
+    return bool(session_defaults().log_device_placement)
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Says whether new sessions print where operations run."""
+    session_defaults().log_device_placement = enabled
+
+
 __all__ = [
     "Assert",
     "assert_all_finite",
@@ -58,10 +70,12 @@ __all__ = [
     "assert_shapes",
     "assert_type",
     "check_numerics",
+    "get_log_device_placement",
     "is_finite",
     "is_inf",
     "is_nan",
     "is_non_decreasing",
     "is_numeric_tensor",
     "is_strictly_increasing",
+    "set_log_device_placement",
 ]

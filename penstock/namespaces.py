@@ -15,7 +15,9 @@ LAZY = (
     "autograph",
     "compat",
     "contrib",
+    "config",
     "data",
+    "distribute",
     "distributions",
     "estimator",
     "feature_column",
@@ -54,7 +56,14 @@ BORROWED = {
         "complex": "ops.math",
         "saturate_cast": "ops.casts",
     },
+    "summary": {
+        "all_v2_summary_ops": "contrib.summary",
+        "initialize": "contrib.summary",
+    },
 }
+
+#: Such names of the root: their modules are lazy too.
+BORROWED_BY_ROOT = {"OptionalSpec": "data.experimental"}
 
 ROOT = "penstock"
 
@@ -71,6 +80,8 @@ def _lazily(name: str) -> Any:
     """A namespace, or an internal package such as `tf.python`, imported now."""
     from penstock.internal_paths import table
 
+    if name in BORROWED_BY_ROOT:
+        return getattr(importlib.import_module(f"{ROOT}.{BORROWED_BY_ROOT[name]}"), name)
     if name in LAZY or table.is_written_out(name):
         try:
             found = importlib.import_module(f"{ROOT}.{name}")

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from penstock.ctc_labels import collapse_repeated, ctc_unique_labels
+from penstock.losses.averaging import compute_average_loss, scale_regularization_loss
 from penstock.ops.activations import (
     bias_add,
     crelu,
@@ -115,6 +116,12 @@ from penstock.ops.pooling import (
     max_pool_with_argmax,
     pool,
 )
+from penstock.ops.quantized import (
+    quantized_avg_pool,
+    quantized_conv2d,
+    quantized_max_pool,
+    quantized_relu_x,
+)
 from penstock.ops.sampled_losses import nce_loss, sampled_softmax_loss
 from penstock.ops.softmax import log_softmax, softmax
 from penstock.ops.topk import in_top_k, top_k
@@ -160,6 +167,7 @@ __all__ = [
     "bidirectional_rnn",
     "collapse_repeated",
     "compute_accidental_hits",
+    "compute_average_loss",
     "conv1d",
     "conv1d_transpose",
     "conv2d",
@@ -220,6 +228,10 @@ __all__ = [
     "nce_loss",
     "normalize_moments",
     "pool",
+    "quantized_avg_pool",
+    "quantized_conv2d",
+    "quantized_max_pool",
+    "quantized_relu_x",
     "raw_rnn",
     "relu",
     "relu6",
@@ -228,6 +240,7 @@ __all__ = [
     "rnn_cell",
     "safe_embedding_lookup_sparse",
     "sampled_softmax_loss",
+    "scale_regularization_loss",
     "selu",
     "separable_conv2d",
     "sigmoid",

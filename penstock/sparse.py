@@ -1,6 +1,7 @@
 """`tf.sparse`: sparse tensors."""
 
 from penstock.ir.composite import SparseTensor
+from penstock.ops.accumulators import SparseConditionalAccumulator
 from penstock.ops.sparse_arithmetic import sparse_add as add
 from penstock.ops.sparse_arithmetic import sparse_maximum as maximum
 from penstock.ops.sparse_arithmetic import sparse_minimum as minimum
@@ -37,6 +38,7 @@ from penstock.ops.sparse_tensors import sparse_placeholder as placeholder
 sparse_dense_matmul = matmul
 
 __all__ = [
+    "SparseConditionalAccumulator",
     "SparseTensor",
     "add",
     "concat",

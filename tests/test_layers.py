@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[1] / "penstock"
 # A module belongs to the longest name here that it equals or lies in.
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("proto", ("proto",)),
-    ("foundations", ("errors", "dtypes", "shapes", "devices", "config", "platform")),
+    ("foundations", ("errors", "dtypes", "shapes", "devices", "platform")),
     ("ir", ("ir",)),
     ("graph", ("ops", "autodiff", "passes", "placement", "partition", "state", "checkpoint")),
     ("kernels", ("kernels",)),

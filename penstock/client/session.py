@@ -13,6 +13,7 @@ from typing import Any
 
 from penstock import errors, proto
 from penstock.client.fetches import Fetches, structure_key
+from penstock.client.session_defaults import new_session_config
 from penstock.ir import defaults
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
@@ -118,7 +119,7 @@ class BaseSession:
         if config is not None and not isinstance(config, proto.ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._graph = graph
-        self._config = config if config is not None else proto.ConfigProto()
+        self._config = config if config is not None else new_session_config()
         self._timeout = _seconds(self._config.operation_timeout_in_ms)
         self._closed = False
         self._lock = threading.Lock()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -30,6 +31,9 @@ from penstock.ops.summaries import (
     TensorSummaryV2,
     summary_scope,
 )
+
+#: What can't stand in the name of a summary's scope.
+_INVALID_SCOPE_CHARACTERS = re.compile(r"[^-_/.A-Za-z0-9]")
 
 _WRITER_INITS = "_SUMMARY_WRITER_INIT"
 _WRITER = "_SUMMARY_WRITER"
@@ -285,6 +289,9 @@ def graph(param: Any, step: Any = None, name: str | None = None) -> Any:
 def all_summary_ops() -> list[Any]:
     """The operations that write the graph's summaries."""
     return list(tf.get_collection(_SUMMARIES))
+
+
+all_v2_summary_ops = all_summary_ops  # its name in tf.summary
 
 
 def summary_writer_initializer_op() -> list[Any]:

@@ -44,6 +44,8 @@ def _recording(init: Callable[..., None]) -> Callable[..., None]:
         given.update(given.pop("kwargs", {}))
         self._parameters = given
 
+    # Programs ask inspect.getfullargspec, which doesn't look through decorators.
+    recorded.__signature__ = signature  # type: ignore[attr-defined]
     return recorded
 
 

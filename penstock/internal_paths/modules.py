@@ -83,10 +83,7 @@ class PathModule(types.ModuleType):
 
     def _modules(self) -> Iterator[types.ModuleType]:
         for source in self._sources:
-            try:
-                yield importlib.import_module(f"{ROOT}.{source}" if source else ROOT)
-            except ModuleNotFoundError:
-                continue
+            yield importlib.import_module(f"{ROOT}.{source}" if source else ROOT)
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -184,6 +184,7 @@ python.data.util.*                      data
 python.debug                            debugger
 python.debug.*                          debugger
 
+python.distribute.summary_op_util       internal_paths.replicas
 python.distribute.*                     distribute
 
 python.eager.context                    internal_paths.graph_mode
@@ -343,7 +344,7 @@ python.ops.ctc_ops                      nn ops.ctc . internal_paths.generated_op
 python.ops.custom_gradient              .
 python.ops.data_flow_grad               .
 python.ops.data_flow_ops                ops.queues ops.barriers ops.accumulators ops.staging
-                                        ops.record_input ops.lookup ops.partitioning .
+                                        ops.record_input ops.partitioning .
                                         internal_paths.generated_ops
 python.ops.distributions                distributions
 python.ops.distributions.distributions  distributions
@@ -352,7 +353,7 @@ python.ops.distributions.special_math   distributions.special_math
 python.ops.distributions.util           distributions.argument_checks
 python.ops.distributions.*              distributions contrib.distributions
 python.ops.embedding_ops                nn .
-python.ops.functional_ops               ops.functional ops.functions .
+python.ops.functional_ops               functional ops.functions .
 python.ops.gradient_checker             test
 python.ops.gradient_checker_v2          testing.gradient_checker_v2 test
 python.ops.gradients                    .
@@ -372,7 +373,7 @@ python.ops.linalg_grad                  .
 python.ops.linalg_ops                   linalg .
 python.ops.list_ops                     internal_paths.generated_ops
 python.ops.logging_ops                  ops.debugging ops.printing printing ops.summaries summary .
-python.ops.lookup_ops                   lookup lookup.tables lookup.initializers lookup.buckets
+python._ops                   lookup lookup.tables lookup.initializers lookup.buckets
                                         lookup.vocabularies lookup.mutable .
                                         internal_paths.generated_ops
 python.ops.losses                       losses
@@ -392,7 +393,6 @@ python.ops.nn_ops                       nn ops.convolution ops.pool ops.dropout 
 python.ops.numerics                     .
 python.ops.parsing_ops                  io ops.parsing .
 python.ops.partitioned_variables        ops.partitioned_variables ops.partitioners .
-python.ops.ragged.*                     ragged
 python.ops.random_grad                  .
 python.ops.random_ops                   random ops.random . internal_paths.generated_ops
 python.ops.resource_variable_ops        ops.resource_variables ops.resource_variable .
@@ -458,8 +458,8 @@ python.profiler.internal.flops_registry profiler.flops
 python.profiler.*                       profiler profiler.model_analyzer profiler.node_statistics
                                         profiler.option_builder profiler.flops
 
-python.pywrap_tensorflow                internal_paths.pywrap summary.event_file train .
-python.pywrap_tensorflow_internal       internal_paths.pywrap summary.event_file train .
+python.pywrap_tensorflow                summary.event_file train .
+python.pywrap_tensorflow_internal       summary.event_file train .
 
 python.saved_model                      saved_model
 python.saved_model.builder              saved_model.builder saved_model
@@ -487,7 +487,9 @@ python.summary.writer.*                 summary
 python.summary.*                        summary
 
 python.tools                            tools
-python.tools.*                          tools graph_util
+python.tools.freeze_graph               tools.freeze_graph
+python.tools.inspect_checkpoint         tools.inspect_checkpoint
+python.tools.strip_unused_lib           tools.strip_unused_lib
 
 python.tpu                              contrib.tpu
 python.tpu.ops                          contrib.tpu
@@ -526,7 +528,7 @@ python.training.training_ops            internal_paths.generated_ops
 python.training.training_util           train.global_step train
 python.training.checkpointable.*        train.tracking train
 python.training.tracking.*              train.tracking train
-python.training.*                       train train.internals
+python.training.*                       train
 
 python.user_ops.user_ops                .
 

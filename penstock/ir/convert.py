@@ -129,9 +129,21 @@ class CompositeTensor:
         raise NotImplementedError
 
 
+_tensor_like: tuple[type, ...] = (Tensor,)
+
+
+def register_dense_tensor_like_type(tensor_type: type) -> None:
+    """Lets values of a type with the properties `name` and `dtype` stand for tensors."""
+    global _tensor_like
+    for needed in ("name", "dtype"):
+        if not isinstance(getattr(tensor_type, needed, None), property):
+            raise TypeError(f"Type {tensor_type.__name__} does not define a `{needed}` property")
+    _tensor_like = (*_tensor_like, tensor_type)
+
+
 def is_dense_tensor_like(value: Any) -> bool:
     """Whether a value stands for one tensor of the graph (a tensor or a variable)."""
-    return isinstance(value, Tensor) or hasattr(value, "_as_graph_element")
+    return isinstance(value, _tensor_like) or hasattr(value, "_as_graph_element")
 
 
 def graph_of(values: Any) -> Any:

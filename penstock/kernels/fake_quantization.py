@@ -1,8 +1,10 @@
 """The kernels of fake quantization."""
 
+import numpy as np
 import torch
 
 from penstock.errors import InvalidArgumentError
+from penstock.kernels.host_loops import vectorised
 from penstock.kernels.registry import kernel
 
 
@@ -19,22 +21,41 @@ def _nudged(low, high, lowest, highest):
     return (lowest - zero_point) * scale, (highest - zero_point) * scale, scale
 
 
+def _clamped(x, low, high):
+    if low.dim() == 0 and low.is_cpu:
+        return torch.clamp(x, low.item(), high.item())
+    return torch.minimum(torch.maximum(x, low), high)
+
+
 def _quantized(x, low, high, lowest, highest):
     nudged_low, nudged_high, scale = _nudged(low, high, lowest, highest)
     inverse = 1.0 / scale
     zero = torch.floor(-nudged_low * inverse + 0.5)
-    shifted = torch.minimum(torch.maximum(x, nudged_low), nudged_high) - nudged_low
-    result = torch.floor(shifted * inverse - zero + 0.5) * scale
-    return torch.where((low == 0) & (high == 0), 0.0, result)
+    shifted = _clamped(x, nudged_low, nudged_high).sub_(nudged_low)
+    result = shifted.mul_(inverse).sub_(zero).add_(0.5).floor_().mul_(scale)
+    nothing = (low == 0) & (high == 0)
+    if nothing.is_cpu and not nothing.any():
+        return result
+    return torch.where(nothing, 0.0, result)
+
+
+_is_below = vectorised(torch.lt, np.less)
+_is_above = vectorised(torch.gt, np.greater)
+
+
+def _where(mask, grad):
+    """The gradient where a mask is set, else zero. ATen converts bytes faster than truth values."""
+    return mask.view(torch.uint8).to(grad.dtype).mul_(grad)
 
 
 def _masks(x, low, high, lowest, highest):
     """Where the input is within the bounds, below and above them."""
     nudged_low, nudged_high, _ = _nudged(low, high, lowest, highest)
-    below, above = x < nudged_low, x > nudged_high
+    below, above = _is_below(x, nudged_low), _is_above(x, nudged_high)
     nothing = (low == 0) & (high == 0)
-    below, above = below & ~nothing, above & ~nothing
-    return ~(below | above), below, above
+    if not nothing.is_cpu or nothing.any():
+        below, above = below & ~nothing, above & ~nothing
+    return torch.bitwise_or(below, above).logical_not_(), below, above
 
 
 @kernel("FakeQuantWithMinMaxArgs", fresh=True)
@@ -54,7 +75,7 @@ def _(node):
     def run(grad, x):
         _check_same(grad, x)
         bounds = low.to(x.device), high.to(x.device)
-        return grad * _masks(x, *bounds, lowest, highest)[0]
+        return _where(_masks(x, *bounds, lowest, highest)[0], grad)
 
     return run
 
@@ -79,7 +100,7 @@ def _(node):
         _check_same(grad, x)
         _check_scalars(x, low, high)
         within, below, above = _masks(x, low, high, lowest, highest)
-        return grad * within, (grad * below).sum(), (grad * above).sum()
+        return _where(within, grad), _where(below, grad).sum(), _where(above, grad).sum()
 
     return run
 
@@ -93,8 +114,10 @@ def _(node):
         _check_channels(x, low, high)
         within, below, above = _masks(x, low, high, lowest, highest)
         size = low.shape[0]
-        low_grad = (grad * below).reshape(-1, size).sum(0)
-        return grad * within, low_grad, (grad * above).reshape(-1, size).sum(0)
+        low_grad, high_grad = (
+            _where(mask, grad).reshape(-1, size).sum(0) for mask in (below, above)
+        )
+        return _where(within, grad), low_grad, high_grad
 
     return run
 

@@ -37,8 +37,8 @@ def _away_from_zero(x):
 
 
 def _round(x):
-    """Tensors rounded, halves away from zero."""
-    return torch.sign(x) * torch.floor(torch.abs(x) + 0.5)
+    """Tensors rounded, halves away from zero; in double precision, which can hold the half."""
+    return (torch.sign(x) * torch.floor(torch.abs(x).double() + 0.5)).to(x.dtype)
 
 
 class _Levels:
@@ -102,7 +102,7 @@ class _Levels:
         else:
             scale = float(_single((self.steps - 1.0) / float(self.high - self.low)))
             start = _away_from_zero(float(self.low * _single(scale)))
-        placed = _round(numbers * scale) - start + self.lowest
+        placed = _round(numbers * scale) - float(_single(start) - _single(self.lowest))
         # The largest single-precision number that an int32 can be.
         top = self.highest if self.steps < 2**32 else 2147483520
         return placed.clamp(float(self.lowest), float(top)).to(self.dtype)
@@ -235,9 +235,8 @@ def _(node):
 def _single_op(node, op_type, **attrs):
     """The kernel of another op, with attrs of the node."""
     chosen = {key: node.attrs[key] for key in ("strides", "padding", "ksize") if key in node.attrs}
-    single = Node(
-        registry.find(op_type), node.name, {**chosen, **attrs}, node.dtypes, node.shapes
-    )
+    single = Node(registry.find(op_type), node.name, {**chosen, **attrs}, node.dtypes, node.shapes)
+    single.inputs = node.inputs
     return find(op_type, "CPU").specialise(single, None)
 
 
@@ -246,10 +245,16 @@ def _(node):
     return _product(node, _single_op(node, "Conv2D", dilations=node.attrs["dilations"]))
 
 
-def _sum_range(low_x, high_x, low_y, high_y):
+def _sum_range(low_x, high_x, low_y, high_y, spare_bits):
     """A range around zero in which sums have the bits of both inputs, and some to spare."""
-    high = max(high_x, -low_x, high_y, -low_y) * _single(1 << 17)
+    high = max(high_x, -low_x, high_y, -low_y) * _single(1 << spare_bits)
     return -high, high
+
+
+def _stretched(x, levels, total):
+    """Levels in a finer range, where the distance between two of them is rounded to an integer."""
+    zero, one = total.levels(levels.numbers(torch.arange(2))).tolist()
+    return x.to(total.dtype) * (one - zero) + zero
 
 
 @kernel("QuantizedAdd", fresh=True)
@@ -260,10 +265,10 @@ def _(node):
         low_x, high_x, low_y, high_y = numbers = [_number(bound) for bound in bounds]
         _check_order(low_x, high_x, "x")
         _check_order(low_y, high_y, "y")
-        low, high = _sum_range(*numbers)
+        low, high = _sum_range(*numbers, spare_bits=14)
         total = _Levels(dtype, low, high)
         parts = [
-            total.levels(_Levels(z.dtype, *ends).numbers(z))
+            _stretched(z, _Levels(z.dtype, *ends), total)
             for z, ends in ((x, numbers[:2]), (y, numbers[2:]))
         ]
         return parts[0] + parts[1], *_range(low, high)
@@ -282,7 +287,7 @@ def _(node):
                 "Must provide as many biases as the last dimension of the input tensor: "
                 f"{list(bias.shape)} vs. {list(x.shape)}"
             )
-        low, high = _sum_range(*numbers)
+        low, high = _sum_range(*numbers, spare_bits=17)
         total = _Levels(dtype, low, high)
         parts = [
             total.levels_in_floats(_Levels(z.dtype, *ends).numbers_in_floats(z))

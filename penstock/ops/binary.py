@@ -352,6 +352,13 @@ def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
         return DivNoNan(x, y, name=scope)
 
 
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """1 / x, and 0 where x is 0."""
+    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
+        x = to_tensor(x, name="x")
+        return DivNoNan(to_tensor(1, name="one", dtype=x.dtype.base_dtype), x, name=scope)
+
+
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x // y: the quotient, rounded down."""
     with name_scope(name, "floordiv", [x, y]) as scope:

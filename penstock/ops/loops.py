@@ -152,7 +152,7 @@ class _Loop:
     def _invariants(self, given: Any) -> list[shapes.Shape] | None:
         if given is None:
             return None
-        flat = _flatten_invariants(given)
+        flat = nest.flatten(given)
         if len(flat) != len(self.leaves):
             raise ValueError(
                 f"shape_invariants must have the structure of loop_vars: {len(flat)} shapes for "
@@ -251,15 +251,6 @@ def _next(result: Tensor, variable: Tensor) -> Tensor:
     if result.dtype.is_ref_dtype and not variable.dtype.is_ref_dtype:
         return NextIteration(result)
     return next_iteration(result)
-
-
-def _flatten_invariants(given: Any) -> list[Any]:
-    if isinstance(given, (shapes.TensorShape, CompositeTensor)):
-        return [given]
-    if nest.is_nested(given):
-        children = given.values() if isinstance(given, dict) else given
-        return [leaf for child in children for leaf in _flatten_invariants(child)]
-    return [given]
 
 
 def _allows(invariant: shapes.Shape, shape: shapes.Shape) -> bool:

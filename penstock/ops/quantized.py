@@ -323,9 +323,7 @@ def quantized_max_pool(
     name: str | None = None,
 ) -> Any:
     """The maximum of each window of quantized images, in the range of the input."""
-    return _pooled(
-        QuantizedMaxPool, input, min_input, max_input, ksize, strides, padding, name
-    )
+    return _pooled(QuantizedMaxPool, input, min_input, max_input, ksize, strides, padding, name)
 
 
 def quantized_avg_pool(
@@ -338,9 +336,7 @@ def quantized_avg_pool(
     name: str | None = None,
 ) -> Any:
     """The mean of each window of quantized images, in the range of the input."""
-    return _pooled(
-        QuantizedAvgPool, input, min_input, max_input, ksize, strides, padding, name
-    )
+    return _pooled(QuantizedAvgPool, input, min_input, max_input, ksize, strides, padding, name)
 
 
 def _pooled(

@@ -20,6 +20,7 @@ from penstock.proto import (
     ServerDef,
 )
 from penstock.summary import SummaryWriter, SummaryWriterCache, summary_iterator
+from penstock.train import experimental
 from penstock.train.adadelta import AdadeltaOptimizer
 from penstock.train.adagrad import AdagradOptimizer
 from penstock.train.adagrad_da import AdagradDAOptimizer
@@ -207,6 +208,7 @@ __all__ = [
     "cosine_decay",
     "cosine_decay_restarts",
     "create_global_step",
+    "experimental",
     "exponential_decay",
     "export_meta_graph",
     "generate_checkpoint_state_proto",

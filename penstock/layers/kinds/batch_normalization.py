@@ -294,17 +294,13 @@ class BatchNormalization(CoreLayer):
     # Computing ----------------------------------------------------------------------------------
 
     def call(self, inputs: Any, training: Any = False) -> Any:
-        training = self._settled_training(training)
+        training = training_or_phase(training)
         if self.virtual_batch_size is None:
             return self._normalized(inputs, training)
         shape = shape_of(inputs)
         original = concat([constant([-1]), shape[1:]], axis=0)
         batches = concat([constant([self.virtual_batch_size, -1]), original[1:]], axis=0)
         return reshape(self._normalized(reshape(inputs, batches), training), original)
-
-    def _settled_training(self, training: Any) -> Any:
-        training = training_or_phase(training)
-        return bool(training) if isinstance(training, int) else training
 
     def _normalized(self, inputs: Any, training: Any) -> Any:
         if self.fused:

@@ -89,7 +89,7 @@ CASES.append(
     Case(
         "QuantizedReluX",
         (given("quint8", [0, 9, 10, 11, 255]), *bounds(10.0, 0.0, 255.0)),
-        expected=(given("quint8", [0, 9, 10, 10, 10]), *bounds(0.0, 255.0)),
+        expected=(array([0, 9, 10, 10, 10], "uint8"), *bounds(0.0, 255.0)),
     )
 )
 NUMBERS = f32(4, 3)

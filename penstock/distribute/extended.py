@@ -1,0 +1,221 @@
+"""`tf.distribute.StrategyExtended`: a strategy's methods for code that knows of replicas.
+
+There is one replica on one device: its value of a variable, or of a tensor, is the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from penstock import nest
+from penstock.distribute import context
+from penstock.distribute.input_pipelines import DistributedIterator, run_one_step
+from penstock.distribute.reduce_op import as_reduce_op
+from penstock.distribute.replica_context import ReplicaContext
+from penstock.ir.defaults import get_default_graph
+from penstock.ops.control import colocate_with as colocated
+from penstock.ops.control import group as grouped
+from penstock.ops.identity import identity
+from penstock.ops.loops import while_loop
+from penstock.ops.variable_creation import variable_creator_scope
+
+
+class StrategyExtended:
+    """What a strategy does, for libraries; `device` is None in the default strategy."""
+
+    def __init__(self, container_strategy: Any, device: str | None):
+        self._container_strategy = container_strategy
+        self._device = device
+
+    # Where --------------------------------------------------------------------------------------
+
+    @property
+    def _num_replicas_in_sync(self) -> int:
+        return 1
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        """The devices that replicas run on."""
+        return (self._known_device("worker_devices"),)
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        """The devices that variables are on."""
+        return (self._known_device("parameter_devices"),)
+
+    def _known_device(self, method: str) -> str:
+        if self._device is None:
+            raise RuntimeError(f"{method}() method unsupported by default tf.distribute.Strategy.")
+        return self._device
+
+    def non_slot_devices(self, var_list: Any) -> Any:
+        """Where variables go that belong to no single one."""
+        if self._device is None:
+            return min(var_list, key=lambda variable: variable.name)
+        return self.worker_devices
+
+    @property
+    def experimental_require_static_shapes(self) -> bool:
+        return False
+
+    @property
+    def experimental_between_graph(self) -> bool:
+        return False
+
+    @property
+    def experimental_should_init(self) -> bool:
+        return True
+
+    @property
+    def should_checkpoint(self) -> bool:
+        return True
+
+    @property
+    def should_save_summary(self) -> bool:
+        return True
+
+    # The scope ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def _scope(self, strategy: Any) -> Iterator[Any]:
+        if context.has_strategy():
+            if context.get_strategy() is strategy:  # again: nothing changes
+                yield strategy
+                return
+            raise RuntimeError("Must not nest tf.distribute.Strategy scopes.")
+
+        def created(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+            kwargs["use_resource"] = True
+            with get_default_graph().device(self._device):
+                variable = next_creator(**kwargs)
+            variable._distribute_strategy = strategy
+            return variable
+
+        with (
+            context.mode(strategy, None),
+            variable_creator_scope(created),
+            get_default_graph().device(self._device),
+        ):
+            yield strategy
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """Whether a variable was made in this strategy's scope."""
+        return getattr(v, "_distribute_strategy", None) is self._made_in
+
+    @property
+    def _made_in(self) -> Any:
+        return None if self._device is None else self._container_strategy
+
+    @contextmanager
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
+        """Variables that are made here are placed with another one."""
+
+        def created(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+            with colocated(colocate_with_variable):
+                return next_creator(**kwargs)
+
+        with variable_creator_scope(created):
+            yield
+
+    # Replicas -----------------------------------------------------------------------------------
+
+    def call_for_each_replica(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Calls a function in each replica."""
+        self._require_cross_replica("call_for_each_replica")
+        strategy = self._container_strategy
+        with get_default_graph().device(self._device), ReplicaContext(strategy, 0):
+            return fn(*args, **(kwargs or {}))
+
+    def _require_cross_replica(self, method: str) -> None:
+        if context.has_strategy() and not context.in_cross_replica_context():
+            raise RuntimeError(
+                f"Method requires being in cross-replica context, use get_replica_context()."
+                f"merge_call() to call {method}"
+            )
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
+        """The sum or mean of the replicas' values, on devices or where a variable is."""
+        self._require_cross_replica("reduce_to")
+        as_reduce_op(reduce_op)
+        return value
+
+    def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
+        """`reduce_to` of several values."""
+        return [self.reduce_to(reduce_op, value, where) for value, where in value_destination_pairs]
+
+    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        """The value on each of the devices."""
+        self._require_cross_replica("broadcast_to")
+        return tensor
+
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """Calls `fn(var, ...)` where the variable is; its operations are grouped if asked."""
+        return self.update_non_slot(var, fn, (var, *args), kwargs, group)
+
+    def update_non_slot(
+        self,
+        colocate_with: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """Calls `fn(...)` where something is."""
+        self._require_cross_replica("update")
+        is_variable = hasattr(colocate_with, "op")
+        on_device = get_default_graph().device(self._device)
+        with colocated(colocate_with) if is_variable else on_device:
+            made = fn(*args, **(kwargs or {}))
+        return made if group else nest.map_structure(lambda each: (each,), made)
+
+    def value_container(self, value: Any) -> Any:
+        """What a replica's value is a part of: itself."""
+        return value
+
+    def read_var(self, v: Any) -> Any:
+        """The value of a variable."""
+        return identity(v)
+
+    # Inputs -------------------------------------------------------------------------------------
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
+        """A dataset of the rows of arrays."""
+        from penstock.data import Dataset
+
+        return Dataset.from_tensor_slices(numpy_input)
+
+    def experimental_run_steps_on_iterator(
+        self,
+        fn: Callable[..., Any],
+        iterator: Any,
+        iterations: Any = 1,
+        initial_loop_values: Any = None,
+    ) -> Any:
+        """Builds `fn(context, element)`; run in a session, it takes so many steps."""
+        if isinstance(iterations, int) and iterations == 1:
+            return run_one_step(fn, iterator)
+        made: list[Any] = []
+
+        def step(index: Any) -> Any:
+            made.append(run_one_step(fn, iterator))
+            with get_default_graph().control_dependencies([made[-1].run_op]):
+                return index + 1
+
+        loop = while_loop(lambda index: index < iterations, step, [0], parallel_iterations=1)
+        outer = type(made[-1])()
+        outer.run_op = grouped(loop)
+        return outer
+
+    def _make_dataset_iterator(self, dataset: Any) -> Any:
+        return DistributedIterator(dataset)

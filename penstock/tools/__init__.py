@@ -1,0 +1,1 @@
+"""`tensorflow.python.tools`: functions behind TensorFlow's command-line tools for graphs."""
