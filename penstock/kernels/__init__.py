@@ -108,6 +108,7 @@ _FAMILIES = (
     "fake_quantization",
     "quantization",
     "quantized",
+    "audio",
     "ctc_decoding",
     "gather_tree",
     "ctc_loss",

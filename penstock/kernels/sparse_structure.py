@@ -12,7 +12,9 @@ from penstock.kernels.sparse_rows import (
     check_parts,
     in_order,
     invalid,
+    is_increasing,
     on_arrays,
+    order_of,
     row_numbers,
 )
 
@@ -212,9 +214,11 @@ def _(node):
         if (size < 0).any():
             raise invalid(f"Expected a non-negative size, got {size[size < 0][0]}")
         stop = np.minimum(start + size, shape)
-        inside = ((indices >= start) & (indices < stop)).all(axis=1)
+        inside = np.ones(len(indices), bool)
+        for column, first, end in zip(indices.T, start, stop, strict=True):
+            inside &= (column >= first) & (column < end)
         kept = np.flatnonzero(inside)
-        return indices[kept] - start, values[kept], np.maximum(stop - start, 0)
+        return indices.take(kept, 0) - start, values.take(kept), np.maximum(stop - start, 0)
 
     return run
 
@@ -253,10 +257,12 @@ def _(node):
 def _rows_of(wanted, indices, count):
     """Where the wanted rows are among `indices`."""
     numbers, wanted_numbers = row_numbers(indices, wanted)
-    order = np.argsort(numbers, kind="stable")
+    order = order_of(numbers)
     places = np.searchsorted(numbers, wanted_numbers, sorter=order)
-    found = order[np.minimum(places, len(order) - 1)] if len(order) else places
-    used = int((numbers[found] == wanted_numbers).sum()) if len(order) else 0
+    found = np.minimum(places, max(len(numbers) - 1, 0))
+    if order is not None:
+        found = order[found]
+    used = int((numbers[found] == wanted_numbers).sum()) if len(numbers) else 0
     if used != count:
         raise errors.InternalError(
             None,
@@ -314,8 +320,10 @@ def _(node):
 
 def _filled(indices, values, default, rows):
     """Adds an entry at column 0 of each row without one; entries are put in the order of rows."""
-    counts = np.bincount(indices[:, 0], minlength=rows)
-    is_empty = counts == 0
+    is_empty = np.ones(rows, bool)
+    is_empty[indices[:, 0]] = False
+    if not is_empty.any() and is_increasing(indices[:, 0]):
+        return indices, values, is_empty, np.arange(len(indices))
     extra = np.zeros((int(is_empty.sum()), indices.shape[1]), np.int64)
     extra[:, 0] = np.flatnonzero(is_empty)
     all_rows = np.concatenate([indices, extra])

@@ -7,7 +7,8 @@ import torch
 
 from penstock import errors
 from penstock.kernels.registry import HOST, kernel
-from penstock.kernels.values import is_host_type
+from penstock.kernels.sparse_rows import is_increasing, is_within
+from penstock.kernels.values import is_host_type, to_array
 
 
 def _invalid(message):
@@ -33,7 +34,7 @@ def _(node):
             )
         if default.shape != ():
             raise _invalid(f"default_value should be a scalar, got shape {list(default.shape)}")
-        flat = _flat_positions(rows.long(), shape, validate)
+        flat = _flat_positions(to_array(rows), shape, validate)
         return scatter(flat, shape, values, default)
 
     return run
@@ -41,25 +42,21 @@ def _(node):
 
 def _flat_positions(rows, shape, validate):
     """Positions in the flattened result, checked."""
-    sizes = rows.new_tensor(shape)
-    outside = ((rows < 0) | (rows >= sizes)).any(1)
-    if outside.any():
-        first = int(outside.nonzero()[0])
+    if not is_within(rows, shape):
         if not validate:
             raise _invalid(f"Indices are not valid (out of bounds).  Shape: {shape}")
+        first = int(np.argmax(((rows < 0) | (rows >= shape)).any(axis=1)))
         raise _invalid(
             f"indices[{first}] = {rows[first].tolist()} is out of bounds: need 0 <= index < {shape}"
         )
-    strides = [1] * len(shape)
-    for axis in range(len(shape) - 2, -1, -1):
-        strides[axis] = strides[axis + 1] * shape[axis + 1]
-    flat = (rows * rows.new_tensor(strides)).sum(1)
-    if validate and flat.numel() > 1:
-        steps = flat.diff()
-        if (steps <= 0).any():
-            first = int((steps <= 0).nonzero()[0]) + 1
-            wrong = "repeated" if steps[first - 1] == 0 else "out of order"
-            raise _invalid(f"indices[{first}] = {rows[first].tolist()} is {wrong}")
+    flat = np.zeros(len(rows), np.int64)
+    for column, size in zip(rows.T, shape, strict=True):
+        flat *= size
+        flat += column
+    if validate and not is_increasing(flat, strictly=True):
+        first = int(np.argmax(flat[1:] <= flat[:-1])) + 1
+        wrong = "repeated" if flat[first] == flat[first - 1] else "out of order"
+        raise _invalid(f"indices[{first}] = {rows[first].tolist()} is {wrong}")
     return flat
 
 
@@ -68,11 +65,11 @@ def _scatter(flat, shape, values, default):
     if values.dim() == 0:
         values = values.expand(flat.shape)
     # One after the other, so that of repeated positions the last counts.
-    result.view(-1)[flat] = values
+    result.view(-1).scatter_(0, torch.from_numpy(flat), values)
     return result
 
 
 def _scatter_objects(flat, shape, values, default):
     result = np.full(shape, default[()], dtype=object)
-    result.reshape(-1)[flat.numpy()] = values if values.ndim else values[()]
+    result.reshape(-1)[flat] = values if values.ndim else values[()]
     return result

@@ -152,6 +152,7 @@ _FAMILIES = (
     "fake_quantization",
     "quantization",
     "quantized",
+    "audio",
     "ctc",
     "sets",
     "lookup_tables",

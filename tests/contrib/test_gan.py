@@ -333,9 +333,12 @@ def test_synchronous_optimizers_do_not_count_steps() -> None:
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         session.run([optimizer.chief_init_op for optimizer in optimizers])
         runners = [optimizer.get_chief_queue_runner() for optimizer in optimizers]
-        threads = [each for runner in runners for each in runner.create_threads(session)]
-        for thread in threads:
-            thread.start()
+        coordinator = tf.train.Coordinator(clean_stop_exception_types=(tf.errors.CancelledError,))
+        threads = [
+            each
+            for runner in runners
+            for each in runner.create_threads(session, coordinator, daemon=True, start=True)
+        ]
         session.run(tokens)
         session.run(train_ops.generator_train_op)
         session.run(train_ops.discriminator_train_op)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -17,11 +16,6 @@ __all__ = [
     "InfoGANModel",
     "StarGANModel",
 ]
-
-_NETWORKS = (
-    "generator_variables generator_scope generator_fn "
-    "discriminator_variables discriminator_scope discriminator_fn"
-).split()
 
 
 class GANModel(NamedTuple):
@@ -40,32 +34,42 @@ class GANModel(NamedTuple):
     discriminator_fn: Any
 
 
-class InfoGANModel(
-    namedtuple(  # type: ignore[misc]
-        "InfoGANModel",
-        (
-            *GANModel._fields,
-            "structured_generator_inputs",
-            "predicted_distributions",
-            "discriminator_and_aux_fn",
-        ),
-    )
-):
+class InfoGANModel(NamedTuple):
     """A `GANModel` whose discriminator recognizes part of the noise (Chen et al., 2016)."""
 
+    generator_inputs: Any
+    generated_data: Any
+    generator_variables: Any
+    generator_scope: Any
+    generator_fn: Any
+    real_data: Any
+    discriminator_real_outputs: Any
+    discriminator_gen_outputs: Any
+    discriminator_variables: Any
+    discriminator_scope: Any
+    discriminator_fn: Any
+    structured_generator_inputs: Any
+    predicted_distributions: Any
+    discriminator_and_aux_fn: Any
 
-class ACGANModel(
-    namedtuple(  # type: ignore[misc]
-        "ACGANModel",
-        (
-            *GANModel._fields,
-            "one_hot_labels",
-            "discriminator_real_classification_logits",
-            "discriminator_gen_classification_logits",
-        ),
-    )
-):
+
+class ACGANModel(NamedTuple):
     """A `GANModel` whose discriminator also classifies (Odena et al., 2016)."""
+
+    generator_inputs: Any
+    generated_data: Any
+    generator_variables: Any
+    generator_scope: Any
+    generator_fn: Any
+    real_data: Any
+    discriminator_real_outputs: Any
+    discriminator_gen_outputs: Any
+    discriminator_variables: Any
+    discriminator_scope: Any
+    discriminator_fn: Any
+    one_hot_labels: Any
+    discriminator_real_classification_logits: Any
+    discriminator_gen_classification_logits: Any
 
 
 class CycleGANModel(NamedTuple):
@@ -77,24 +81,24 @@ class CycleGANModel(NamedTuple):
     reconstructed_y: Any
 
 
-class StarGANModel(
-    namedtuple(  # type: ignore[misc]
-        "StarGANModel",
-        [
-            "input_data",
-            "input_data_domain_label",
-            "generated_data",
-            "generated_data_domain_target",
-            "reconstructed_data",
-            "discriminator_input_data_source_predication",
-            "discriminator_generated_data_source_predication",
-            "discriminator_input_data_domain_predication",
-            "discriminator_generated_data_domain_predication",
-            *_NETWORKS,
-        ],
-    )
-):
+class StarGANModel(NamedTuple):
     """One generator between many domains, and a discriminator that tells them (Choi, 2017)."""
+
+    input_data: Any
+    input_data_domain_label: Any
+    generated_data: Any
+    generated_data_domain_target: Any
+    reconstructed_data: Any
+    discriminator_input_data_source_predication: Any
+    discriminator_generated_data_source_predication: Any
+    discriminator_input_data_domain_predication: Any
+    discriminator_generated_data_domain_predication: Any
+    generator_variables: Any
+    generator_scope: Any
+    generator_fn: Any
+    discriminator_variables: Any
+    discriminator_scope: Any
+    discriminator_fn: Any
 
 
 class GANLoss(NamedTuple):

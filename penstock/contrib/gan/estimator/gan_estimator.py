@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import penstock as tf
+from penstock import estimator
 from penstock.contrib.framework.variables import get_trainable_variables
 from penstock.contrib.gan import eval as gan_eval
 from penstock.contrib.gan import train as gan_train
@@ -17,7 +18,7 @@ from penstock.contrib.gan.namedtuples import GANLoss, GANModel
 
 __all__ = ["GANEstimator", "SummaryType"]
 
-_ModeKeys = tf.estimator.ModeKeys
+_ModeKeys = estimator.ModeKeys
 
 
 class SummaryType(enum.IntEnum):
@@ -63,7 +64,7 @@ def _eval_spec(model: GANModel, loss: GANLoss, get_eval_metric_ops_fn: Any) -> A
             if not isinstance(more, dict):
                 raise TypeError(f"get_eval_metric_ops_fn must return a dict, received: {more}")
             metrics.update(more)
-    return tf.estimator.EstimatorSpec(
+    return estimator.EstimatorSpec(
         mode=_ModeKeys.EVAL,
         predictions=model.generated_data,
         loss=loss.generator_loss + loss.discriminator_loss,
@@ -71,7 +72,7 @@ def _eval_spec(model: GANModel, loss: GANLoss, get_eval_metric_ops_fn: Any) -> A
     )
 
 
-class GANEstimator(tf.estimator.Estimator):  # type: ignore[misc]
+class GANEstimator(estimator.Estimator):
     """Trains a generator against a discriminator, evaluates both, predicts generated data."""
 
     def __init__(
@@ -120,12 +121,14 @@ class GANEstimator(tf.estimator.Estimator):  # type: ignore[misc]
         hooks_of = get_hooks_fn or gan_train.get_sequential_train_hooks()
 
         def training_spec(model: GANModel, loss: GANLoss) -> Any:
-            optimizers = [
+            of_generator, of_discriminator = (
                 each() if callable(each) else each
                 for each in (generator_optimizer, discriminator_optimizer)
-            ]
-            train_ops = gan_train.gan_train_ops(model, loss, *optimizers, is_chief=is_chief)
-            return tf.estimator.EstimatorSpec(
+            )
+            train_ops = gan_train.gan_train_ops(
+                model, loss, of_generator, of_discriminator, is_chief=is_chief
+            )
+            return estimator.EstimatorSpec(
                 mode=_ModeKeys.TRAIN,
                 loss=loss.generator_loss + loss.discriminator_loss,
                 train_op=train_ops.global_step_inc_op,
@@ -139,7 +142,7 @@ class GANEstimator(tf.estimator.Estimator):  # type: ignore[misc]
                         f"`labels` must be `None` when mode is `predict`. Instead, found {labels}"
                     )
                 generated = _generator_alone(generator_fn, features).generated_data
-                return tf.estimator.EstimatorSpec(mode=mode, predictions=generated)
+                return estimator.EstimatorSpec(mode=mode, predictions=generated)
             model = gan_train.gan_model(
                 _told_mode(generator_fn, mode),
                 _told_mode(discriminator_fn, mode),
