@@ -121,6 +121,7 @@ from penstock.ops.parsing import *
 from penstock.ops.partitioners import *
 from penstock.ops.printing import *
 from penstock.ops.quantization import *
+from penstock.ops.quantized import quantized_concat
 from penstock.ops.queues import *
 from penstock.ops.random import *
 from penstock.ops.rank_assertions import *

@@ -28,6 +28,64 @@ REASONS: dict[str, str] = {
     "tf.xla": "Plans are compiled without being asked to.",
     "tf.contrib.compiler": "Plans are compiled without being asked to.",
     "tf.tpu": "There are no TPUs here.",
+    "tf.RaggedTensorSpec": "Use padded tensors with tf.sequence_mask, or tf.SparseTensor.",
+    "tf.wrap_function": "Call the Python function: it adds its nodes to the default graph.",
+    "tf.nondifferentiable_batch_function": "Batch requests before they are fed.",
+    "tf.user_ops": "Libraries of compiled ops are made for one TensorFlow; write the op as "
+    "docs/adding-an-op.md shows.",
+    "tf.pywrap_tensorflow": "There is no compiled core: tf.train.NewCheckpointReader reads "
+    "checkpoints, tf.io.tf_record_iterator reads records.",
+    "tf.LMDBReader": "Read the database in Python, for tf.data.Dataset.from_generator.",
+    "tf.LazyLoader": "Use importlib.",
+    "tf.experimental": "It sets how TensorFlow's own executor runs functions; plans need no "
+    "setting.",
+    "tf.errors.raise_exception_on_not_ok_status": "There is no compiled core with a status: errors "
+    "are raised.",
+    "tf.random.experimental": "Use tf.random.stateless_uniform and its kin with a seed that you "
+    "keep in a variable, or tf.set_random_seed.",
+    "tf.saved_model.save": "Use tf.saved_model.simple_save, or tf.saved_model.Builder, with a "
+    "session.",
+    "tf.saved_model.experimental": "Use tf.saved_model.simple_save, or tf.saved_model.Builder, "
+    "with a session.",
+    "tf.saved_model.load_v2": "Use tf.saved_model.load with a session, or tf.contrib.predictor.",
+    "tf.train.experimental.enable_mixed_precision_graph_rewrite": "Cast to tf.float16 where "
+    "wanted, and train with tf.train.experimental.MixedPrecisionLossScaleOptimizer.",
+    "tf.train.experimental.disable_mixed_precision_graph_rewrite": "Graphs are not rewritten.",
+    **dict.fromkeys(
+        ["tf.io.decode_proto", "tf.io.encode_proto"],
+        "Decode messages in tf.py_func; tf.parse_example decodes tf.train.Example.",
+    ),
+    **dict.fromkeys(
+        [
+            "tf.strings.bytes_split",
+            "tf.strings.ngrams",
+            "tf.strings.unicode_decode",
+            "tf.strings.unicode_decode_with_offsets",
+            "tf.strings.unicode_encode",
+            "tf.strings.unicode_split",
+            "tf.strings.unicode_split_with_offsets",
+        ],
+        "They give ragged tensors: use tf.strings.split and tf.strings.substr, or tf.py_func.",
+    ),
+    **dict.fromkeys(
+        [
+            "tf.distribute.experimental",
+            "tf.contrib.distribute.CollectiveAllReduceStrategy",
+            "tf.contrib.distribute.ParameterServerStrategy",
+            "tf.contrib.distribute.TPUStrategy",
+        ],
+        "There is tf.distribute for one device; for several, build a tower for each under "
+        "tf.device, or use tf.train.Server with tf.train.replica_device_setter.",
+    ),
+    **dict.fromkeys(
+        [
+            "tf.distribute.cluster_resolver.GCEClusterResolver",
+            "tf.distribute.cluster_resolver.KubernetesClusterResolver",
+            "tf.distribute.cluster_resolver.SlurmClusterResolver",
+        ],
+        "Penstock asks no cloud service: use SimpleClusterResolver or TFConfigClusterResolver.",
+    ),
+    "tf.distribute.cluster_resolver.TPUClusterResolver": "There are no TPUs here.",
     "tf.contrib.seq2seq.dynamic_rnn_decoder": "TensorFlow 1.2 replaced it: use "
     "tf.contrib.seq2seq.dynamic_decode with a BasicDecoder and a TrainingHelper.",
     "tf.contrib.seq2seq.simple_decoder_fn_train": "TensorFlow 1.2 replaced it: use "
@@ -156,6 +214,7 @@ REASONS: dict[str, str] = {
     "tf.contrib.layers.RevBlock": "Reversible blocks save memory only; stack the layers.",
     "tf.contrib.layers.rev_block": "Reversible blocks save memory only; stack the layers.",
     "tf.contrib.layers.recompute_grad": "It saves memory only; call the function itself.",
+    "tf.CriticalSection": "Order the operations with tf.control_dependencies.",
     "tf.contrib.framework.CriticalSection": "Order the operations with tf.control_dependencies.",
     "tf.contrib.framework.fuse_op": "It made graphs for one accelerator; use tf.graph_util.",
     "tf.contrib.framework.RecordInput": "Use tf.data.TFRecordDataset.",
@@ -186,10 +245,6 @@ REASONS: dict[str, str] = {
         ],
         "Write a model_fn with tf.contrib.gan.gan_train_ops, or use GANEstimator.",
     ),
-    "tf.contrib.quantize": "Training with simulated quantization is a rewrite of the graph for "
-    "TensorFlow Lite; tf.fake_quant_with_min_max_vars does it by hand.",
-    "tf.contrib.graph_editor": "Rebuild the part of the graph, or import a GraphDef with the "
-    "input_map of tf.import_graph_def.",
     "tf.contrib.opt.GGTOptimizer": "Use tf.train.AdamOptimizer.",
     "tf.contrib.opt.ShampooOptimizer": "Use tf.train.AdamOptimizer.",
     "tf.contrib.opt.ElasticAverageOptimizer": "Use tf.train.SyncReplicasOptimizer.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import types
+from importlib.util import find_spec
 from typing import Any
 
 from penstock import absent
@@ -34,6 +35,7 @@ LAZY = (
     "metrics",
     "profiler",
     "python_io",
+    "audio",
     "quantization",
     "queue",
     "resource_loader",
@@ -46,6 +48,12 @@ LAZY = (
     "tools",
     "user_ops",
     "version",
+)
+
+#: Parts of the API that come with the package itself.
+LOADED = frozenset(
+    "bitwise debugging dtypes errors initializers layers losses math metrics nest nn random "
+    "raw_ops sets sparse strings summary train".split()
 )
 
 #: Names of a namespace that another module has: foundations such as `dtypes` know no ops.
@@ -76,10 +84,23 @@ def _public_submodules(module: types.ModuleType) -> list[str]:
     ]
 
 
+def _starred() -> list[str]:
+    """What `from tensorflow import *` gives: the public names, none of Penstock's own parts."""
+    root = sys.modules[ROOT]
+    own = {
+        name
+        for name, value in vars(root).items()
+        if name in LOADED or not (name.startswith("_") or isinstance(value, types.ModuleType))
+    }
+    return sorted(own | {name for name in LAZY if find_spec(f"{ROOT}.{name}") is not None})
+
+
 def _lazily(name: str) -> Any:
     """A namespace, or an internal package such as `tf.python`, imported now."""
     from penstock.internal_paths import table
 
+    if name == "__all__":
+        return _starred()
     if name in BORROWED_BY_ROOT:
         return getattr(importlib.import_module(f"{ROOT}.{BORROWED_BY_ROOT[name]}"), name)
     if name in LAZY or table.is_written_out(name):

@@ -6,6 +6,7 @@ A raw shape is a tuple of sizes, None for a size not known; None alone is a shap
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -49,16 +50,27 @@ def _size(dim: Any) -> int | None:
     if kind is Dimension:
         return dim._value
     if kind is not int:
-        try:
-            dim = operator.index(dim)
-        except TypeError:
-            raise TypeError(
-                "Dimension value must be integer or None or have an __index__ method, got value "
-                f"{dim!r} with type {kind}"
-            ) from None
+        dim = _whole(dim)
     if dim < 0:
         raise ValueError(f"Dimension {dim} must be >= 0")
     return dim
+
+
+def _whole(value: Any) -> int:
+    """The number that a size is given as; `units / 2` is a float and yet a whole number."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        pass
+    if not isinstance(value, (numbers.Real, str, bytes)):
+        raise TypeError(
+            "Dimension value must be integer or None or have an __index__ method, got value "
+            f"{value!r} with type {type(value)}"
+        )
+    whole = int(value)
+    if isinstance(value, numbers.Real) and whole != value:
+        raise ValueError(f"Ambiguous dimension: {value}")
+    return whole
 
 
 def _from_proto(shape: Any) -> Shape:

@@ -297,6 +297,15 @@ def test_known_rank() -> None:
         shape.assert_is_fully_defined()
 
 
+def test_a_size_may_be_a_whole_float() -> None:
+    assert TensorShape([16 / 2, np.float32(3), "4"]).as_list() == [8, 3, 4]
+    assert Dimension(8.0).value == 8
+    with pytest.raises(ValueError, match=r"Ambiguous dimension: 2\.5"):
+        TensorShape([2.5])
+    with pytest.raises(TypeError, match="must be integer"):
+        Dimension(dtypes.float32)
+
+
 def test_index_gives_a_dimension() -> None:
     shape = TensorShape([2, None])
     for index in (0, -2, np.int64(0), Dimension(0)):

@@ -1,8 +1,10 @@
-"""Names that NumPy has removed since TensorFlow 1.x programs were written."""
+"""What NumPy has removed since TensorFlow 1.x programs were written: names, ragged arrays."""
 
 from __future__ import annotations
 
+import functools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,49 @@ REMOVED: dict[str, Any] = {
     "asscalar": lambda array: array.item(),
     "asfarray": lambda array, dtype=np.float64: np.asarray(array, dtype=dtype),
     "row_stack": np.vstack,
+    "alen": len,
+    "cfloat": np.complex128,
+    "fastCopyAndTranspose": lambda array: np.array(array).T.copy(),
+    "find_common_type": lambda array_types, scalar_types: np.result_type(
+        *array_types, *scalar_types
+    ),
+    "in1d": np.isin,
+    "infty": np.inf,
+    "longcomplex": np.clongdouble,
+    "longfloat": np.longdouble,
+    "mat": np.asmatrix,
+    "msort": lambda array: np.sort(array, axis=0),
+    "rank": np.ndim,
+    "round_": np.round,
+    "singlecomplex": np.complex64,
+    "sctypes": {
+        "int": [np.int8, np.int16, np.int32, np.int64],
+        "uint": [np.uint8, np.uint16, np.uint32, np.uint64],
+        "float": [np.float16, np.float32, np.float64, np.longdouble],
+        "complex": [np.complex64, np.complex128, np.clongdouble],
+        "others": [bool, object, bytes, str, np.void],
+    },
+    "typeDict": np.sctypeDict,
 }
+
+#: What makes an array of a sequence.
+_MAKERS = ("array", "asarray", "asanyarray")
+
+
+def _taking_ragged(make: Callable[..., Any]) -> Callable[..., Any]:
+    """An array of objects where the lengths of the rows differ, which is an error since 1.24."""
+
+    @functools.wraps(make)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return make(*args, **kwargs)
+        except ValueError as error:
+            typed = len(args) > 1 or kwargs.get("dtype") is not None
+            if typed or "inhomogeneous" not in str(error):
+                raise
+            return make(*args, **{**kwargs, "dtype": object})
+
+    return made
 
 
 def restore() -> list[str]:
@@ -43,4 +87,7 @@ def restore() -> list[str]:
             if not hasattr(np, name):  # np.bool is back, and NumPy's own code uses it
                 setattr(np, name, value)
                 restored.append(name)
+    for name in _MAKERS:
+        if not hasattr(getattr(np, name), "__wrapped__"):
+            setattr(np, name, _taking_ragged(getattr(np, name)))
     return restored

@@ -83,6 +83,16 @@ def converter(tensor: Tensor) -> Callable[[Any], Any]:
     return convert
 
 
+def fed_array(tensor: Tensor, value: Any) -> Any:
+    """What a fetch of a fed tensor gives: the value as it was fed, its text not made bytes."""
+    dtype = tensor.dtype.base_dtype
+    if dtype in (dtypes.resource, dtypes.variant):
+        return value
+    if isinstance(value, TensorHandle):
+        value = value.handle if _takes_handle(tensor) else value.eval()
+    return np.asarray(value, dtype=dtype.as_numpy_dtype)
+
+
 def _checked_shape(tensor: Tensor, array: np.ndarray) -> np.ndarray:
     if not shapes.compatible(tensor._shape, array.shape):
         raise ValueError(

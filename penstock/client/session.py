@@ -27,22 +27,46 @@ _open_lock = threading.Lock()
 class _Run:
     """What a session keeps for one form of `run`: feed converters, compiled step, way back."""
 
-    __slots__ = ("build", "converters", "expand", "step")
+    __slots__ = ("converters", "echoes", "expand", "flat", "step")
 
-    def __init__(self, step: Any, converters: list[Any], expand: list[Any] | None, build: Any):
+    def __init__(
+        self, step: Any, feeds: list[Tensor], expand: list[Any] | None, flat: Fetches
+    ) -> None:
+        from penstock.client.feeds import converter
+
         self.step = step
-        self.converters = converters
+        self.converters = [converter(tensor) for tensor in feeds]
         self.expand = expand
-        self.build = build
+        self.flat = flat
+        #: Tensors both fed and fetched: where among the results, where among the feeds.
+        self.echoes = [
+            (flat.tensors.index(tensor), index, tensor)
+            for index, tensor in enumerate(feeds)
+            if tensor in flat.tensors
+        ]
+
+    def _expanded(self, values: Sequence[Any]) -> Sequence[Any]:
+        if self.expand is None:
+            return values
+        return [
+            part
+            for value, split in zip(values, self.expand, strict=True)
+            for part in (split(value) if split is not None else [value])
+        ]
 
     def feeds(self, values: Sequence[Any]) -> list[Any]:
-        if self.expand is not None:
-            values = [
-                part
-                for value, split in zip(values, self.expand, strict=True)
-                for part in (split(value) if split is not None else [value])
-            ]
+        values = self._expanded(values)
         return [convert(value) for convert, value in zip(self.converters, values, strict=True)]
+
+    def build(self, results: Any, values: Sequence[Any]) -> Any:
+        """The results in the structure of the fetches; what was fed comes back as an array."""
+        if self.echoes:
+            from penstock.client.feeds import fed_array
+
+            results, given = list(results), list(self._expanded(values))
+            for slot, index, tensor in self.echoes:
+                results[slot] = fed_array(tensor, given[index])
+        return self.flat.build(results)
 
 
 def _text(target: Any) -> str:
@@ -195,11 +219,13 @@ class BaseSession:
             key, run = None, None
         if run is None or self._graph.mutations != self._mutations:
             run = self._prepare(key, fetches, feed_dict or {})
-        values = run.feeds(feed_dict.values()) if feed_dict else ()  # type: ignore[arg-type]
+        given: Any = feed_dict.values() if feed_dict else ()
+        values = run.feeds(given) if feed_dict else ()
         timeout = self._timeout if options is None else self._timeout_of(options)
         if run_metadata is not None and options is not None:
-            return run.build(_recorded(run.step, values, timeout, options, run_metadata))
-        return run.build(run.step.run(values, timeout))
+            results = _recorded(run.step, values, timeout, options, run_metadata)
+            return run.build(results, given)
+        return run.build(run.step.run(values, timeout), given)
 
     def _timeout_of(self, options: Any) -> float | None:
         if options is None:
@@ -209,8 +235,6 @@ class BaseSession:
         return _seconds(options.timeout_in_ms) or self._timeout
 
     def _prepare(self, key: Any, fetches: Any, feed_dict: dict[Any, Any]) -> _Run:
-        from penstock.client.feeds import converter
-
         if not hasattr(feed_dict, "items"):
             raise TypeError(f"feed_dict must be a dictionary, got {type(feed_dict)}")
         flat = Fetches(self._graph, fetches, self)
@@ -218,7 +242,7 @@ class BaseSession:
             raise RuntimeError("The Session graph is empty. Add operations to the graph first.")
         tensors, expand = self._expand_feeds(feed_dict)
         step = self._compiled(tensors, flat.tensors, flat.targets)
-        run = _Run(step, [converter(tensor) for tensor in tensors], expand, flat.build)
+        run = _Run(step, tensors, expand, flat)
         if key is not None:
             self._runs[key] = run
         return run
@@ -271,7 +295,8 @@ class BaseSession:
             if self._graph.mutations != made_at:
                 run = self._prepare(None, fetches, keys)
                 made_at = self._mutations
-            return run.build(run.step.run(run.feeds(values), self._timeout_of(options)))
+            results = run.step.run(run.feeds(values), self._timeout_of(options))
+            return run.build(results, values)
 
         return call if accept_options else lambda *values: call(*values)
 
@@ -291,8 +316,6 @@ class BaseSession:
         self, handle: str, fetches: Any, feed_dict: dict[Any, Any] | None = None
     ) -> Any:
         """Runs the next part of a step: what `fetches` need, with further feeds."""
-        from penstock.client.feeds import converter
-
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         partial = self._partial_runs.get(handle)
@@ -300,9 +323,10 @@ class BaseSession:
             raise errors.InvalidArgumentError(None, None, f"no partial run has handle {handle!r}")
         flat = Fetches(self._graph, fetches, self)
         tensors, expand = self._expand_feeds(feed_dict or ())
-        run = _Run(None, [converter(tensor) for tensor in tensors], expand, flat.build)
-        values = run.feeds(list((feed_dict or {}).values()))
-        return flat.build(partial.run(flat, dict(zip(tensors, values, strict=True))))
+        run = _Run(None, tensors, expand, flat)
+        given = list((feed_dict or {}).values())
+        values = dict(zip(tensors, run.feeds(given), strict=True))
+        return run.build(partial.run(flat, values), given)
 
     # Tensors that stay in the session -------------------------------------------------------------
 

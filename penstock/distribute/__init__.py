@@ -27,6 +27,11 @@ from penstock.distribute.strategy import (
 )
 from penstock.distributed.server import Server
 
+# Their names inside TensorFlow.
+StrategyV1 = Strategy
+StrategyExtendedV1 = StrategyExtendedV2 = StrategyExtended
+OneDeviceStrategyV1 = OneDeviceStrategy
+
 __all__ = [
     "CrossDeviceOps",
     "HierarchicalCopyAllReduce",

@@ -45,6 +45,12 @@ deprecated = deprecated_args = deprecated_arg_values = deprecated_endpoints = _a
 tf_export = keras_export = estimator_export = _accepted
 
 
+@contextmanager
+def silence() -> Iterator[None]:
+    """What runs inside says nothing of deprecations, which nothing here does."""
+    yield
+
+
 def deprecated_alias(deprecated_name: str, name: str, func_or_class: _F, **kwargs: Any) -> _F:
     return func_or_class
 

@@ -29,7 +29,15 @@ contrib.framework.python.framework.checkpoint_utils train.checkpoint_variables
 contrib.framework.python.framework.graph_util contrib.framework.graph_parts
 contrib.framework.python.framework.tensor_util contrib.framework
 contrib.framework.python.ops.audio_ops  internal_paths.generated_ops
+contrib.checkpoint.python               contrib.checkpoint
+contrib.checkpoint.python.containers    contrib.checkpoint
+contrib.checkpoint.python.python_state  contrib.checkpoint
+contrib.checkpoint.python.split_dependency contrib.checkpoint
+contrib.checkpoint.python.visualize     contrib.checkpoint
 contrib.data.python                     contrib.data
+contrib.distribute.python               contrib.distribute
+contrib.distribute.python.mirrored_strategy contrib.distribute
+contrib.distribute.python.one_device_strategy contrib.distribute
 contrib.data.python.ops                 contrib.data
 contrib.data.python.ops.threadpool      contrib.data.threadpool
 contrib.data.python.ops.*               contrib.data data.experimental data
@@ -95,6 +103,11 @@ contrib.gan.python.features.python.*    contrib.gan.features
 contrib.gan.python.eval.python.*        contrib.gan.eval
 contrib.gan.python.estimator.python.*   contrib.gan.estimator
 contrib.gan.python.*                    contrib.gan.*
+contrib.graph_editor.util               contrib.graph_editor.elements
+contrib.quantize.python                 contrib.quantize
+contrib.quantize.python.graph_matcher   contrib.quantize.graph_matcher
+contrib.quantize.python.quant_ops       contrib.quantize.ranges
+contrib.quantize.python.quantize_graph  contrib.quantize
 
 contrib.testing.python.framework.fake_summary_writer contrib.testing.fake_summary_writer
 contrib.testing.python.framework.*      contrib.testing
@@ -186,6 +199,7 @@ python.debug.*                          debugger
 
 python.distribute.summary_op_util       internal_paths.replicas
 python.distribute.*                     distribute
+python.module.module                    module
 
 python.eager.context                    internal_paths.graph_mode
 python.eager.backprop                   internal_paths.graph_mode
@@ -373,7 +387,7 @@ python.ops.linalg_grad                  .
 python.ops.linalg_ops                   linalg .
 python.ops.list_ops                     internal_paths.generated_ops
 python.ops.logging_ops                  ops.debugging ops.printing printing ops.summaries summary .
-python._ops                   lookup lookup.tables lookup.initializers lookup.buckets
+python.ops.lookup_ops                   lookup lookup.tables lookup.initializers lookup.buckets
                                         lookup.vocabularies lookup.mutable .
                                         internal_paths.generated_ops
 python.ops.losses                       losses
@@ -527,6 +541,10 @@ python.training.slot_creator            train.slots
 python.training.training_ops            internal_paths.generated_ops
 python.training.training_util           train.global_step train
 python.training.checkpointable.*        train.tracking train
+python.training.distribute              distribute
+python.training.distribution_strategy_context distribute
+python.training.experimental.loss_scale train.loss_scale
+python.training.experimental.loss_scale_optimizer train.loss_scale_optimizer
 python.training.tracking.*              train.tracking train
 python.training.*                       train
 

@@ -109,6 +109,7 @@ _FAMILIES = (
     "quantization",
     "quantized",
     "audio",
+    "tensor_lists",
     "ctc_decoding",
     "gather_tree",
     "ctc_loss",

@@ -1,5 +1,7 @@
 """Kernels of arithmetic on two tensors that broadcast."""
 
+import functools
+
 import numpy as np
 import torch
 
@@ -49,6 +51,8 @@ def _(node):
 
 @kernel("AddN", "AccumulateNV2", fresh=True)
 def _(node):
+    if node.attrs["T"] is dtypes.variant:
+        return lambda *values: functools.reduce(lambda a, b: a.added(b), values)
     if node.attrs["T"] in WIDE_UNSIGNED:
         return through_numpy(lambda *arrays: np.sum(arrays, axis=0, dtype=arrays[0].dtype))
     if len(node.inputs) == 1:
@@ -86,7 +90,7 @@ def _checked_sum(*tensors):
 
 @inplace_factory("AddN")
 def _(node):
-    if node.attrs["T"] in WIDE_UNSIGNED or not _same_static_shapes(node):
+    if node.attrs["T"] in (*WIDE_UNSIGNED, dtypes.variant) or not _same_static_shapes(node):
         return {}
 
     def into(position):

@@ -73,6 +73,8 @@ def _(node, env):
 def _(node):
     if is_text(node):
         return lambda x: np.full(x.shape, b"", dtype=object)
+    if node.dtypes[0] is dtypes.variant:
+        return lambda x: x.zeros_like()
     return torch.zeros_like
 
 

@@ -10,7 +10,7 @@ from penstock.errors import InvalidArgumentError, UnimplementedError
 from penstock.kernels.conv import sizes_reader
 from penstock.kernels.philox import Generator
 from penstock.kernels.random import is_seeded
-from penstock.kernels.registry import kernel
+from penstock.kernels.registry import HOST, kernel
 
 
 def _invalid(message):
@@ -129,12 +129,12 @@ def _pooling(node, pool):
     return run
 
 
-@kernel("FractionalMaxPool", fresh=True)
+@kernel("FractionalMaxPool", devices=HOST, fresh=True)
 def _(node):
     return _pooling(node, lambda seen, rows, columns: seen.amax(3))
 
 
-@kernel("FractionalAvgPool", fresh=True)
+@kernel("FractionalAvgPool", devices=HOST, fresh=True)
 def _(node):
     whole = node.dtypes[0].is_integer
 
@@ -169,7 +169,7 @@ def _regions_for_gradient(sizes, grad, rows, columns, overlapping):
     ]
 
 
-@kernel("FractionalMaxPoolGrad", fresh=True)
+@kernel("FractionalMaxPoolGrad", devices=HOST, fresh=True)
 def _(node):
     overlapping = node.attrs["overlapping"]
 
@@ -196,7 +196,7 @@ def _(node):
     return run
 
 
-@kernel("FractionalAvgPoolGrad", fresh=True)
+@kernel("FractionalAvgPoolGrad", devices=HOST, fresh=True)
 def _(node, env):
     overlapping = node.attrs["overlapping"]
     read = sizes_reader(node, env, 0)

@@ -3,7 +3,7 @@
 from penstock.ir import registry
 from penstock.ir.step_graph import Node
 from penstock.kernels.image_resize import HEIGHT, WIDTH, bilinear_taps, checked_size
-from penstock.kernels.registry import find, kernel
+from penstock.kernels.registry import HOST, find, kernel
 
 
 def _single(node, op_type, attrs):
@@ -19,12 +19,12 @@ def _padded_convolution(node):
     return lambda images, paddings, filter: convolve(pad(images, paddings), filter)
 
 
-@kernel("FusedPadConv2D", fresh=True)
+@kernel("FusedPadConv2D", devices=HOST, fresh=True)
 def _(node):
     return _padded_convolution(node)
 
 
-@kernel("FusedResizeAndPadConv2D", fresh=True)
+@kernel("FusedResizeAndPadConv2D", devices=HOST, fresh=True)
 def _(node):
     padded_convolution = _padded_convolution(node)
     align_corners = node.attrs["resize_align_corners"]

@@ -12,7 +12,7 @@ import torch
 from penstock.errors import InvalidArgumentError
 from penstock.ir import registry
 from penstock.ir.step_graph import Node
-from penstock.kernels.registry import find, kernel
+from penstock.kernels.registry import HOST, find, kernel
 from penstock.kernels.values import torch_type
 
 _single = np.float32
@@ -147,7 +147,7 @@ def _requantized(x, low, high, dtype, new_low, new_high):
     return _Levels(dtype, new_low, new_high).levels_in_floats(numbers)
 
 
-@kernel("Requantize", fresh=True)
+@kernel("Requantize", devices=HOST, fresh=True)
 def _(node):
     dtype = torch_type(node.attrs["out_type"])
 
@@ -175,12 +175,12 @@ def _used_range(x, low, high):
     return min(0.0, ends[0]), ends[1]
 
 
-@kernel("RequantizationRange", fresh=True)
+@kernel("RequantizationRange", devices=HOST, fresh=True)
 def _(node):
     return lambda x, low, high: _range(*_used_range(x, _number(low), _number(high)))
 
 
-@kernel("QuantizeDownAndShrinkRange", fresh=True)
+@kernel("QuantizeDownAndShrinkRange", devices=HOST, fresh=True)
 def _(node):
     dtype = torch_type(node.attrs["out_type"])
 
@@ -215,12 +215,12 @@ def _product(node, multiply):
     return run
 
 
-@kernel("QuantizedMul", fresh=True)
+@kernel("QuantizedMul", devices=HOST, fresh=True)
 def _(node):
     return _product(node, torch.mul)
 
 
-@kernel("QuantizedMatMul", fresh=True)
+@kernel("QuantizedMatMul", devices=HOST, fresh=True)
 def _(node):
     of_a, of_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
 
@@ -240,7 +240,7 @@ def _single_op(node, op_type, **attrs):
     return find(op_type, "CPU").specialise(single, None)
 
 
-@kernel("QuantizedConv2D", fresh=True)
+@kernel("QuantizedConv2D", devices=HOST, fresh=True)
 def _(node):
     return _product(node, _single_op(node, "Conv2D", dilations=node.attrs["dilations"]))
 
@@ -257,7 +257,7 @@ def _stretched(x, levels, total):
     return x.to(total.dtype) * (one - zero) + zero
 
 
-@kernel("QuantizedAdd", fresh=True)
+@kernel("QuantizedAdd", devices=HOST, fresh=True)
 def _(node):
     dtype = torch_type(node.attrs["Toutput"])
 
@@ -276,7 +276,7 @@ def _(node):
     return run
 
 
-@kernel("QuantizedBiasAdd", fresh=True)
+@kernel("QuantizedBiasAdd", devices=HOST, fresh=True)
 def _(node):
     dtype = torch_type(node.attrs["out_type"])
 
@@ -307,28 +307,28 @@ def _clipped(x, low, high, largest=None):
     return torch.clamp(x, levels.clamped(0.0), top), low.clone(), high.clone()
 
 
-@kernel("QuantizedRelu", fresh=True)
+@kernel("QuantizedRelu", devices=HOST, fresh=True)
 def _(node):
     return _clipped
 
 
-@kernel("QuantizedRelu6", fresh=True)
+@kernel("QuantizedRelu6", devices=HOST, fresh=True)
 def _(node):
     return lambda x, low, high: _clipped(x, low, high, 6.0)
 
 
-@kernel("QuantizedReluX", fresh=True)
+@kernel("QuantizedReluX", devices=HOST, fresh=True)
 def _(node):
     return lambda x, largest, low, high: _clipped(x, low, high, _number(largest))
 
 
-@kernel("QuantizedMaxPool", fresh=True)
+@kernel("QuantizedMaxPool", devices=HOST, fresh=True)
 def _(node):
     pool = _single_op(node, "MaxPool", data_format="NHWC", explicit_paddings=[])
     return lambda x, low, high: (pool(x.float()).to(x.dtype), low.clone(), high.clone())
 
 
-@kernel("QuantizedAvgPool", fresh=True)
+@kernel("QuantizedAvgPool", devices=HOST, fresh=True)
 def _(node):
     mean = _single_op(node, "AvgPool", data_format="NHWC")
 
@@ -343,7 +343,7 @@ def _(node):
 # Moving ---------------------------------------------------------------------------------------
 
 
-@kernel("QuantizedConcat", fresh=True)
+@kernel("QuantizedConcat", devices=HOST, fresh=True)
 def _(node):
     count = node.attrs["N"]
 
@@ -364,7 +364,7 @@ def _(node):
     return run
 
 
-@kernel("QuantizedReshape")
+@kernel("QuantizedReshape", devices=HOST)
 def _(node):
     def run(x, shape, low, high):
         return x.reshape(shape.tolist()), low, high

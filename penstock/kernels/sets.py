@@ -1,19 +1,60 @@
 """Kernels of sets: the last dimension of a tensor holds the members of a set.
 
 Each member becomes a number, of which the higher part is the place of its set and the lower part
-its rank among all values; then sets of all places are united or intersected at once.
+tells its value; then sets of all places are united or intersected at once.
 """
+
+import math
 
 import numpy as np
 
 from penstock.kernels.registry import HOST, kernel
-from penstock.kernels.sparse_rows import brackets, invalid, is_increasing, on_arrays, row_numbers
+from penstock.kernels.sparse_rows import (
+    brackets,
+    invalid,
+    is_increasing,
+    is_within,
+    on_arrays,
+    row_numbers,
+)
 
+
+def _distinct(numbers):
+    """The numbers in order, each once."""
+    ordered = _ordered(numbers)
+    is_new = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    return ordered if is_new.all() else ordered[is_new]
+
+
+def _ordered(numbers):
+    # A stable sort just merges the parts that are in order already.
+    return numbers if is_increasing(numbers) else np.sort(numbers, kind="stable")
+
+
+def _union(a, b):
+    return _distinct(np.concatenate([a, b]))
+
+
+def _intersection(a, b):
+    both = _ordered(np.concatenate([a, b]))
+    return both[:-1][both[1:] == both[:-1]]
+
+
+def _difference(a, b):
+    """What is in a alone: once among the numbers of a and of what a and b share."""
+    numbers = _ordered(np.concatenate([a, _intersection(a, b)]))
+    differs = np.ones(len(numbers) + 1, bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=differs[1:-1])
+    return numbers[differs[1:] & differs[:-1]]
+
+
+# On numbers in order, each once.
 _OPERATIONS = {
-    "a-b": lambda a, b: np.setdiff1d(a, b, assume_unique=True),
-    "b-a": lambda a, b: np.setdiff1d(b, a, assume_unique=True),
-    "intersection": lambda a, b: np.intersect1d(a, b, assume_unique=True),
-    "union": np.union1d,
+    "a-b": _difference,
+    "b-a": lambda a, b: _difference(b, a),
+    "intersection": _intersection,
+    "union": _union,
 }
 
 
@@ -39,7 +80,9 @@ def _dense_members(array):
         raise invalid(f"Input should be at least a vector, got shape {brackets(array.shape)}")
     size = array.shape[-1]
     count = array.size // size if size else 0
-    return _Members(np.repeat(np.arange(count), size), array.reshape(-1)), array.shape[:-1]
+    # To sort each of the sets is much less work than to sort the members of all of them.
+    members = np.sort(array, axis=-1).reshape(-1)
+    return _Members(np.repeat(np.arange(count), size), members), array.shape[:-1]
 
 
 def _sparse_members(indices, values, shape, validate):
@@ -63,9 +106,8 @@ def _sparse_members(indices, values, shape, validate):
 
 
 def _validate(indices, shape):
-    outside = ((indices < 0) | (indices >= shape)).any(axis=1)
-    if outside.any():
-        first = int(np.argmax(outside))
+    if not is_within(indices, shape):
+        first = int(np.argmax(((indices < 0) | (indices >= shape)).any(axis=1)))
         raise invalid(
             f"indices[{first}] = {brackets(indices[first])} is out of bounds: need 0 <= index < "
             f"{brackets(shape)}"
@@ -80,25 +122,59 @@ def _validate(indices, shape):
         )
 
 
+class _Code:
+    """Numbers for members: `width` times the place, plus what tells the value.
+
+    Integers tell it themselves, if they are not too far from each other, other values by their
+    rank among all of them.
+    """
+
+    def __init__(self, all_values, places):
+        self._values = None
+        self.width, self._low = 1, 0
+        if not len(all_values):
+            return
+        if all_values.dtype != object:
+            self._low = int(all_values.min())
+            self.width = int(all_values.max()) - self._low + 1
+            if self.width * places < 2**63:
+                return
+        self._values = np.unique(all_values)
+        self.width, self._low = len(self._values), 0
+
+    def numbers(self, members):
+        """The numbers of the distinct members, in order."""
+        if self._values is None:
+            told = members.values - np.int64(self._low)
+        else:
+            told = np.searchsorted(self._values, members.values)
+        return _distinct(members.places * self.width + told)
+
+    def members(self, numbers, dtype):
+        """The places and values that numbers stand for."""
+        places, told = np.divmod(numbers, self.width)
+        if self._values is None:
+            return places, (told + self._low).astype(dtype)
+        return places, self._values[told]
+
+
 def _combined(a, b, sizes, operation):
     """The sparse tensor of the sets that an operation makes of the sets at each place."""
-    values, codes = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
-    codes = codes.reshape(-1)
-    width = max(len(values), 1)
-    of_a = np.unique(a.places * width + codes[: len(a.values)])
-    of_b = np.unique(b.places * width + codes[len(a.values) :])
-    places, codes = np.divmod(operation(of_a, of_b), width)
-    return _sparse_sets(places, values[codes], list(sizes))
+    code = _Code(np.concatenate([a.values, b.values]), max(math.prod(sizes), 1))
+    numbers = operation(code.numbers(a), code.numbers(b))
+    return _sparse_sets(*code.members(numbers, a.values.dtype), list(sizes))
 
 
 def _sparse_sets(places, values, sizes):
     """Members in the order of their places, as indices, values and shape."""
-    starts = np.searchsorted(places, places)
-    rank_in_set = np.arange(len(places)) - starts
+    steps = np.arange(len(places))
+    is_first = np.ones(len(places), bool)
+    np.not_equal(places[1:], places[:-1], out=is_first[1:])
+    rank_in_set = steps - np.maximum.accumulate(np.where(is_first, steps, 0))
     columns = (
         np.unravel_index(places, sizes) if sizes and len(places) else [places * 0] * len(sizes)
     )
-    indices = np.stack([*columns, rank_in_set], axis=1).astype(np.int64)
+    indices = np.stack([*columns, rank_in_set], axis=1).astype(np.int64, copy=False)
     largest = int(rank_in_set.max()) + 1 if len(places) else 0
     return indices, values, np.array([*sizes, largest], np.int64)
 
@@ -165,11 +241,9 @@ def _(node):
     @on_arrays
     def run(indices, values, shape):
         members, sizes = _sparse_members(indices, values, shape, validate)
-        unique, codes = np.unique(members.values, return_inverse=True)
-        width = max(len(unique), 1)
-        numbers = np.unique(members.places * width + codes.reshape(-1))
-        total = int(np.prod(sizes))
-        counts = np.bincount(numbers // width, minlength=total)
+        total = math.prod(sizes)
+        code = _Code(members.values, max(total, 1))
+        counts = np.bincount(code.numbers(members) // code.width, minlength=total)
         return counts.reshape(sizes).astype(np.int32)
 
     return run

@@ -14,7 +14,6 @@ from penstock.kernels.sparse_rows import (
     invalid,
     is_increasing,
     on_arrays,
-    order_of,
     row_numbers,
 )
 
@@ -248,29 +247,30 @@ def _(node):
                 f"{len(out_indices)} and {len(indices)}"
             )
         result = np.zeros(len(indices), grad.dtype)
-        result[_rows_of(out_indices + start, indices, len(grad))] = grad
+        found, wanted = _matches(indices, out_indices + start)
+        if len(found) != len(grad):
+            raise errors.InternalError(
+                None,
+                None,
+                "Elements of backprop_val_grad aren't all propagated. "
+                f"Num elements:{len(grad)}, used: {len(found)}",
+            )
+        result[found] = grad[wanted]
         return result
 
     return run
 
 
-def _rows_of(wanted, indices, count):
-    """Where the wanted rows are among `indices`."""
-    numbers, wanted_numbers = row_numbers(indices, wanted)
-    order = order_of(numbers)
-    places = np.searchsorted(numbers, wanted_numbers, sorter=order)
-    found = np.minimum(places, max(len(numbers) - 1, 0))
-    if order is not None:
-        found = order[found]
-    used = int((numbers[found] == wanted_numbers).sum()) if len(numbers) else 0
-    if used != count:
-        raise errors.InternalError(
-            None,
-            None,
-            "Elements of backprop_val_grad aren't all propagated. "
-            f"Num elements:{count}, used: {used}",
-        )
-    return found
+def _matches(rows, others):
+    """The positions of rows that are among others too, and the positions of these."""
+    both = np.concatenate(row_numbers(rows, others))
+    # A stable sort merges lists in order, and leaves a row before the other one that equals it.
+    order = np.argsort(both, kind="stable")
+    ordered = both[order]
+    first, second = order[:-1], order[1:]
+    equal = ordered[1:] == ordered[:-1]
+    equal &= (first < len(rows)) & (second >= len(rows))
+    return first[equal], second[equal] - len(rows)
 
 
 # Rows without entries -------------------------------------------------------------------------

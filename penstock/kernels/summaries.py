@@ -28,8 +28,9 @@ def _(node):
                 + (f" (tag '{tags[()].decode()}')" if not tags.ndim else ""),
             )
         summary = proto.Summary()
-        for tag, number in zip(tags.reshape(-1), numbers.reshape(-1), strict=True):
-            summary.value.add(tag=tag.decode(), simple_value=float(number))
+        plain = numbers.astype(np.float64).reshape(-1).tolist()
+        for tag, number in zip(tags.reshape(-1).tolist(), plain, strict=True):
+            summary.value.add(tag=tag.decode(), simple_value=number)
         return _message(summary)
 
     return run

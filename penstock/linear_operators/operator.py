@@ -272,11 +272,15 @@ class LinearOperator(abc.ABC):
 
     def _checked(self, x: Any, name: str) -> Any:
         x = convert_to_tensor(x, name=name)
-        if x.dtype.base_dtype != self.dtype:
-            raise TypeError(
-                f"Expected argument to have dtype {self.dtype}.  Found: {x.dtype} in tensor {x}"
-            )
+        self._check_input_dtype(x)
         return x
+
+    def _check_input_dtype(self, arg: Any) -> None:
+        """TypeError for a tensor of another type; subclasses of users call it, too."""
+        if arg.dtype.base_dtype != self.dtype:
+            raise TypeError(
+                f"Expected argument to have dtype {self.dtype}.  Found: {arg.dtype} in tensor {arg}"
+            )
 
     # Solutions --------------------------------------------------------------------------------
 

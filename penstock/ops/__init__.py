@@ -153,6 +153,7 @@ _FAMILIES = (
     "quantization",
     "quantized",
     "audio",
+    "tensor_lists",
     "ctc",
     "sets",
     "lookup_tables",

@@ -61,7 +61,9 @@ def dropout(
         else:
             rate = _checked_rate(rate, dtype)
             scaled = RealDiv(x, Sub(constant(1, dtype), rate))
-        return _masked(scaled, rate, _noise_shape(x, noise_shape), seed)
+        kept = _masked(scaled, rate, _noise_shape(x, noise_shape), seed)
+        kept.set_shape(x.get_shape())  # a rate of unknown shape hides it
+        return kept
 
 
 def _checked_rate(rate: Any, dtype: Any) -> Tensor:
@@ -81,7 +83,10 @@ def _noise_shape(x: Tensor, given: Any) -> Any:
         return shape(x)
     if isinstance(given, Tensor):
         return given
-    wanted = TensorShape(given)
+    try:
+        wanted = TensorShape(given)
+    except (TypeError, ValueError):
+        return given  # sizes that are tensors
     own = x.get_shape()
     if own.ndims is not None and own.ndims == wanted.ndims:
         sizes = zip(wanted.as_list(), own.as_list(), strict=True)
@@ -95,6 +100,4 @@ def _masked(scaled: Tensor, rate: Any, noise_shape: Any, seed: int | None) -> Te
     dtype = scaled.dtype.base_dtype
     noise = random_uniform(noise_shape, seed=seed, dtype=dtype)
     kept = GreaterEqual(noise, rate)
-    result = SelectV2(kept, scaled, constant(0, dtype))
-    result.set_shape(scaled.get_shape())
-    return result
+    return SelectV2(kept, scaled, constant(0, dtype))

@@ -25,8 +25,9 @@ def _(op: Any, condition: Shape, t: Shape, e: Shape) -> Shape:
     data = merge_shapes(t, e)
     if condition is None or condition == () or data is None:
         return data
-    if len(condition) == 1 and len(data) > 1:  # one condition per row
-        return (merge_sizes(condition[0], data[0]), *data[1:])
+    if len(condition) == 1 and data:  # one condition per row: checked, but no source of sizes
+        merge_sizes(condition[0], data[0])
+        return data
     return merge_shapes(condition, data)
 
 

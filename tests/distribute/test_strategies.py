@@ -26,10 +26,8 @@ def test_outside_of_scopes_there_is_the_only_replica_of_the_default_strategy() -
     strategy, replica = distribute.get_strategy(), distribute.get_replica_context()
     assert strategy.num_replicas_in_sync == replica.num_replicas_in_sync == 1
     assert replica.strategy is strategy
-    assert (
-        not strategy.extended.variable_created_in_scope(tf.Variable(1.0))
-        or tf.distribute.get_cross_replica_context() is None
-    )
+    assert strategy.extended.variable_created_in_scope(tf.Variable(1.0))
+    assert distribute.get_cross_replica_context() is None
     seen = replica.merge_call(
         lambda merged, value: (merged, value, distribute.in_cross_replica_context()), args=(3,)
     )

@@ -276,3 +276,25 @@ def test_a_model_that_is_not_compiled():
     model = keras.Sequential([layers.Dense(1, input_shape=(2,))])
     with pytest.raises(RuntimeError, match="You must compile your model before"):
         model.fit(*data(), verbose=0)
+
+
+def test_each_epoch_mixes_its_samples_then_those_of_the_validation():
+    x, y = data(10)
+    np.random.seed(1)  # noqa: NPY002 Keras shuffles with it
+    linear_model().fit(x, y, epochs=2, validation_data=(x[:4], y[:4]), verbose=0)
+    random = np.random.RandomState(1)
+    for count in (10, 4, 10, 4):
+        random.shuffle(np.arange(count))
+    assert np.random.rand() == random.rand()  # noqa: NPY002
+
+
+def test_no_validation_once_training_has_been_stopped():
+    class StopAtOnce(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            self.model.stop_training = True
+
+    x, y = data()
+    history = linear_model().fit(
+        x, y, epochs=3, validation_data=(x, y), verbose=0, callbacks=[StopAtOnce()]
+    )
+    assert set(history.history) == {"loss"}

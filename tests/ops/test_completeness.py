@@ -156,6 +156,22 @@ TESTED_ELSEWHERE: dict[str, str] = {
         ],
         "tests/queues/test_coordinated_state.py",
     ),
+    # Handles can't be compared.
+    **dict.fromkeys(
+        [
+            "EmptyTensorList",
+            *(
+                f"TensorList{name}"
+                for name in (
+                    *("Reserve", "PushBack", "PopBack", "Length", "ElementShape", "Stack"),
+                    *("FromTensor", "GetItem", "SetItem", "Gather", "Scatter", "ScatterV2"),
+                    *("ScatterIntoExistingList", "Resize", "Concat", "ConcatV2", "Split"),
+                    "ConcatLists",
+                )
+            ),
+        ],
+        "tests/ops/test_tensor_lists.py",
+    ),
     # They call functions of the process that made them.
     **dict.fromkeys(("PyFunc", "PyFuncStateless", "EagerPyFunc"), "tests/ir/test_user_ops.py"),
 }

@@ -168,6 +168,16 @@ def test_the_last_restore_decides(tmp_path: Path) -> None:
         assert session.run(checkpoint.v) == 2.0
 
 
+class _Subclassed(tf.keras.Model):  # type: ignore[misc,name-defined]
+    def __init__(self) -> None:
+        super().__init__()
+        self._first = tf.keras.layers.Dense(1)
+        self.others = [tf.keras.layers.Dense(1, use_bias=False)]
+
+    def call(self, inputs: Any) -> Any:
+        return self.others[0](self._first(inputs))
+
+
 def test_layers_cells_templates_and_keras_models_have_keys() -> None:
     dense = tf.layers.Dense(2)
     dense(tf.ones([1, 3]))
@@ -178,7 +188,11 @@ def test_layers_cells_templates_and_keras_models_have_keys() -> None:
     model = tf.keras.Sequential(
         [tf.keras.layers.Dense(1, input_shape=(2,)), tf.keras.layers.ReLU()]
     )
-    root = tf.train.Checkpoint(dense=dense, cell=cell, template=template, model=model)
+    subclassed = _Subclassed()
+    subclassed(tf.ones([1, 2]))
+    root = tf.train.Checkpoint(
+        dense=dense, cell=cell, template=template, model=model, subclassed=subclassed
+    )
     _, message, _ = tracking.ObjectGraphView(root).serialize_object_graph()
     keys = {each.checkpoint_key for node in message.nodes for each in node.attributes}
     assert keys == {
@@ -195,6 +209,9 @@ def test_layers_cells_templates_and_keras_models_have_keys() -> None:
             "template/inside",
             "model/layer_with_weights-0/kernel",
             "model/layer_with_weights-0/bias",
+            "subclassed/_first/kernel",
+            "subclassed/_first/bias",
+            "subclassed/others/0/kernel",
         )
     }
 

@@ -53,7 +53,7 @@ def _tensor_pool_adjusted_model(model: Any, tensor_pool_fn: _Loss) -> Any:
         )
     else:
         inputs, data = tensor_pool_fn((model.generator_inputs, model.generated_data))
-    pooled = model._replace(generator_inputs=inputs, generated_data=data)
+    pooled: Any = model._replace(generator_inputs=inputs, generated_data=data)
     with tf.variable_scope(model.discriminator_scope, reuse=True):
         if isinstance(model, InfoGANModel):
             outputs, distributions = model.discriminator_and_aux_fn(data, inputs)

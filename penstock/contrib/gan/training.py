@@ -126,7 +126,7 @@ def gan_train_ops(
     return GANTrainOps(generator_op, discriminator_op, step_op, hooks)
 
 
-class RunTrainOpsHook(tf.train.SessionRunHook):  # type: ignore[misc]
+class RunTrainOpsHook(tf.train.SessionRunHook):
     """Runs operations a number of times before each step."""
 
     def __init__(self, train_ops: Any, train_steps: int):

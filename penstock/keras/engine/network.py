@@ -62,7 +62,10 @@ class Network(Layer):
         """The layers by the names that TensorFlow gives them in object-based checkpoints."""
         found: dict[str, Any] = {}
         with_weights = 0
-        for index, layer in enumerate(self.layers):
+        # The layers of a subclass have the names of its attributes.
+        is_stack = "_stack" in self.__dict__
+        layers = self.layers if is_stack or self.__dict__.get("_is_graph_network") else []
+        for index, layer in enumerate(layers):
             if layer.weights:
                 found[f"layer_with_weights-{with_weights}"] = layer
                 with_weights += 1

@@ -298,7 +298,8 @@ class TrainingLoops:
                 if self.stop_training:
                     break
             logs.update(zip(self.metrics_names, totals.means(), strict=True))
-            if validation is not None and _is_due(validation_freq, epoch):
+            is_due = not self.stop_training and _is_due(validation_freq, epoch)
+            if validation is not None and is_due:
                 results = self._validated(validation, validation_steps, batch_size, listeners)
                 names = [f"val_{name}" for name in self.metrics_names]
                 logs.update(zip(names, results, strict=True))
@@ -317,7 +318,8 @@ class TrainingLoops:
         else:
             arrays = [array for each in validation for array in each]
             count = arrays[0].shape[0]
-            source = _ArrayBatches(arrays, count, batch_size or 32, False)
+            # Mixed, as in TensorFlow: seeded programs get their later epochs' order from it.
+            source = _ArrayBatches(arrays, count, batch_size or 32, shuffle=steps is None)
             source.limit = steps
         return self._evaluate(source, verbose=0, listeners=listeners)
 

@@ -124,6 +124,8 @@ def _made(
     else:
         (full_name,) = op_list_to_dict([value], convert_variable_to_tensor=False)
         saveables = list(saveable_objects_for_op(value, key))
+        for saveable in saveables:
+            saveable.full_name = full_name  # type: ignore[attr-defined]  # programs ask for it
     for saveable in saveables:
         if key not in saveable.name:
             raise AssertionError(

@@ -93,8 +93,13 @@ CASES.append(
     )
 )
 NUMBERS = f32(4, 3)
-for options in ({"range_given": True}, {"range_given": True, "num_bits": 4}, {}):
-    CASES.append(Case("QuantizeAndDequantizeV4", (NUMBERS, *bounds(-1.0, 1.5)), options))
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {"range_given": True},
+    {"range_given": True, "num_bits": 4},
+    {},
+)
+for each in OPTIONS:
+    CASES.append(Case("QuantizeAndDequantizeV4", (NUMBERS, *bounds(-1.0, 1.5)), each))
 CASES += [
     Case(
         "QuantizeAndDequantizeV4",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.contrib.opt import VariableClippingOptimizer
+from penstock.contrib.opt.wrappers import VariableClippingOptimizer
 
 __all__ = ["clip_discriminator_weights", "clip_variables"]
 
