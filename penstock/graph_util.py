@@ -10,7 +10,6 @@ import numpy as np
 from penstock import dtypes
 from penstock.ir.graph import Graph
 from penstock.ir.importer import import_graph_def
-from penstock.ir.importer import import_graph_def
 from penstock.ir.operation import Operation
 from penstock.ir.tensor_codec import array_to_proto
 from penstock.platform import logging

@@ -57,7 +57,7 @@ def _size(dim: Any) -> int | None:
 
 
 def _whole(value: Any) -> int:
-    """The number that a size is given as; `units / 2` is a float and yet a whole number."""
+    """The number that a size is given as: `units / 2` is a float, and "12" a text, of one."""
     try:
         return operator.index(value)
     except TypeError:

@@ -1,7 +1,7 @@
 """Writes docs/compatibility.md: from the op registry, the API's names, and the notes beside it.
 
-    python tools/compatibility.py            writes the file
-    python tools/compatibility.py --check    says whether it is up to date
+python tools/compatibility.py            writes the file
+python tools/compatibility.py --check    says whether it is up to date
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ CENSUS = ROOT / "tests" / "api" / "census_symbols.csv"
 
 INTRODUCTION = """# What is compatible, and what is not there
 
-This page is written by `make docs`: the tables come from the op registry and from the API itself, the notes from `docs/compatibility_notes.md`.
+This page is written by `make docs`: the tables come from the op registry and from the API itself,
+the notes from `docs/compatibility_notes.md`.
 
-Penstock follows TensorFlow 1.x: op types, attrs and defaults of TensorFlow's own table (a test compares every registered op with it), node names and graphs as
-`tensorflow.compat.v1` builds them, values, gradients and error classes as recorded from a real TensorFlow 2.21.
+Penstock follows TensorFlow 1.x: op types, attrs and defaults of TensorFlow's own table (a test
+compares every registered op with it), node names and graphs as `tensorflow.compat.v1` builds them,
+values, gradients and error classes as recorded from a real TensorFlow 2.21.
 """
 
 
@@ -78,7 +80,8 @@ def census_table() -> str:
         [
             "## The API",
             "",
-            f"Of the {len(symbols)} symbols that at least 3 of 100 public TensorFlow 1.x repositories use, {there} are there.",
+            f"Of the {len(symbols)} symbols that at least 3 of 100 public TensorFlow 1.x "
+            f"repositories use, {there} are there.",
             "`penstock doctor program.py` lists what a program uses and what of it is missing.",
             "",
             "| missing | why, and what to use |",

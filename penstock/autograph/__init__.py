@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from penstock.autograph import experimental
@@ -15,4 +16,4 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 
 def trace(*args: Any) -> None:
     """Prints its arguments while the graph is built."""
-    print(*args)
+    sys.stdout.write(" ".join(str(each) for each in args) + "\n")

@@ -1,4 +1,4 @@
-"""What NumPy has removed since TensorFlow 1.x programs were written: names, ragged arrays."""
+"""What NumPy has removed since TensorFlow 1.x programs were written: names, arrays of old."""
 
 from __future__ import annotations
 
@@ -62,11 +62,17 @@ REMOVED: dict[str, Any] = {
 _MAKERS = ("array", "asarray", "asanyarray")
 
 
-def _taking_ragged(make: Callable[..., Any]) -> Callable[..., Any]:
-    """An array of objects where the lengths of the rows differ, which is an error since 1.24."""
+def _as_of_old(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes arrays as NumPy 1 did.
+
+    Rows of different lengths give an array of objects, an error since 1.24; `copy=False` copies
+    where it has to, an error since 2.0.
+    """
 
     @functools.wraps(make)
     def made(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("copy") is False:
+            kwargs["copy"] = None
         try:
             return make(*args, **kwargs)
         except ValueError as error:
@@ -89,5 +95,5 @@ def restore() -> list[str]:
                 restored.append(name)
     for name in _MAKERS:
         if not hasattr(getattr(np, name), "__wrapped__"):
-            setattr(np, name, _taking_ragged(getattr(np, name)))
+            setattr(np, name, _as_of_old(getattr(np, name)))
     return restored

@@ -71,6 +71,31 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.__spec__ = self._own_specs.pop(module)
 
 
+class _EstimatorFinder(_Finder):
+    """Finds the package `tensorflow_estimator`, which came with TensorFlow, where it is not there.
+
+    Its modules lie as in `tensorflow.python.estimator`, where they were before.
+    """
+
+    NAME = "tensorflow_estimator"
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname.split(".")[0] != self.NAME or self._module(fullname) is None:
+            return None
+        return importlib.util.spec_from_loader(fullname, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        module = self._module(spec.name)
+        assert module is not None
+        self._own_specs[module] = getattr(module, "__spec__", None)
+        return module
+
+    def _module(self, fullname: str) -> types.ModuleType | None:
+        return module_below(f"tensorflow{fullname.removeprefix(self.NAME)}")
+
+
 def module_below(fullname: str) -> types.ModuleType | None:
     """Penstock's module for a path below `tensorflow`."""
     path = fullname.split(".")[1:]
@@ -93,3 +118,4 @@ def install() -> None:
     for name in [each for each in sys.modules if each.split(".")[0] in NAMES]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Finder())
+    sys.meta_path.append(_EstimatorFinder())

@@ -54,6 +54,9 @@ NAMES: dict[str, str] = {
         inputs.inputs inputs.numpy_io inputs.pandas_io inputs.queues
         inputs.queues.feeding_functions inputs.queues.feeding_queue_runner keras model_fn
         run_config training util
+        head head.base_head head.binary_class_head head.multi_class_head head.multi_head
+        head.multi_label_head head.regression_head head.sequential_head hooks
+        hooks.basic_session_run_hooks hooks.hooks hooks.session_run_hook mode_keys
     """,
     "python.feature_column": """
         dense_features dense_features_v2 feature_column feature_column_lib feature_column_v2

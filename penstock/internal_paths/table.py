@@ -9,6 +9,7 @@ itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
@@ -223,6 +224,9 @@ python.estimator.early_stopping         estimator.early_stopping
 python.estimator.estimator              estimator.estimator estimator
 python.estimator.export.*               estimator.export estimator.export.signatures
 python.estimator.exporter               estimator.exporters
+python.estimator.head.base_head         estimator.heads estimator.heads.keys
+python.estimator.head.*                 estimator.heads
+python.estimator.hooks.*                train estimator
 python.estimator.inputs.*               estimator.inputs
 python.estimator.model_fn               estimator.estimator_spec estimator
 python.estimator.run_config             estimator.run_config estimator.cluster_task
@@ -615,6 +619,11 @@ def _is_module(source: str) -> bool:
 
 
 def _stands_for(pattern: str, path: str) -> bool:
+    """Whether `*` may be what a path has there: a module's name, of those that are known."""
     package = pattern.removesuffix(".*")
-    names = NAMES.get(package) if package != pattern else None
-    return names is None or path[len(package) + 1 :] in names.split()
+    if package == pattern:
+        return True
+    rest = path[len(package) + 1 :]
+    if package in NAMES:
+        return rest in NAMES[package].split()
+    return re.fullmatch(r"[a-z_][a-z0-9_]*", rest) is not None

@@ -24,18 +24,19 @@ _CATEGORIES = frozenset(
 
 
 @functools.cache
-def _script_runs():
-    """The first code point of each run of one script, and the scripts' numbers."""
+def _scripts():
+    """The number of the script of each code point, and at the end -1."""
     lines = _SCRIPTS.read_text(encoding="ascii").splitlines()[1:]
     starts, numbers = zip(*(line.split() for line in lines), strict=True)
-    return np.array([int(start, 16) for start in starts]), np.array(numbers, dtype=np.int32)
+    lengths = np.diff([int(start, 16) for start in starts], append=_CODE_POINTS)
+    return np.append(np.repeat(np.array(numbers, dtype=np.int32), lengths), np.int32(-1))
 
 
 def scripts_of(code_points):
     """ICU's number of the script of each code point, -1 for what is no code point."""
-    starts, numbers = _script_runs()
-    found = numbers[np.searchsorted(starts, code_points, side="right") - 1]
-    return np.where((code_points >= 0) & (code_points < _CODE_POINTS), found, np.int32(-1))
+    # Negative numbers are large ones without a sign.
+    unsigned = np.asarray(code_points).astype(np.int64, copy=False).view(np.uint64)
+    return _scripts()[np.minimum(unsigned, _CODE_POINTS)]
 
 
 @functools.cache

@@ -70,6 +70,8 @@ def _move_towards_square(mean, x, weight):
 
 def _shrunk(x, amount):
     """x moved towards zero by `amount`, but not past it; overwrites x."""
+    if type(amount) is float and amount >= 0 and x.dtype in _FUSED:
+        return torch._C._nn.softshrink(x, amount)
     return torch.sub(x.abs(), amount).clamp_min_(0).mul_(x.sign_())
 
 

@@ -285,7 +285,8 @@ class _Collapse:
         for node in header:
             self._take(node, header, named)
         predicate = named.get(self.condition.inputs[0], self.condition.inputs[0])
-        return StepGraph([*inputs, *header], list(inputs), [predicate], _effects(header, [predicate]))
+        effects = _effects(header, [predicate])
+        return StepGraph([*inputs, *header], list(inputs), [predicate], effects)
 
     def _body_graph(
         self,

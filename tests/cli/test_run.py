@@ -181,6 +181,55 @@ def test_names_that_python_and_numpy_have_dropped(run):
     assert result.returncode == 0, result.stderr
 
 
+def test_arrays_as_numpy_made_them(run):
+    result = run(
+        """
+        import numpy as np
+        ragged = np.array([[1, 2], [3]])
+        assert ragged.dtype == object and ragged.shape == (2,) and ragged[1] == [3]
+        assert np.asarray([np.zeros(2), np.zeros(3)]).shape == (2,)
+        assert np.array([1, 2], copy=False).tolist() == [1, 2]
+        try:
+            np.array([[1, 2], [3]], dtype=np.float32)
+        except ValueError:
+            print("refused")
+        """
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "refused\n"
+
+
+def test_import_star_gives_the_public_names(run):
+    result = run(
+        """
+        import builtins
+        from tensorflow import *
+        with Session() as session:
+            builtins.print(session.run(constant(1) + 1), estimator.Estimator.__name__)
+        builtins.print([name for name in ("ops", "kernels", "ir", "namespaces") if name in dir()])
+        """
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "2 Estimator\n[]\n"
+
+
+def test_the_package_tensorflow_estimator(run):
+    result = run(
+        """
+        import tensorflow as tf
+        from tensorflow_estimator import estimator
+        from tensorflow_estimator.python.estimator import estimator as estimator_lib
+        from tensorflow_estimator.python.estimator.head import regression_head
+        from tensorflow_estimator.python.estimator.canned import dnn
+        assert estimator is tf.estimator
+        assert estimator_lib.Estimator is tf.estimator.Estimator
+        assert regression_head.RegressionHead is tf.estimator.RegressionHead
+        assert dnn.DNNClassifier is tf.estimator.DNNClassifier
+        """
+    )
+    assert result.returncode == 0, result.stderr
+
+
 def test_images_as_scipy_misc_gave_them(run, tmp_path):
     result = run(
         """

@@ -98,7 +98,7 @@ def test_training_follows_ranges() -> None:
             assert (low, high) == (kernel.min(), kernel.max())
             top = np.maximum(np.ones([2, 3]) @ kernel, 0).max()
             average = session.run(variables["dense/act_quant/max"])
-            assert average == pytest.approx(top, rel=1e-4)  # without the bias to where it began
+            assert average == pytest.approx(top, rel=1e-2)  # of rounded weights, no trace of 6
             losses = [session.run([loss, train_op], {x: np.ones([2, 3])})[0] for _ in range(20)]
     assert losses[-1] < losses[0]
 

@@ -81,3 +81,17 @@ def test_says_that_there_are_no_tpus() -> None:
 def test_internal_paths() -> None:
     assert tpu_config.RunConfig is tpu.RunConfig
     assert tpu_estimator.TPUEstimatorSpec is tpu.TPUEstimatorSpec
+
+
+def test_outside_of_a_tpu_computation_there_are_no_shards() -> None:
+    from penstock.contrib.tpu.python.ops import tpu_ops
+    from penstock.python.tpu import tpu_function
+
+    context = tpu_function.get_tpu_context()
+    assert context.number_of_shards is None
+    with tpu_function.tpu_shard_context(8):
+        assert context.number_of_shards == 8
+        with pytest.raises(NotImplementedError, match="nested"), tpu_function.tpu_shard_context(2):
+            pass
+    assert context.number_of_shards is None
+    assert tpu_ops.cross_replica_sum is tpu.cross_replica_sum

@@ -31,6 +31,7 @@ class TestCond:
         assert session.run(result, {pred: False})["a"].tolist() == [-1.0, -2.0]
         assert tf.cond(pred, lambda: [x], lambda: [x]).shape.as_list() == [2]
         assert isinstance(tf.cond(pred, lambda: [x], lambda: [x], strict=True), list)
+        assert tf.cond(pred, lambda: [x], lambda: x).shape.as_list() == [2]
 
     def test_gradients(self, session):
         x = tf.placeholder(tf.float32, [])
@@ -54,12 +55,21 @@ class TestCond:
             tf.cond(True, lambda: x, lambda: x)
         with pytest.raises(TypeError, match="callable"):
             tf.cond(x > 0, x, lambda: x)
-        with pytest.raises(TypeError, match="same type"):
+        with pytest.raises(TypeError, match="true_fn argument required"):
+            tf.cond(x > 0, None, lambda: x)
+        with pytest.raises(TypeError, match="true_fn and fn1 may not be set simultaneously"):
+            tf.cond(x > 0, lambda: x, lambda: x, fn1=lambda: x)
+        with pytest.raises(ValueError, match="same type"):
             tf.cond(x > 0, lambda: x, lambda: tf.constant(1))
         with pytest.raises(ValueError, match="return value"):
             tf.cond(x > 0, lambda: None, lambda: None)
-        with pytest.raises(ValueError, match="same structure"):
-            tf.cond(x > 0, lambda: [x, x], lambda: [x])
+        for one, other in (([x, x], [x]), ({"a": x}, {"b": x}), ([x, [x]], [[x], x])):
+            with pytest.raises(ValueError, match="Incompatible return values"):
+                tf.cond(x > 0, lambda one=one: one, lambda other=other: other)
+        with pytest.raises(TypeError, match="Incompatible return types"):
+            tf.cond(x > 0, lambda: [x, x], lambda: (x, x))
+        with pytest.raises(ValueError, match="same nested structure"):
+            tf.cond(x > 0, lambda: [x], lambda: x, strict=True)
         inner = []
         tf.cond(x > 0, lambda: inner.append(x + 1.0) or inner[0], lambda: x)
         with pytest.raises(ValueError, match="not fetchable"):

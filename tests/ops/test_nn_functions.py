@@ -192,6 +192,13 @@ def test_dropout_of_whole_rows_by_a_fed_rate() -> None:
     assert 0 < np.count_nonzero(dropped[:, 0]) < 50
 
 
+def test_dropout_keeps_the_shape_whatever_the_rate_is() -> None:
+    x = tf.placeholder(tf.float32, [None, 4])
+    assert tf.nn.dropout(x, tf.placeholder(tf.float32)).shape.as_list() == [None, 4]
+    rows = tf.nn.dropout(x, 0.5, noise_shape=[tf.shape(x)[0], 1])
+    assert rows.shape.as_list() == [None, 4]
+
+
 # Embeddings ---------------------------------------------------------------------------------------
 
 TABLE = _numbers(10, 3)

@@ -57,7 +57,7 @@ FAMILY: Family = {
     "Cross": lambda n: takes(f32(n // 3, 3), f32(n // 3, 3)),
     **alike("CheckNumerics CheckNumericsV2", lambda n: takes(f32(n), message="bad")),
     "RandomGammaGrad": lambda n: takes(f32(n, lo=0.5, hi=4), f32(n, lo=0.5, hi=4)),
-    "DeepCopy": lambda n: takes(f32(n)),
+    **alike("DebugGradientIdentity DeepCopy", lambda n: takes(f32(n))),
     "Dequantize": lambda n: takes(u8(0, 255, n).astype([("quint8", "u1")]), *_ends()),
     "FakeQuantWithMinMaxArgs": lambda n: takes(f32(n)),
     "FakeQuantWithMinMaxArgsGradient": lambda n: takes(f32(n), f32(n)),

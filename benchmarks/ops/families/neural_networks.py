@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.ops.trial import Family, alike, takes
+from benchmarks.ops.trial import Family, alike, side, takes
 from tests.ops.case import array, f32, i32, i64
 
 _CHANNELS = 16
@@ -13,6 +13,8 @@ _ONE_3D = {"strides": [1, 1, 1, 1, 1], "padding": "SAME"}
 _POOL = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
 _POOL_3D = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": "VALID"}
 _HALVES = array([1, 2, 2, 1], "int32")
+_PADDINGS = array([[0, 0], [1, 1], [1, 1], [0, 0]], "int32")
+_PADDED = {"mode": "REFLECT", "strides": [1, 1, 1, 1], "padding": "VALID"}
 
 
 def _image(n: int) -> tuple[int, int, int, int]:
@@ -23,6 +25,16 @@ def _image(n: int) -> tuple[int, int, int, int]:
 def _half(n: int) -> tuple[int, int, int, int]:
     batch, height, width, channels = _image(n)
     return batch, height // 2, width // 2, channels
+
+
+def _one_image(n: int) -> tuple[np.ndarray]:
+    edge = side(n // _CHANNELS)
+    return (f32(1, edge, edge, _CHANNELS),)
+
+
+def _cuts(n: int) -> list[np.ndarray]:
+    """Where the rows and columns of images are cut to pool each two of them."""
+    return [np.arange(0, size + 1, 2) for size in _image(n)[1:3]]
 
 
 def _volume(n: int) -> tuple[int, int, int, int, int]:
@@ -177,6 +189,27 @@ FAMILY: Family = {
     "AvgPool3DGrad": lambda n: takes(_ix(_volume(n)), f32(*_half_volume(n)), **_POOL_3D),
     "MaxPool3DGrad": lambda n: takes(*_maxima_3d(n), f32(*_half_volume(n)), **_POOL_3D),
     "MaxPool3DGradGrad": lambda n: takes(*_maxima_3d(n), f32(*_volume(n)), **_POOL_3D),
+    "ExtractVolumePatches": lambda n: takes(
+        f32(*_volume(n // 8)), ksizes=[1, 2, 2, 2, 1], strides=[1, 1, 1, 1, 1], padding="SAME"
+    ),
+    "Conv3DBackpropInput": lambda n: takes(
+        f32(*_volume(n)), _filter(3, 3, 3), f32(*_volume(n)), **_ONE_3D
+    ),
+    "Conv3DBackpropFilter": lambda n: takes(
+        f32(*_volume(n)), _filter(3, 3, 3), f32(*_volume(n)), **_ONE_3D
+    ),
+    "FusedPadConv2D": lambda n: takes(*_one_image(n), _PADDINGS, _filter(3, 3), **_PADDED),
+    "FusedResizeAndPadConv2D": lambda n: takes(
+        *_one_image(n), _ix(_one_image(n)[0].shape[1:3]), _PADDINGS, _filter(3, 3), **_PADDED
+    ),
+    **alike(
+        "FractionalAvgPool FractionalMaxPool",
+        lambda n: takes(f32(*_image(n)), pooling_ratio=[1.0, 1.5, 1.5, 1.0]),
+    ),
+    "FractionalAvgPoolGrad": lambda n: takes(
+        array(list(_image(n)), "int64"), f32(*_half(n)), *_cuts(n)
+    ),
+    "FractionalMaxPoolGrad": lambda n: takes(*_maxima(n), f32(*_half(n)), *_cuts(n)),
     **alike("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3", lambda n: takes(*_normalised(n))),
     **alike(
         "FusedBatchNormGrad FusedBatchNormGradV2",

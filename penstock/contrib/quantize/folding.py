@@ -111,6 +111,14 @@ def _moving_average(graph: Graph, statistic: Any) -> tuple[Any, Any]:
     raise ValueError(f"Folding batch norms failed, no moving average of {statistic.name}.")
 
 
+def _hold(frozen: Any, decay: Any, name: str) -> None:
+    """Lets a moving average stay as it is, once statistics are frozen."""
+    takers = list(decay.consumers())
+    held = smart_cond(frozen, lambda: 0.0, lambda: decay, name=name)
+    if held is not decay:
+        reroute_tensor(held, decay, takers)
+
+
 def _corrections(
     graph: Graph, found: _Normalization, mean: Any, variance: Any, freeze_delay: int | None
 ) -> tuple[Any, Any, Any]:
@@ -128,14 +136,8 @@ def _corrections(
         frozen: Any = False
         if freeze_delay is not None:
             frozen = tf.greater_equal(quantization_step(), freeze_delay, name="use_moving_average")
-        for decay, name in (
-            (mean_decay, "freeze_moving_mean"),
-            (variance_decay, "freeze_moving_var"),
-        ):
-            takers = list(decay.consumers())
-            held = smart_cond(frozen, lambda: 0.0, lambda decay=decay: decay, name=name)
-            if held is not decay:
-                reroute_tensor(held, decay, takers)
+        _hold(frozen, mean_decay, "freeze_moving_mean")
+        _hold(frozen, variance_decay, "freeze_moving_var")
         reciprocal = smart_cond(
             frozen, lambda: tf.ones(scale.shape), lambda: reciprocal, name="correction_recip"
         )
