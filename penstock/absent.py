@@ -15,7 +15,7 @@ from typing import Any
 REASONS: dict[str, str] = {
     "tf.contrib.eager": "Penstock runs graphs: build one, and run it in a tf.Session.",
     "tf.autograph.to_code": "Python code is not converted to graphs.",
-    "tf.autograph.to_graph": "Python code is not converted to graphs: use tf.cond and tf.while_loop.",
+    "tf.autograph.to_graph": "Python code is not converted: use tf.cond and tf.while_loop.",
     "tf.load_op_library": "Libraries of compiled ops are made for one TensorFlow; write the op as "
     "docs/adding-an-op.md shows, or use tf.py_func.",
     "tf.load_library": "Libraries of compiled ops are made for one TensorFlow.",
@@ -244,6 +244,53 @@ REASONS: dict[str, str] = {
             for name in "TPUGANEstimator StarGANEstimator get_latent_gan_estimator".split()
         ],
         "Write a model_fn with tf.contrib.gan.gan_train_ops, or use GANEstimator.",
+    ),
+    **dict.fromkeys(
+        [
+            f"tf.contrib.cudnn_rnn.{name}"
+            for name in (
+                "CudnnLSTMSaveable CudnnGRUSaveable CudnnRNNReluSaveable CudnnRNNTanhSaveable "
+                "CudnnParamsFormatConverterLSTM CudnnParamsFormatConverterGRU "
+                "CudnnParamsFormatConverterTanh CudnnParamsFormatConverterRelu"
+            ).split()
+        ],
+        "Weights are variables of their own, under the names that TensorFlow saves them by.",
+    ),
+    "tf.contrib.losses.metric_learning.cluster_loss": "Use triplet_semihard_loss or "
+    "lifted_struct_loss.",
+    "tf.contrib.solvers.lanczos": "Use tf.svd, or tf.contrib.solvers.least_squares.cgls.",
+    "tf.contrib.memory_stats": "nvidia-smi tells the memory of a GPU, and `tracing` that of steps.",
+    "tf.contrib.constrained_optimization": "Write the Lagrangian: a variable for each constraint, "
+    "with the sign of its gradient turned.",
+    "tf.contrib.factorization": "Clustering and factorization are not there: use scikit-learn.",
+    "tf.contrib.integrate": "Step with tf.while_loop, or integrate with SciPy.",
+    "tf.contrib.input_pipeline": "Use tf.data.",
+    "tf.contrib.autograph": "Python code is not converted to graphs: use tf.cond and "
+    "tf.while_loop.",
+    **dict.fromkeys(
+        [
+            f"tf.contrib.image.{name}"
+            for name in (
+                "bipartite_match connected_components dense_image_warp interpolate_bilinear "
+                "interpolate_spline sparse_image_warp adjust_hsv_in_yiq random_hsv_in_yiq "
+                "single_image_random_dot_stereograms"
+            ).split()
+        ],
+        "Warp with tf.contrib.image.transform, or gather pixels with tf.gather_nd.",
+    ),
+    **dict.fromkeys(
+        ["tf.contrib.nn.rank_sampled_softmax_loss", "tf.contrib.nn.sampled_sparse_softmax_loss"],
+        "Use tf.nn.sampled_softmax_loss.",
+    ),
+    **dict.fromkeys(
+        [
+            f"tf.contrib.opt.{name}"
+            for name in (
+                "AGNOptimizer AGNCustomGetter RegAdagradOptimizer AdamGSOptimizer "
+                "LazyAdamGSOptimizer ShampooWOptimizer"
+            ).split()
+        ],
+        "Use tf.train.AdamOptimizer, tf.train.AdagradOptimizer or tf.contrib.opt.AdamWOptimizer.",
     ),
     "tf.contrib.opt.GGTOptimizer": "Use tf.train.AdamOptimizer.",
     "tf.contrib.opt.ShampooOptimizer": "Use tf.train.AdamOptimizer.",

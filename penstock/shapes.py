@@ -67,7 +67,8 @@ def _whole(value: Any) -> int:
             "Dimension value must be integer or None or have an __index__ method, got value "
             f"{value!r} with type {type(value)}"
         )
-    whole = int(value)
+    number: Any = value  # a Real has __int__, which its type does not say
+    whole = int(number)
     if isinstance(value, numbers.Real) and whole != value:
         raise ValueError(f"Ambiguous dimension: {value}")
     return whole

@@ -105,6 +105,17 @@ contrib.gan.python.eval.python.*        contrib.gan.eval
 contrib.gan.python.estimator.python.*   contrib.gan.estimator
 contrib.gan.python.*                    contrib.gan.*
 contrib.graph_editor.util               contrib.graph_editor.elements
+contrib.cudnn_rnn.python                contrib.cudnn_rnn
+contrib.cudnn_rnn.python.layers         contrib.cudnn_rnn
+contrib.cudnn_rnn.python.layers.cudnn_rnn contrib.cudnn_rnn contrib.cudnn_rnn.layers
+contrib.cudnn_rnn.python.ops.cudnn_rnn_ops contrib.cudnn_rnn contrib.cudnn_rnn.layers
+contrib.losses.python.metric_learning   contrib.losses.metric_learning
+contrib.losses.python.metric_learning.metric_loss_ops contrib.losses.metric_learning
+contrib.solvers.python                  contrib.solvers
+contrib.solvers.python.ops              contrib.solvers
+contrib.solvers.python.ops.least_squares contrib.solvers.conjugate_gradients
+contrib.solvers.python.ops.linear_equations contrib.solvers.conjugate_gradients
+contrib.solvers.python.ops.util         contrib.solvers.operators
 contrib.quantize.python                 contrib.quantize
 contrib.quantize.python.graph_matcher   contrib.quantize.graph_matcher
 contrib.quantize.python.quant_ops       contrib.quantize.ranges

@@ -165,7 +165,8 @@ class Pooling:
         for offsets in itertools.product(*map(range, self.windows)):
             along = zip(offsets, self.strides, sizes, strict=True)
             cuts = [slice(at, at + stride * (size - 1) + 1, stride) for at, stride, size in along]
-            yield image[(slice(None), slice(None), *cuts)]
+            place = (slice(None), slice(None), *cuts)
+            yield image[place]
 
     def _mean_of_slices(self, image):
         sizes = window.output_sizes(

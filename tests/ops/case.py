@@ -85,8 +85,8 @@ class Case:
         largest expected number if that is above one, since errors of sums grow with it.
       outputs: Numbers of the outputs to compare, where the others are undefined. None: all.
       shape_only: Compare types and shapes but not values, for random ops.
-      static_shapes: Whether static shapes are compared; False where TensorFlow's rule gives one that
-        the value doesn't have.
+      static_shapes: Whether static shapes are compared; False where TensorFlow's rule gives one
+        that the value doesn't have.
       fails: TensorFlow must refuse the case, and Penstock with an error of the same class.
       numeric: Whether a float64 case's gradient is also compared with finite differences; False
         for an op whose gradient is by design not its derivative.

@@ -36,7 +36,7 @@ def main(tf):
     variables = tf.trainable_variables()
     gradients, norm = tf.clip_by_global_norm(tf.gradients(loss, variables), 1.0)
     optimizer = tf.train.MomentumOptimizer(0.5, 0.9)
-    train = optimizer.apply_gradients(zip(gradients, variables))
+    train = optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
     results = [[variable.name for variable in variables]]
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
