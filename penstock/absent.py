@@ -259,7 +259,7 @@ REASONS: dict[str, str] = {
     "tf.contrib.losses.metric_learning.cluster_loss": "Use triplet_semihard_loss or "
     "lifted_struct_loss.",
     "tf.contrib.solvers.lanczos": "Use tf.svd, or tf.contrib.solvers.least_squares.cgls.",
-    "tf.contrib.memory_stats": "nvidia-smi tells the memory of a GPU, and `tracing` that of steps.",
+    "tf.contrib.memory_stats": "nvidia-smi tells the memory of a GPU.",
     "tf.contrib.constrained_optimization": "Write the Lagrangian: a variable for each constraint, "
     "with the sign of its gradient turned.",
     "tf.contrib.factorization": "Clustering and factorization are not there: use scikit-learn.",

@@ -26,7 +26,8 @@ def _because(reason: str, op_types: str) -> None:
 _because(
     "TensorFlow removed the op from its graphs: there is nothing to compare with",
     """
-    AdjustContrast BatchCholesky BatchCholeskyGrad BatchFFT BatchFFT2D BatchFFT3D BatchIFFT
+    AdjustContrast BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad
+    Conv3DBackpropFilter Conv3DBackpropInput TileGrad BatchCholesky BatchCholeskyGrad BatchFFT BatchFFT2D BatchFFT3D BatchIFFT
     BatchIFFT2D BatchIFFT3D BatchMatrixBandPart BatchMatrixDeterminant BatchMatrixDiag
     BatchMatrixDiagPart BatchMatrixInverse BatchMatrixSetDiag BatchMatrixSolve BatchMatrixSolveLs
     BatchMatrixTriangularSolve BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd MatrixExponential
@@ -35,7 +36,7 @@ _because(
 )
 _because(
     "TensorFlow has no kernel for CPUs",
-    "CTCLossV2 MaxPoolGradGradWithArgmax",
+    "CTCLossV2 MaxPoolGradGradWithArgmax QuantizedReluX",
 )
 _because(
     "a part of a loop or a branch: `benchmarks.run` measures whole steps",
@@ -47,7 +48,7 @@ _because(_CALLS_A_FUNCTION, "PyFunc PyFuncStateless EagerPyFunc FakeParam")
 _because(
     "reads or writes files: it measures the disk",
     """
-    GenerateVocabRemapping InitializeTableFromTextFile InitializeTableFromTextFileV2
+    GenerateVocabRemapping ImmutableConst InitializeTableFromTextFile InitializeTableFromTextFileV2
     LoadAndRemapMatrix MatchingFiles MergeV2Checkpoints ReadFile Restore RestoreSlice RestoreV2
     Save SaveSlices SaveV2 WriteFile DatasetToTFRecord ExperimentalDatasetToTFRecord
     """,
@@ -73,33 +74,6 @@ _because(
     "the same kernel as LookupTableExportV2, behind a handle of the old kind", "LookupTableExport"
 )
 _because("its encoder is not among the ops", "DecodeGif")
-_because(
-    "no inputs written for it yet",
-    """
-    BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad Conv3DBackpropFilter
-    Conv3DBackpropInput DebugGradientIdentity ExtractVolumePatches FractionalAvgPool
-    FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad FusedPadConv2D
-    FusedResizeAndPadConv2D ImmutableConst TileGrad
-    QuantizeAndDequantizeV4
-    QuantizeAndDequantizeV4Grad
-    QuantizeDownAndShrinkRange
-    QuantizedAdd
-    QuantizedAvgPool
-    QuantizedBiasAdd
-    QuantizedConcat
-    QuantizedConv2D
-    QuantizedMatMul
-    QuantizedMaxPool
-    QuantizedMul
-    QuantizedRelu
-    QuantizedRelu6
-    QuantizedReluX
-    QuantizedReshape
-    RequantizationRange
-    Requantize
-    """,
-)
-
 # What these families work on: prefixes of names, since each has a dozen of ops.
 _STRUCTURES = (
     *(

@@ -1,5 +1,6 @@
 """`tf.contrib.image`: projective transforms of images."""
 
+from penstock.contrib import lazy_paths
 from penstock.ops.image_transforms import (
     angles_to_projective_transforms,
     compose_transforms,
@@ -21,3 +22,5 @@ __all__ = [
     "translate",
     "translations_to_projective_transforms",
 ]
+
+__getattr__ = lazy_paths.resolver(__name__)

@@ -149,6 +149,7 @@ contrib.tpu.python                      contrib.tpu
 contrib.tpu.python.ops                  contrib.tpu
 contrib.tpu.python.ops.tpu_ops          contrib.tpu internal_paths.generated_ops
 contrib.tpu.python.tpu                  contrib.tpu
+contrib.tpu.python.tpu.topology         contrib.tpu.topology
 contrib.tpu.python.tpu.tpu_function     contrib.tpu.tpu_function
 contrib.tpu.python.tpu.*                contrib.tpu
 
@@ -523,6 +524,7 @@ python.tools.strip_unused_lib           tools.strip_unused_lib
 python.tpu                              contrib.tpu
 python.tpu.ops                          contrib.tpu
 python.tpu.ops.tpu_ops                  contrib.tpu internal_paths.generated_ops
+python.tpu.topology                     contrib.tpu.topology
 python.tpu.tpu_function                 contrib.tpu.tpu_function
 python.tpu.*                            contrib.tpu
 

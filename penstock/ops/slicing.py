@@ -87,11 +87,11 @@ def _(op: Operation, x: Shape, begin: Shape, size: Shape) -> Shape:
     if given is not None and given.size and given.min() < -1:
         raise ValueError(f"Invalid value in tensor used for shape: {given.min()}")
     sizes = constant_shape(op.inputs[2]) or (None,) * len(x)
-    starts = constant_value(op.inputs[1])
+    starts = constant_shape(op.inputs[1])
     if starts is None or given is None:
         return sizes
     return tuple(
-        n if n is not None or size is None else _rest(size, int(start))
+        n if n is not None or size is None or start is None else _rest(size, start)
         for n, size, start in zip(sizes, x, starts, strict=True)
     )
 

@@ -137,7 +137,7 @@ class VariableStore:
             )
         variable = _made(name, request, partition_info)
         self._vars[name] = variable
-        if request.regularizer is not None:
+        if request.regularizer:  # an empty dict of regularizers is none, too
             _add_regularization(name, variable, request.regularizer)
         return variable
 

@@ -63,5 +63,28 @@ def test_functions_that_are_never_converted():
 
     marked = tf.autograph.experimental.do_not_convert
     assert marked(double)(2) == marked()(double)(2) == 4
-    with pytest.raises(AttributeError, match="tf.while_loop"):
-        tf.autograph.to_graph(double)
+    assert not hasattr(tf.autograph, "to_graph")
+
+
+def test_inner_functions_of_recurrent_networks():
+    from penstock.contrib.seq2seq.python.ops import decoder, helper
+    from penstock.python.ops import rnn, rnn_cell_impl
+
+    import penstock as tf
+
+    with tf.Graph().as_default():
+        x = tf.zeros([2, 3, 4])
+        for module in (rnn, decoder, helper):
+            assert module._transpose_batch_time(x).shape.as_list() == [3, 2, 4]
+        assert rnn._best_effort_input_batch_size([x]) == 3
+        assert rnn._infer_state_dtype(None, (x, x)) is tf.float32
+        assert rnn_cell_impl._concat(2, [3], static=True) == [2, 3]
+        assert rnn_cell_impl._zero_state_tensors(5, 2, tf.float32).shape.as_list() == [2, 5]
+        assert rnn_cell_impl._like_rnncell(tf.nn.rnn_cell.GRUCell(2))
+        assert not rnn_cell_impl._like_rnncell(x)
+
+
+def test_the_path_of_lookup_tables():
+    from penstock.python.ops import lookup_ops
+
+    assert callable(lookup_ops.index_table_from_file)

@@ -143,3 +143,11 @@ def test_pass_through_and_recomputed_gradients():
         kept = tf.gradients(function(x), [x, weight])
         for ours, theirs in zip(*session.run([again, kept]), strict=True):
             np.testing.assert_allclose(ours, theirs)
+
+
+def test_a_number_among_the_xs_has_no_gradient():
+    x = tf.constant(2.0)
+    with tf.Session() as session:
+        found = tf.gradients(3.0 * x, [0.65, x])
+        assert found[0] is None
+        assert session.run(found[1]) == 3.0

@@ -146,6 +146,19 @@ class TestFeeds:
         zeros = tf.zeros(shape)
         assert session.run(tf.raw_ops.Shape(input=zeros), {shape: [4, 5]}).tolist() == [4, 5]
 
+    def test_a_fetch_of_a_fed_tensor_gives_what_was_fed(self, session):
+        mode = tf.placeholder_with_default("train", [])
+        fed, through = session.run([mode, tf.identity(mode)], {mode: "eval"})
+        assert isinstance(fed, np.ndarray) and fed == "eval" and through == b"eval"
+        number = tf.placeholder(tf.float32)
+        array = np.ones(2, np.float32)
+        assert session.run(number, {number: array}) is array
+        assert session.run(number, {number: 3}).dtype == np.float32
+        sparse = tf.sparse_placeholder(tf.float32)
+        value = tf.SparseTensorValue([[0]], [1.0], [2])
+        assert session.run(sparse, {sparse: value}).values.tolist() == [1.0]
+        assert session.make_callable(mode, [mode])("infer") == "infer"
+
     def test_wrong_feeds(self, session):
         x = tf.placeholder(tf.float32, [None, 2], name="x")
         n = tf.placeholder(tf.int32, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,8 @@ def test_a_subclass_uses_what_it_defines() -> None:
     assert run([one.variance(), one.cdf(1.0), one.survival_function(1.0)]) == [9, 1, 0]
     with pytest.raises(NotImplementedError, match="mean is not implemented: Constant"):
         one.mean()
+
+
+def test_arguments_can_be_inspected() -> None:
+    arguments = inspect.getfullargspec(tf.distributions.Normal.__init__).args
+    assert arguments == ["self", "loc", "scale", "validate_args", "allow_nan_stats", "name"]

@@ -421,3 +421,18 @@ def test_smart_cond_decides_what_it_can() -> None:
         chosen("yes")
     with pytest.raises(TypeError, match="must be callable"):
         smart_cond.smart_cond(True, 1, 2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "layer", [lambda: core.Dropout(0.5, seed=1), lambda: normalization.BatchNormalization()]
+)
+def test_training_of_none_is_the_learning_phase(layer: Any) -> None:
+    x = tf.constant(np.arange(12.0, dtype=np.float32).reshape(4, 3))
+    y = layer()(x, training=None)
+    phase = tf.get_default_graph().get_tensor_by_name("keras_learning_phase:0")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        used, inputs = session.run([y, x])
+        trained = session.run(y, {phase: True})
+    np.testing.assert_allclose(used, inputs, rtol=1e-3)
+    assert not np.allclose(trained, inputs, rtol=1e-3)

@@ -165,3 +165,11 @@ def test_sort_and_argsort():
             tf.sort(values, direction="UP")
         found = tf.searchsorted([[1, 3, 5], [2, 4, 6]], [[3, 9], [3, 4]], side="right")
         assert session.run(found).tolist() == [[2, 3], [1, 2]]
+
+
+def test_the_shape_of_a_slice_that_begins_at_a_tensor() -> None:
+    x, start = tf.placeholder(tf.float32, [3, 5]), tf.placeholder(tf.int32, [])
+    assert tf.slice(x, [start, 1], [1, -1]).shape.as_list() == [1, 4]
+    assert tf.slice(x, [start, 1], [-1, 2]).shape.as_list() == [None, 2]
+    with pytest.raises(ValueError, match="Negative dimension size"):
+        tf.slice(x, [start, 6], [1, -1])

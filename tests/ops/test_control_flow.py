@@ -238,3 +238,16 @@ class TestLoopGradients:
             lambda i, y: i < 3, lambda i, y: (i + 1, y * x), [0, x], back_prop=False
         )
         assert tf.gradients(y, x) == [None]
+
+    def test_shape_invariants_of_a_dict_go_by_key(self, session):
+        start = {"b": tf.zeros([0, 3]), "a": tf.zeros([2])}
+        shapes = {"b": tf.TensorShape([None, 3]), "a": tf.TensorShape([2])}
+
+        def body(i, state):
+            return i + 1, {"b": tf.pad(state["b"], [[1, 0], [0, 0]]), "a": state["a"] + 1}
+
+        _, found = tf.while_loop(
+            lambda i, _: i < 2, body, [0, start], shape_invariants=[tf.TensorShape([]), shapes]
+        )
+        assert found["b"].shape.as_list() == [None, 3]
+        assert session.run(found["b"]).shape == (2, 3)

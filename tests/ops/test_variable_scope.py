@@ -186,3 +186,8 @@ def test_the_error_says_where_the_variable_was_made():
     tf.get_variable("w", [2])
     with pytest.raises(ValueError, match=r"Originally defined at: .*test_variable_scope\.py:\d+"):
         tf.get_variable("w", [2])
+
+
+def test_an_empty_regularizer_is_none():
+    tf.get_variable("w", [2], regularizer={})
+    assert tf.losses.get_regularization_losses() == []

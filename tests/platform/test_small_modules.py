@@ -92,3 +92,12 @@ def test_what_version_1_does_anyway_can_be_asked_for() -> None:
     tf.disable_eager_execution()
     tf.disable_control_flow_v2()
     assert not tf.control_flow_v2_enabled()
+
+
+def test_modules_below_the_versions_name_are_the_same() -> None:
+    for name in ("keras", "keras.layers", "nn", "dtypes", "python.ops.array_ops"):
+        found = importlib.import_module(f"penstock.compat.v1.{name}")
+        assert found is importlib.import_module(f"penstock.{name}")
+        assert found.__spec__.name == f"penstock.{name}"
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("penstock.compat.v1.no_such_module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import os
 import pathlib
 import pickle
 import subprocess
@@ -164,3 +165,18 @@ def test_compiled_schemas_are_current(tmp_path: pathlib.Path) -> None:
     tool = ROOT / "tools" / "compile_schemas.py"
     subprocess.run([sys.executable, str(tool), "--output", str(output)], check=True)
     assert output.read_bytes() == (ROOT / "penstock" / "proto" / "schemas.binpb").read_bytes()
+
+
+def test_inner_messages_with_protobuf_in_pure_python() -> None:
+    program = """
+        from google.protobuf.internal import api_implementation
+        assert api_implementation.Type() == "python"
+        from penstock.proto import Summary
+        value = Summary.Value(tag="loss", simple_value=1.0)
+        assert Summary.FromString(Summary(value=[value]).SerializeToString()).value[0] == value
+        assert Summary.Value.DESCRIPTOR.full_name == "tensorflow.Summary.Value"
+    """
+    environment = {**os.environ, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"}
+    subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], check=True, env=environment, cwd=ROOT
+    )

@@ -165,6 +165,7 @@ class AssertionTest(tf.test.TestCase):
     def testNear(self) -> None:
         self.assertNear(1.0, 1.05, 0.1)
         self.assertNear(np.inf, np.inf, 0.1)
+        self.assertNear(np.array([1.0]), np.array([[1.05]]), 0.1)
         self.assertArrayNear([1, 2], [1.05, 2], 0.1)
         self.assertNDArrayNear(np.ones(2), np.ones(2), 1e-5)
         with self.fails(r"1.000000 != 2.000000 \+/- 0.100000 \(why\)"):

@@ -192,12 +192,6 @@ FAMILY: Family = {
     "ExtractVolumePatches": lambda n: takes(
         f32(*_volume(n // 8)), ksizes=[1, 2, 2, 2, 1], strides=[1, 1, 1, 1, 1], padding="SAME"
     ),
-    "Conv3DBackpropInput": lambda n: takes(
-        f32(*_volume(n)), _filter(3, 3, 3), f32(*_volume(n)), **_ONE_3D
-    ),
-    "Conv3DBackpropFilter": lambda n: takes(
-        f32(*_volume(n)), _filter(3, 3, 3), f32(*_volume(n)), **_ONE_3D
-    ),
     "FusedPadConv2D": lambda n: takes(*_one_image(n), _PADDINGS, _filter(3, 3), **_PADDED),
     "FusedResizeAndPadConv2D": lambda n: takes(
         *_one_image(n), _ix(_one_image(n)[0].shape[1:3]), _PADDINGS, _filter(3, 3), **_PADDED

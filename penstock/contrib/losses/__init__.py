@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock.contrib import lazy_paths
 from penstock.contrib.framework.arg_scope import add_arg_scope
 
 __all__ = [
@@ -259,3 +260,6 @@ def cosine_distance(
         predictions, labels = _compatible_floats(predictions, labels)
         losses = 1 - tf.reduce_sum(tf.multiply(predictions, labels), axis=[axis])
         return compute_weighted_loss(losses, weights, scope=scope)
+
+
+__getattr__ = lazy_paths.resolver(__name__)

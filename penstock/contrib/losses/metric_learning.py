@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock.contrib import lazy_paths
 
 __all__ = [
     "contrastive_loss",
@@ -176,3 +177,6 @@ def lifted_struct_loss(labels: Any, embeddings: Any, margin: float = 1.0) -> Any
     return tf.truediv(
         0.25 * tf.reduce_sum(squares), tf.reduce_sum(positives) / 2.0, name="liftedstruct_loss"
     )
+
+
+__getattr__ = lazy_paths.resolver(__name__)

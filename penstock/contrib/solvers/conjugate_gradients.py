@@ -31,8 +31,8 @@ def _solved(
         return i + 1, CGState(i + 1, *step(state))
 
     _, state = tf.while_loop(condition, body, [state.i, state])
-    vectors = (tf.squeeze(each) for each in (state.x, state.r, state.p))
-    return CGState(state.i, *vectors, state.gamma)
+    x, r, p = (tf.squeeze(each) for each in (state.x, state.r, state.p))
+    return CGState(state.i, x, r, p, state.gamma)
 
 
 def _start(operator: Any, rhs: Any) -> Any:
