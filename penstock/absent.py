@@ -108,7 +108,7 @@ REASONS: dict[str, str] = {
                 "TPUInfeed all_to_all batch_parallel core cross_replica_concat "
                 "device_assignment infeed_dequeue initialize_system keras_to_tpu_model "
                 "outside_compilation profiler repeat replicate rewrite shard shutdown_system "
-                "topology while_loop"
+                "while_loop"
             ).split()
         ],
         "There are no TPUs here: TPUEstimator runs with use_tpu=False, and a session on a CPU or "
