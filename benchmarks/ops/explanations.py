@@ -15,7 +15,7 @@ _because(
     "ATen's function itself: called alone it takes as long",
     """
     Sqrt Tanh Acos Asin Atan BesselI0 BesselI0e BesselI1 Erf Erfc Zeta EuclideanNorm AvgPool MaxPool
-    MaxPool3D FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3
+    MaxPool3D FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 QuantizedMaxPool
     """,
 )
 _because(
@@ -31,43 +31,48 @@ _because(
     QuantizeAndDequantizeV3 QuantizeAndDequantizeV4Grad QuantizeDownAndShrinkRange Requantize
     ApplyProximalGradientDescent ResourceApplyProximalGradientDescent ApplyFtrl ApplyFtrlV2
     ResourceApplyAdagradDA ResourceApplyCenteredRMSProp SparseFillEmptyRows SparseToDense
-    AllCandidateSampler
+    AllCandidateSampler ApplyProximalAdagrad ResourceApplyProximalAdagrad ApplyAdagradDA
+    ResourceApplyFtrlV2 SparseTensorDenseAdd SparseFillEmptyRowsGrad SparseReshape
     """,
 )
 _because(
-    "shares no memory with its value: a copy, where TensorFlow counts who holds a buffer",
-    "AssignVariableOp",
+    "copies its value, where TensorFlow's time does not grow with it",
+    "AssignVariableOp TensorArrayWriteV3",
 )
-_because("some microseconds of Python, where TensorFlow hands a buffer on", "TensorArrayWriteV3")
-_because("copies what it reads, where TensorFlow hands a buffer on", "TensorArrayReadV3")
+_because(
+    "short, and told from the difference of two long steps, whose noise is larger: runs disagree",
+    "TensorArrayReadV3 ExtractJpegShape",
+)
 _because("a pass over the output for each position in a window", "AvgPool3D AvgPool3DGrad")
 _because(
-    "a gather or scatter over whole rows for each neighbour that is mixed",
+    "a gather or scatter of ATen for each neighbour that is mixed",
     """
     ResizeBilinear ResizeBilinearGrad ResizeBicubic ImageProjectiveTransformV2
-    ImageProjectiveTransformV3 FractionalAvgPool FractionalMaxPool FractionalAvgPoolGrad
+    ImageProjectiveTransformV3
     """,
+)
+_because(
+    "gathers (or scatters) the elements of all regions into an array of their own",
+    "FractionalAvgPool FractionalMaxPool FractionalAvgPoolGrad",
 )
 _because(
     "some passes for each tap of the filter, of which ATen's masking is not vectorised",
     "Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput",
 )
 _because(
-    "a choice by a mask (`torch.where`) and a gather, where TensorFlow copies diagonals",
+    "a gather, and choices by masks (`torch.where`) over all elements",
     "MatrixSetDiagV2 MatrixDiagPartV3",
 )
 _because(
-    "no Schur decomposition in ATen: eigenvectors, in complex double precision",
+    "no Schur decomposition in ATen: `linalg.eig` of complex doubles, then a loop over diagonals",
     "MatrixSquareRoot MatrixLogarithm",
 )
-_because(
-    "two triangular systems and a product, where TensorFlow goes block by block", "CholeskyGrad"
-)
+_because("most of the time is `torch.linalg.solve_triangular`, twice", "CholeskyGrad")
 _because("most of the time is `torch.linalg.inv`", "MatrixInverse")
 _because("one pass of NumPy for each step of the hash", "Fingerprint")
-_because("sorts the rows, where TensorFlow walks through both lists once", "SparseSliceGrad")
+_because("passes of NumPy that number the rows, merge them and choose pairs", "SparseSliceGrad")
 _because(
-    "a Python object for each row: a message is parsed or written, and an array made of it",
+    "a message of Python's protobuf for each row or tag",
     "SerializeManySparse DeserializeManySparse ScalarSummary ParseSingleExample",
 )
 _because(
@@ -77,17 +82,17 @@ _because(
     LogUniformCandidateSampler
     """,
 )
-_because("a list of labels in Python for each sequence", "CTCGreedyDecoder CTCBeamSearchDecoder")
+_because("a list of labels in Python for each sequence", "CTCGreedyDecoder")
+_because("a Python object for each beam at each step", "CTCBeamSearchDecoder")
 _because(
     "several passes of NumPy for each attempt to draw the numbers, and for the Philox generator",
     "RandomGamma RandomPoissonV2",
 )
 _because("a loop in Python over boxes, after a copy of the images", "DrawBoundingBoxesV2")
 _because("all sequences side by side in NumPy, one diagonal after the other", "EditDistance")
-_because("rounds through double precision, in several passes", "QuantizedConcat QuantizedAvgPool")
 _because(
-    "computes in double precision, where TensorFlow has integers of eight bits",
-    "QuantizedMul QuantizedAdd QuantizedBiasAdd QuantizedConv2D",
+    "several passes, in double precision",
+    "QuantizedMul QuantizedAdd QuantizedBiasAdd QuantizedConv2D QuantizedConcat QuantizedAvgPool",
 )
 _because(
     "a loop in Python: what is chosen next depends on what was chosen before",

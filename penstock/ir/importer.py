@@ -66,11 +66,11 @@ def import_graph_def(
             work.made[key] = _add_node(work, nodes[key])
         for consumer, index, producer, output in work.back_edges:
             work.made[consumer]._update_input(index, work.made[producer].outputs[output])
-    unused = set(mapped) - work.used_keys
-    if unused:
+    missing = [key for key in sorted(mapped) if not _is_there(work, key)]
+    if missing:
         raise ValueError(
             "Attempted to map inputs that were not found in graph_def: "
-            + ", ".join(f"[{key}]" for key in sorted(unused))
+            + ", ".join(f"[{key}]" for key in missing)
         )
     return None if wanted is None else [_element(work, entry) for entry in wanted]
 
@@ -112,6 +112,16 @@ def _checked_map(input_map: dict[Any, Any]) -> dict[str, Any]:
         is_control = text.startswith("^")
         checked[text] = value if is_control else to_tensor(value, name=text.split(":")[0])
     return checked
+
+
+def _is_there(work: _Import, key: str) -> bool:
+    """Whether a key of the input map names an output of the GraphDef, be it an input or not."""
+    if key in work.used_keys:
+        return True
+    match = _INPUT.match(key)
+    if match is None or match[2] not in work.made:
+        return False
+    return bool(match[1]) or int(match[3] or 0) < len(work.made[match[2]].outputs)
 
 
 def _refuse_clashes(work: _Import) -> None:

@@ -121,6 +121,8 @@ def _write(target, index, value):
             f"Cannot broadcast input shape {list(value.shape)} into final shape "
             f"{list(place.shape)}",
         ) from None
+    if value.untyped_storage().data_ptr() == place.untyped_storage().data_ptr():
+        value = value.clone()  # another part of the same buffer, which may overlap
     place.copy_(as_signed(value).flip(flipped).view(value.dtype) if flipped else value)
 
 

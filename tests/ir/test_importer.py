@@ -129,3 +129,16 @@ def test_bad_graph_defs(sum_of_two):
         tf.import_graph_def(sum_of_two, return_elements=[3])
     with pytest.raises(ValueError, match="not found"):
         tf.import_graph_def(sum_of_two, return_elements=["nope"])
+
+
+def test_mapped_outputs_need_no_consumer():
+    with tf.Graph().as_default() as graph:
+        tf.placeholder(tf.float32, name="a")
+        tf.unstack(tf.ones([2]), name="u")
+    message = graph.as_graph_def()
+    for key in ("a", "a:0", "u:1"):
+        with tf.Graph().as_default():
+            tf.import_graph_def(message, input_map={key: tf.constant(1.0)})
+    for key in ("a:1", "u:2", "z:0"):
+        with tf.Graph().as_default(), pytest.raises(ValueError, match=rf"not found.*\[{key}\]"):
+            tf.import_graph_def(message, input_map={key: tf.constant(1.0)})

@@ -85,3 +85,12 @@ def test_part_of_a_variable_is_assigned(use_resource: bool, index: Any) -> None:
         session.run(tf.global_variables_initializer())
         session.run(change.op if hasattr(change, "op") else change)
         np.testing.assert_array_equal(session.run(variable), wanted)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_part_of_a_variable_takes_another_part_of_it(use_resource):
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.Variable([0, 1, 2, 3, 4, 5], use_resource=use_resource)
+        session.run(variable.initializer)
+        session.run(variable[2:6].assign(variable[1:5]))
+        assert session.run(variable).tolist() == [0, 1, 1, 2, 3, 4]
