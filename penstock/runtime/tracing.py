@@ -61,7 +61,7 @@ def _described(value: Any) -> tuple[Any, tuple[int, ...], int]:
     from penstock.dtypes import as_dtype
     from penstock.kernels.values import to_array
 
-    if not hasattr(value, "shape"):
+    if not hasattr(value, "reshape"):  # a reference, a handle, a number of a loop
         return None, (), 0
     size = value.nbytes if hasattr(value, "nbytes") else 0
     kind = to_array(value.reshape(-1)[:0]).dtype

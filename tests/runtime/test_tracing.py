@@ -57,6 +57,17 @@ def test_loops_branches_and_strings():
     assert {"while/while_context", "cond/mul", "StringJoin"} <= names
 
 
+def test_references():
+    variable = tf.Variable(1.0)
+    updated = variable.assign_add(2.0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        metadata = tf.RunMetadata()
+        assert session.run(updated, options=FULL, run_metadata=metadata) == 3.0
+    (device,) = metadata.step_stats.dev_stats
+    assert [stats.node_name for stats in device.node_stats] == ["AssignAdd"]
+
+
 def test_nothing_is_traced_that_was_not_asked_for():
     metadata = tf.RunMetadata()
     with tf.Session() as session:
