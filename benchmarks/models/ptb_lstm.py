@@ -114,7 +114,9 @@ def build_torch(torch: Any, variant: str, compile: Compile) -> Program:
     embedding = torch.nn.Embedding(VOCABULARY, UNITS)
     softmax = torch.nn.Linear(UNITS, VOCABULARY)
     _load(torch, values, lstm, embedding, softmax)
-    parameters = [*embedding.parameters(), *lstm.parameters(), *softmax.parameters()]
+    # PyTorch adds two biases to each gate; the others have one, so the second one stays zero.
+    of_lstm = [each for name, each in lstm.named_parameters() if not name.startswith("bias_hh")]
+    parameters = [*embedding.parameters(), *of_lstm, *softmax.parameters()]
     optimizer = torch.optim.SGD(parameters, lr=RATE)
     x, y = (torch.from_numpy(words).long() for words in batch())
 
