@@ -91,7 +91,7 @@ class _Prefetched(UnaryElements):
         ahead = self._ahead
         if ahead is None:
             waiting = self._kept[::-1]
-            return [[list(element) for element in waiting], self._source.save()]
+            return [[_saved(element) for element in waiting], self._source.save()]
         with ahead.lock:
             waiting = []
             while not ahead.ready.empty():
@@ -99,21 +99,34 @@ class _Prefetched(UnaryElements):
             for element in waiting:
                 ahead.ready.put(element)
             elements = [
-                list(element)
-                for element in (*self._kept[::-1], *waiting)
-                if element is not None and not isinstance(element, _Failure)
+                _saved(element) for element in (*self._kept[::-1], *waiting) if element is not None
             ]
             return [elements, self._source.save()]
 
     def restore(self, state):
         elements, source = state
         self._source.restore(source)
-        self._kept = [tuple(element) for element in reversed(elements)]
+        self._kept = [_restored(element) for element in reversed(elements)]
 
     def close(self):
         if self._ahead is not None:
             self._ahead.stop()
         super().close()
+
+
+def _saved(element):
+    if not isinstance(element, _Failure):
+        return list(element)
+    error = element.error
+    code = getattr(error, "error_code", errors.UNKNOWN)
+    return {"code": code, "message": getattr(error, "message", str(error))}
+
+
+def _restored(saved):
+    if not isinstance(saved, dict):
+        return tuple(saved)
+    failure = errors.exception_type_from_error_code(saved["code"])
+    return _Failure(failure(None, None, saved["message"]))
 
 
 @kernel("PrefetchDataset", devices=HOST)
