@@ -282,8 +282,10 @@ class _Collapse:
         self, header: list[Node], feeds: list[Node], constants: list[Node], named: dict[Edge, Edge]
     ) -> StepGraph:
         inputs = [*feeds, *constants]
+        members = set(header)
         for node in header:
-            self._take(node, header, named)
+            node.inputs = [named.get(edge, edge) for edge in node.inputs]
+            _keep_controls(node, members)
         predicate = named.get(self.condition.inputs[0], self.condition.inputs[0])
         effects = _effects(header, [predicate])
         return StepGraph([*inputs, *header], list(inputs), [predicate], effects)
@@ -305,7 +307,7 @@ class _Collapse:
             key: Edge(renamed[edge.node], 0) if edge.node in own else edge
             for key, edge in named.items()
         }
-        members = set(header)
+        members, in_body = set(header), set(body)
         passed: dict[Edge, Node] = {}
 
         def translated(edge: Edge) -> Edge:
@@ -319,7 +321,7 @@ class _Collapse:
 
         for node in body:
             node.inputs = [translated(edge) for edge in node.inputs]
-            self._take_controls(node, body)
+            _keep_controls(node, in_body)
         results = []
         for merge, variable in zip(self.merges, variables, strict=True):
             source = _back(merge).inputs[0]
@@ -330,14 +332,10 @@ class _Collapse:
         graph = StepGraph([*inputs, *body], inputs, results, _effects(body, results))
         return graph, list(passed)
 
-    def _take(self, node: Node, region: list[Node], named: dict[Edge, Edge]) -> None:
-        node.inputs = [named.get(edge, edge) for edge in node.inputs]
-        self._take_controls(node, region)
 
-    def _take_controls(self, node: Node, region: list[Node]) -> None:
-        """Keeps the control inputs that are in the same region; the others have run before."""
-        members = set(region)
-        node.controls = [control for control in node.controls if control in members]
+def _keep_controls(node: Node, members: set[Node]) -> None:
+    """Keeps the control inputs that are in the same region; the others have run before."""
+    node.controls = [control for control in node.controls if control in members]
 
 
 def _while_spec(enters: list[Node], exits: list[Node]) -> OpSpec:
