@@ -46,7 +46,6 @@ LAZY = (
     "test",
     "testing",
     "tools",
-    "user_ops",
     "version",
 )
 

@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from penstock.cli import old_images
+from penstock.internal_paths.python_inspect import getargspec
 
 _ABCS = (
     *("AsyncIterable", "AsyncIterator", "Awaitable", "ByteString", "Callable", "Collection"),
@@ -42,19 +43,6 @@ _ASSERTIONS = {
     "assertItemsEqual": "assertCountEqual",
     "assert_": "assertTrue",
 }
-
-
-ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
-
-
-def getargspec(function: Any) -> Any:
-    """A function's arguments as `inspect.getargspec` gave them."""
-    spec = inspect.getfullargspec(function)
-    if spec.kwonlyargs or spec.annotations:
-        raise ValueError(
-            "Function has keyword-only parameters or annotations, use inspect.signature() instead"
-        )
-    return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
 
 
 def _removed() -> list[tuple[Any, str, Any]]:
