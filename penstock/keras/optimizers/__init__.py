@@ -4,6 +4,7 @@ from typing import Any
 
 from penstock.keras.optimizers import schedules
 from penstock.keras.optimizers.base import *
+from penstock.keras.optimizers.moment_rules import *
 from penstock.keras.optimizers.rules import *
 from penstock.keras.optimizers.tf_optimizer import *
 from penstock.keras.utils.serialization import (
