@@ -33,6 +33,7 @@ class Trait(Enum):
     ADDS_ROWS = "adds_rows"  # adds rows (its third input) to its state; takes a factor, `_scale`
     RESHAPES = "reshapes"  # its output has the elements of its first input, in their order
     SAME_IF_SAME_SHAPE = "same_if_same_shape"  # then its output is its first input
+    WAITS = "waits"  # may wait for what other steps do, or other nodes of its own
     CONTROL_FLOW = "control_flow"  # decides which nodes run: only the executor can run it
     ALLOWS_UNINITIALIZED = "allows_uninitialized_input"  # its ref input may have no value yet
 
@@ -41,6 +42,7 @@ STATEFUL, COMMUTATIVE, AGGREGATE = Trait.STATEFUL, Trait.COMMUTATIVE, Trait.AGGR
 READS, WRITES, ALIASES = Trait.READS, Trait.WRITES, Trait.ALIASES
 ADDS_ROWS, RESHAPES = Trait.ADDS_ROWS, Trait.RESHAPES
 SAME_IF_SAME_SHAPE = Trait.SAME_IF_SAME_SHAPE
+WAITS = Trait.WAITS
 CONTROL_FLOW, ALLOWS_UNINITIALIZED = Trait.CONTROL_FLOW, Trait.ALLOWS_UNINITIALIZED
 
 ShapeRule = Callable[..., Any]

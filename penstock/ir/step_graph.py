@@ -197,6 +197,12 @@ class StepGraph:
                 raise AssertionError(f"after {after}: {node!r} is gone")
 
 
+def feed_for(edge: Edge, name: str) -> Node:
+    """A feed that stands for a value which is computed elsewhere."""
+    dtype = edge.dtype
+    return Node(FEED, name, {"dtype": dtype}, [dtype], [edge.shape], edge.node.origin, order=-1)
+
+
 def is_back_edge(producer: Node, consumer: Node) -> bool:
     """Whether an edge closes a loop: the only edges against the topological order."""
     return producer.type in ("NextIteration", "RefNextIteration") and consumer.type in (

@@ -9,7 +9,7 @@ from penstock.dtypes import DType
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.operation import Operation
-from penstock.ir.registry import READS, STATEFUL, WRITES, attr, not_differentiable, op
+from penstock.ir.registry import READS, STATEFUL, WAITS, WRITES, attr, not_differentiable, op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import NUMERIC
 from penstock.ops.casts import cast
@@ -49,12 +49,14 @@ ResourceAccumulatorApplyGradient = op(
 AccumulatorTakeGradient = op(
     "AccumulatorTakeGradient(handle: &string, num_required: int32) -> average: dtype",
     WRITES,
+    WAITS,
     dtype=NUMERIC,
 )
 ResourceAccumulatorTakeGradient = op(
     "ResourceAccumulatorTakeGradient(handle: resource, num_required: int32) -> average: dtype",
     STATEFUL,
     WRITES,
+    WAITS,
     dtype=NUMERIC,
 )
 AccumulatorNumAccumulated = op(
@@ -80,6 +82,7 @@ SparseAccumulatorTakeGradient = op(
     "SparseAccumulatorTakeGradient(handle: &string, num_required: int32) -> indices: int64, "
     "values: dtype, shape: int64",
     WRITES,
+    WAITS,
     dtype=NUMERIC,
 )
 not_differentiable(

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.ir.constants import constant_value
 from penstock.ir.operation import Operation
-from penstock.ir.registry import READS, STATEFUL, WRITES, attr, not_differentiable, op
+from penstock.ir.registry import READS, STATEFUL, WAITS, WRITES, attr, not_differentiable, op
 from penstock.ir.tensor import Tensor
 from penstock.ops.queues import shape_list, type_list
 from penstock.ops.shape_checks import merge_sizes, with_rank, with_rank_at_least
@@ -30,6 +30,7 @@ BarrierTakeMany = op(
     "BarrierTakeMany(handle: &string, num_elements: int32) -> indices: int64, keys: string, "
     "values: *component_types",
     WRITES,
+    WAITS,
     allow_small_batch=False,
     wait_for_incomplete=False,
     timeout_ms=-1,

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.ir.registry import READS, STATEFUL, WRITES, OpSpec, attr, not_differentiable, op
+from penstock.ir.registry import (
+    READS,
+    STATEFUL,
+    WAITS,
+    WRITES,
+    OpSpec,
+    attr,
+    not_differentiable,
+    op,
+)
 from penstock.shapes import Shape
 
 _NAMED: dict[str, Any] = {"container": "", "shared_name": ""}
@@ -31,52 +40,66 @@ PriorityQueue = op("PriorityQueue() -> handle: &string", STATEFUL, **_BY_PRIORIT
 PriorityQueueV2 = op("PriorityQueueV2() -> handle: resource", STATEFUL, **_BY_PRIORITY)
 FakeQueue = op("FakeQueue(resource: resource) -> handle: &string", STATEFUL)
 
-QueueEnqueue = op("QueueEnqueue(handle: &string, components: *Tcomponents)", WRITES, timeout_ms=-1)
+QueueEnqueue = op(
+    "QueueEnqueue(handle: &string, components: *Tcomponents)", WRITES, WAITS, timeout_ms=-1
+)
 QueueEnqueueV2 = op(
-    "QueueEnqueueV2(handle: resource, components: *Tcomponents)", STATEFUL, WRITES, timeout_ms=-1
+    "QueueEnqueueV2(handle: resource, components: *Tcomponents)",
+    STATEFUL,
+    WRITES,
+    WAITS,
+    timeout_ms=-1,
 )
 QueueEnqueueMany = op(
-    "QueueEnqueueMany(handle: &string, components: *Tcomponents)", WRITES, timeout_ms=-1
+    "QueueEnqueueMany(handle: &string, components: *Tcomponents)", WRITES, WAITS, timeout_ms=-1
 )
 QueueEnqueueManyV2 = op(
     "QueueEnqueueManyV2(handle: resource, components: *Tcomponents)",
     STATEFUL,
     WRITES,
+    WAITS,
     timeout_ms=-1,
 )
 QueueDequeue = op(
-    "QueueDequeue(handle: &string) -> components: *component_types", WRITES, timeout_ms=-1
+    "QueueDequeue(handle: &string) -> components: *component_types", WRITES, WAITS, timeout_ms=-1
 )
 QueueDequeueV2 = op(
     "QueueDequeueV2(handle: resource) -> components: *component_types",
     STATEFUL,
     WRITES,
+    WAITS,
     timeout_ms=-1,
 )
 QueueDequeueMany = op(
     "QueueDequeueMany(handle: &string, n: int32) -> components: *component_types",
     WRITES,
+    WAITS,
     timeout_ms=-1,
 )
 QueueDequeueManyV2 = op(
     "QueueDequeueManyV2(handle: resource, n: int32) -> components: *component_types",
     STATEFUL,
     WRITES,
+    WAITS,
     timeout_ms=-1,
 )
 QueueDequeueUpTo = op(
     "QueueDequeueUpTo(handle: &string, n: int32) -> components: *component_types",
     WRITES,
+    WAITS,
     timeout_ms=-1,
 )
 QueueDequeueUpToV2 = op(
     "QueueDequeueUpToV2(handle: resource, n: int32) -> components: *component_types",
     STATEFUL,
     WRITES,
+    WAITS,
     timeout_ms=-1,
 )
-QueueClose = op("QueueClose(handle: &string)", WRITES, cancel_pending_enqueues=False)
-QueueCloseV2 = op("QueueCloseV2(handle: resource)", STATEFUL, WRITES, cancel_pending_enqueues=False)
+QueueClose = op("QueueClose(handle: &string)", WRITES, WAITS, cancel_pending_enqueues=False)
+QueueCloseV2 = op(
+    "QueueCloseV2(handle: resource)", STATEFUL, WRITES, WAITS, cancel_pending_enqueues=False
+)
 QueueIsClosed = op("QueueIsClosed(handle: &string) -> is_closed: bool", READS)
 QueueIsClosedV2 = op("QueueIsClosedV2(handle: resource) -> is_closed: bool", STATEFUL, READS)
 QueueSize = op("QueueSize(handle: &string) -> size: int32", READS)

@@ -6,7 +6,16 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.ir.operation import Operation
-from penstock.ir.registry import READS, STATEFUL, WRITES, OpSpec, attr, not_differentiable, op
+from penstock.ir.registry import (
+    READS,
+    STATEFUL,
+    WAITS,
+    WRITES,
+    OpSpec,
+    attr,
+    not_differentiable,
+    op,
+)
 from penstock.ir.tensor import Tensor
 from penstock.ops.queue_ops import FakeQueue
 from penstock.ops.shape_checks import with_rank
@@ -57,22 +66,26 @@ _IdentityReaderV2 = op("IdentityReaderV2() -> reader_handle: resource", STATEFUL
 ReaderRead = op(
     "ReaderRead(reader_handle: &string, queue_handle: &string) -> key: string, value: string",
     WRITES,
+    WAITS,
 )
 ReaderReadV2 = op(
     "ReaderReadV2(reader_handle: resource, queue_handle: resource) -> key: string, value: string",
     STATEFUL,
     WRITES,
+    WAITS,
 )
 ReaderReadUpTo = op(
     "ReaderReadUpTo(reader_handle: &string, queue_handle: &string, num_records: int64) "
     "-> keys: string, values: string",
     WRITES,
+    WAITS,
 )
 ReaderReadUpToV2 = op(
     "ReaderReadUpToV2(reader_handle: resource, queue_handle: resource, num_records: int64) "
     "-> keys: string, values: string",
     STATEFUL,
     WRITES,
+    WAITS,
 )
 ReaderNumRecordsProduced = op(
     "ReaderNumRecordsProduced(reader_handle: &string) -> records_produced: int64", READS

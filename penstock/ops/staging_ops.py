@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from penstock.ir.registry import STATEFUL, OpSpec, attr, not_differentiable, op
+from penstock.ir.registry import STATEFUL, WAITS, OpSpec, attr, not_differentiable, op
 from penstock.ops.shape_checks import with_rank
 from penstock.shapes import Shape
 
@@ -15,9 +15,9 @@ _AREA: dict[str, Any] = {
 _NAMED: dict[str, Any] = {"container": "", "shared_name": ""}
 _TYPES: dict[str, Any] = {"dtypes": attr("list(type)")}
 
-Stage = op("Stage(values: *dtypes)", STATEFUL, **_AREA, **_NAMED)
-Unstage = op("Unstage() -> values: *dtypes", STATEFUL, **_AREA, **_NAMED)
-StagePeek = op("StagePeek(index: int32) -> values: *dtypes", STATEFUL, **_AREA, **_NAMED)
+Stage = op("Stage(values: *dtypes)", STATEFUL, WAITS, **_AREA, **_NAMED)
+Unstage = op("Unstage() -> values: *dtypes", STATEFUL, WAITS, **_AREA, **_NAMED)
+StagePeek = op("StagePeek(index: int32) -> values: *dtypes", STATEFUL, WAITS, **_AREA, **_NAMED)
 StageSize = op("StageSize() -> size: int32", STATEFUL, **_AREA, **_TYPES, **_NAMED)
 StageClear = op("StageClear()", STATEFUL, **_AREA, **_TYPES, **_NAMED)
 
@@ -40,6 +40,7 @@ def _map_ops(kind: str) -> MapOps:
         op(
             f"{kind}Stage(key: int64, indices: int32, values: *fake_dtypes)",
             STATEFUL,
+            WAITS,
             **_AREA,
             **_TYPES,
             **_NAMED,
@@ -47,18 +48,21 @@ def _map_ops(kind: str) -> MapOps:
         op(
             f"{kind}Unstage(key: int64, indices: int32) -> values: *dtypes",
             STATEFUL,
+            WAITS,
             **_AREA,
             **_NAMED,
         ),
         op(
             f"{kind}UnstageNoKey(indices: int32) -> key: int64, values: *dtypes",
             STATEFUL,
+            WAITS,
             **_AREA,
             **_NAMED,
         ),
         op(
             f"{kind}Peek(key: int64, indices: int32) -> values: *dtypes",
             STATEFUL,
+            WAITS,
             **_AREA,
             **_NAMED,
         ),

@@ -6,6 +6,9 @@ reference variable is read by who uses its value, not by the Identity or Reshape
 reference on: after a control dependency on an update, the new value is seen. The chosen order is
 written into the graph as control edges between the accesses of one variable, so that the plan and
 the dataflow executor run a step alike.
+
+A node that may wait, for a queue to fill, comes when nothing else is left to run, and no such edge
+leads out of it: what it waits for may be something that another node does.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from penstock import dtypes
-from penstock.ir.registry import ALIASES, READS, WRITES
+from penstock.ir.registry import ALIASES, READS, WAITS, WRITES
 from penstock.ir.step_graph import Edge, Node, StepGraph, is_back_edge
 
 
@@ -70,7 +73,7 @@ def live_variable(edge: Edge) -> Hashable | None:
     return state_of(edge)
 
 
-def state_of(edge: Edge) -> Hashable:
+def state_of(edge: Edge) -> tuple[str, str]:
     """The identity of the state behind a ref or resource edge: its container and name."""
     node = edge.node
     while True:
@@ -84,11 +87,19 @@ def state_of(edge: Edge) -> Hashable:
     return node.attrs.get("container", ""), name
 
 
+def may_wait(node: Node) -> bool:
+    """Whether a node may wait for another one, of this step or of one in another thread."""
+    if (loop := node.attrs.get("loop")) is not None:
+        return any(may_wait(inner) for part in (loop.header, loop.body) for inner in part.nodes)
+    return WAITS in node.spec.traits
+
+
 def order_step(step: StepGraph) -> None:
     """Sorts `step.nodes` into the order of execution and adds the control edges of state."""
     touched = {node: accesses(node) for node in step.nodes}
     touched = {node: access for node, access in touched.items() if access.reads or access.writes}
-    if not any(access.writes for access in touched.values()):
+    waits = any(may_wait(node) for node in step.nodes)
+    if not waits and not any(access.writes for access in touched.values()):
         return
     step.nodes = _schedule(step, touched)
     if not step.has_control_flow:
@@ -114,7 +125,9 @@ class _Blockers:
             for state in access.writes:
                 for other in by_state[state]:
                     descends = after[other] >> bit[writer] & 1
-                    if other is not writer and not descends and _precedes(other, writer, touched):
+                    if other is writer or descends or may_wait(other):
+                        continue
+                    if _precedes(other, writer, touched):
                         earlier.add(other)
             self.remaining[writer] = len(earlier)
             for other in earlier:
@@ -146,7 +159,8 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
     waiting = {
         node: len({p for p in node.producers() if not is_back_edge(p, node)}) for node in step.nodes
     }
-    rank = {node: i for i, node in enumerate(step.nodes)}
+    count = len(step.nodes)
+    rank = {node: i + count * may_wait(node) for i, node in enumerate(step.nodes)}
     ready = [rank[node] for node in step.nodes if waiting[node] == 0]
     heapq.heapify(ready)
     # A writer that may run does so at once (its gradient is freed); one that may not waits aside.
@@ -159,7 +173,7 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
             blockers.remaining[writer] -= 1
             if blockers.remaining[writer] == 0 and writer in held:
                 del held[writer]
-                heapq.heappush(ready, rank[writer] - len(step.nodes))
+                heapq.heappush(ready, _rank_of_writer(writer))
         for consumer in consumers[node]:
             if is_back_edge(node, consumer):
                 continue
@@ -173,7 +187,10 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
             held[node] = None
         else:
             writes = node in touched and touched[node].writes
-            heapq.heappush(ready, rank[node] - (len(step.nodes) if writes else 0))
+            heapq.heappush(ready, _rank_of_writer(node) if writes else rank[node])
+
+    def _rank_of_writer(node: Node) -> int:
+        return rank[node] if may_wait(node) else rank[node] - count
 
     while ready or held:
         if not ready:
@@ -183,7 +200,7 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
             blockers.remaining[writer] = 0
             heapq.heappush(ready, rank[writer])
         index = heapq.heappop(ready)
-        done(step.nodes[index if index >= 0 else index + len(step.nodes)])
+        done(step.nodes[index % count])
     return ordered
 
 
@@ -197,7 +214,7 @@ def _connect(nodes: list[Node], touched: dict[Node, Accesses]) -> None:
             continue
         before: dict[Node, None] = {}
         for state in sorted(access.reads | access.writes, key=repr):
-            if state in last_write:
+            if state in last_write and not may_wait(last_write[state]):
                 before[last_write[state]] = None
         for state in sorted(access.writes, key=repr):
             before.update(dict.fromkeys(reads_since.pop(state, ())))

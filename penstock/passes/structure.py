@@ -15,10 +15,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.dtypes import DType
 from penstock.ir.registry import OpSpec, Trait
 from penstock.ir.signature import Arg, Signature
-from penstock.ir.step_graph import FEED, Edge, Node, StepGraph, is_back_edge
+from penstock.ir.step_graph import FEED, Edge, Node, StepGraph, feed_for, is_back_edge
 from penstock.passes.guards import NotStructured, guard_branches
 from penstock.passes.order import accesses, order_step
 from penstock.passes.prune import topological
@@ -164,8 +163,8 @@ class _Collapse:
         """The loop as one node of the region around it."""
         starts, self.invariants = self._entering()
         self.variables = starts
-        feeds = [_feed(edge, f"{self.frame[-1]}/variable") for edge in self._initial()]
-        constants = [_feed(Edge(node, 0), node.name) for node in self.invariants]
+        feeds = [feed_for(edge, f"{self.frame[-1]}/variable") for edge in self._initial()]
+        constants = [feed_for(Edge(node, 0), node.name) for node in self.invariants]
         loop = self._loop(feeds, constants)
         entered = [*starts, *self.invariants]
         made = Node(
@@ -315,7 +314,7 @@ class _Collapse:
                 return named[edge]
             if edge.node in members:
                 if edge not in passed:
-                    passed[edge] = _feed(edge, edge.node.name)
+                    passed[edge] = feed_for(edge, edge.node.name)
                 return Edge(passed[edge], 0)
             return edge
 
@@ -389,11 +388,6 @@ def _only(nodes: list[Any], what: str) -> Any:
     if len(nodes) != 1:
         raise NotStructured(f"the loop has {len(nodes)} nodes of the kind {what}")
     return nodes[0]
-
-
-def _feed(edge: Edge, name: str) -> Node:
-    dtype: DType = edge.dtype
-    return Node(FEED, name, {"dtype": dtype}, [dtype], [edge.shape], edge.node.origin, order=-1)
 
 
 def _feed_like(feed: Node) -> Node:

@@ -46,8 +46,7 @@ def analyse(step: StepGraph, bound: list[BoundNode], owned: Collection[Node] = (
     writes = _writes(bound)
     result = Aliasing()
     for feed in step.feeds:
-        own = ("own", (feed, 0)) if feed in owned else ("feed", feed)
-        result.roots[Edge(feed, 0)] = frozenset({own})
+        result.roots[Edge(feed, 0)] = frozenset({_root_of_feed(feed, feed in owned)})
     for i, entry in enumerate(bound):
         for index in range(len(entry.node.dtypes)):
             edge = Edge(entry.node, index)
@@ -64,6 +63,12 @@ def analyse(step: StepGraph, bound: list[BoundNode], owned: Collection[Node] = (
         for root in result.roots[edge]:
             result.last_use[root] = max(result.last_use.get(root, -1), position_of_use)
     return result
+
+
+def _root_of_feed(feed: Node, owned: bool) -> Root:
+    if "shared_name" in feed.attrs:  # a reference that another part of the step hands over
+        return "state", state_of(Edge(feed, 0))
+    return ("own", (feed, 0)) if owned else ("feed", feed)
 
 
 def _keeps_inputs(node: Node) -> bool:

@@ -10,8 +10,8 @@ import heapq
 import math
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,6 +24,20 @@ Element = tuple[Any, ...]
 
 _ENQUEUES, _DEQUEUES = 0, 1
 _ENQUEUE, _DEQUEUE, _CLOSE = "Enqueue", "Dequeue", "Close"
+
+
+class _Enqueue(Attempt):
+    """An enqueue that waits, with the elements that there was no room for yet."""
+
+    __slots__ = ("remaining",)
+    remaining: deque[Element]
+
+
+class _Dequeue(Attempt):
+    """A dequeue that waits, with the elements that it has already."""
+
+    __slots__ = ("taken",)
+    taken: list[Element]
 
 
 class Queue:
@@ -95,7 +109,9 @@ class Queue:
                 outcome = SOME
             return outcome if remaining else DONE
 
-        self._lines.run(_ENQUEUES, Attempt(attempt), waiter, _ENQUEUE)
+        waiting = _Enqueue(attempt, in_parts=len(elements) > 1)
+        waiting.remaining = remaining
+        self._lines.run(_ENQUEUES, waiting, waiter, _ENQUEUE)
 
     # Taking --------------------------------------------------------------------------------------
 
@@ -145,7 +161,9 @@ class Queue:
                 outcome = SOME
             return DONE if len(taken) == wanted else outcome
 
-        self._lines.run(_DEQUEUES, Attempt(attempt, give_back), waiter, _DEQUEUE, reminder)
+        waiting = _Dequeue(attempt, give_back)
+        waiting.taken = taken
+        self._lines.run(_DEQUEUES, waiting, waiter, _DEQUEUE, reminder)
         return taken
 
     # Life ----------------------------------------------------------------------------------------
@@ -180,6 +198,64 @@ class Queue:
     def read(self) -> np.ndarray:
         """What an old handle holds as a value: the names of container and queue."""
         return np.array([b"", self.name.encode()], dtype=object)
+
+    # Saving --------------------------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, Any]:
+        """What `restore` makes the queue as it is now of, as plain data with runtime values in it.
+
+        What a dequeue that still waits has collected is in the queue; so are the elements of
+        enqueues that wait for room, as a program that goes on from here will not enqueue them again.
+        """
+        lines = self._lines
+        with lines.lock:
+            elements = [*self._collected(), *self._contents()]
+            for attempt in lines[_ENQUEUES]:
+                elements += getattr(attempt, "remaining", ())
+            return {
+                "type": self.type_name,
+                "closed": self.closed,
+                "elements": [list(element) for element in elements],
+                **self._more_state(),
+            }
+
+    def _collected(self) -> list[Element]:
+        return [
+            element
+            for attempt in self._lines[_DEQUEUES]
+            for element in getattr(attempt, "taken", ())
+        ]
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes over what `snapshot` gave, in the place of what the queue holds."""
+        if state["type"] != self.type_name:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"The saved state is that of a {state['type']}, and '{self.name}' is a "
+                f"{self.type_name}.",
+            )
+        with self._lines.lock:
+            self._clear()
+            self._restore_more(state)
+            for element in state["elements"]:
+                self._put(tuple(element))
+            self.closed = state["closed"]
+            self._lines.flush()
+
+    @abstractmethod
+    def _contents(self) -> Sequence[Element]:
+        """The elements, in an order in which putting them makes the same queue."""
+
+    @abstractmethod
+    def _clear(self) -> None: ...
+
+    def _more_state(self) -> dict[str, Any]:
+        """What the queue knows beside its elements."""
+        return {}
+
+    def _restore_more(self, state: dict[str, Any]) -> None:
+        pass
 
     # Sharing -------------------------------------------------------------------------------------
 
@@ -229,12 +305,28 @@ class FIFOQueue(Queue):
     def _put_back(self, elements: list[Element]) -> None:
         self._elements.extendleft(reversed(elements))
 
+    def _contents(self) -> Sequence[Element]:
+        return self._elements
+
+    def _clear(self) -> None:
+        self._elements.clear()
+
 
 class PaddingFIFOQueue(FIFOQueue):
     """First in, first out; elements of different sizes are padded when several are taken."""
 
     type_name = "PaddingFIFOQueue"
     pads = True
+
+
+class RandomWords(Protocol):
+    """A generator of random 32-bit words that can tell where it is."""
+
+    def __call__(self) -> int: ...
+
+    def snapshot(self) -> list[int]: ...
+
+    def restore(self, state: list[int]) -> None: ...
 
 
 class RandomShuffleQueue(Queue):
@@ -247,7 +339,7 @@ class RandomShuffleQueue(Queue):
         *args: Any,
         min_after_dequeue: int = 0,
         seeds: tuple[int, int] = (0, 0),
-        random_word: Callable[[], int],
+        random_word: RandomWords,
         **kwargs: Any,
     ):
         super().__init__(*args, **kwargs)
@@ -273,6 +365,18 @@ class RandomShuffleQueue(Queue):
 
     def _put_back(self, elements: list[Element]) -> None:
         self._elements.extend(elements)
+
+    def _contents(self) -> Sequence[Element]:
+        return self._elements
+
+    def _clear(self) -> None:
+        self._elements.clear()
+
+    def _more_state(self) -> dict[str, Any]:
+        return {"random": self._random_word.snapshot()}
+
+    def _restore_more(self, state: dict[str, Any]) -> None:
+        self._random_word.restore(state["random"])
 
     def mismatch(self, other: Queue) -> str | None:
         wrong = super().mismatch(other)
@@ -314,3 +418,9 @@ class PriorityQueue(Queue):
         for element in reversed(elements):  # before all equal ones, in the order that they had
             self._first -= 1
             heapq.heappush(self._heap, (int(element[0]), self._first, element))
+
+    def _contents(self) -> Sequence[Element]:
+        return [element for _, _, element in sorted(self._heap, key=lambda entry: entry[:2])]
+
+    def _clear(self) -> None:
+        self._heap.clear()
