@@ -37,6 +37,10 @@ format: $(INSTALLED) ## mend what ruff can mend
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
+.PHONY: browser
+browser: ## get Chromium with apt-get, for the test that opens TensorBoard
+	bash tools/get_chromium.sh
+
 .PHONY: bench
 bench: $(INSTALLED) ## run the benchmarks (ARGS="…" goes to benchmarks.run)
 	$(PY) -m benchmarks.run $(ARGS)

@@ -37,6 +37,9 @@ TARGETS = (
     Target("ptb_dynamic_rnn", 1.1, "torch"),
     Target("ptb_while_loop", 0.75, "tensorflow"),
     Target("ptb_while_loop", 1.1, "torch"),
+    Target("queue_pair", 0.3, "tensorflow"),
+    Target("queue_input", 1.0, "tensorflow"),
+    Target("queue_input_several", 1.0, "tensorflow"),
     Target("graph_building", 1.0, "tensorflow"),
     Target("import_time", 500.0, None),
 )

@@ -11,6 +11,8 @@ from benchmarks.models import (
     mlp,
     null_step,
     ptb_lstm,
+    queue_input,
+    queue_pair,
     scalar_chain,
     word2vec,
 )
@@ -26,6 +28,9 @@ MODELS: dict[str, Model] = {
     "counting_loop": counting_loop.MODEL,
     "ptb_dynamic_rnn": ptb_lstm.DYNAMIC_RNN,
     "ptb_while_loop": ptb_lstm.WHILE_LOOP,
+    "queue_pair": queue_pair.MODEL,
+    "queue_input": queue_input.ONE_BY_ONE,
+    "queue_input_several": queue_input.SEVERAL,
     "graph_building": graph_building.MODEL,
     "import_time": import_time.MODEL,
 }

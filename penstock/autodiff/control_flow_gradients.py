@@ -16,7 +16,18 @@ from penstock.ops.binary import add, maximum
 from penstock.ops.comparison import equal
 from penstock.ops.constants import constant
 from penstock.ops.control_contexts import CondContext, merge, output_context, switch
-from penstock.ops.control_flow import Enter, Exit, Merge, NextIteration, Switch
+from penstock.ops.control_flow import (
+    Enter,
+    Exit,
+    Merge,
+    NextIteration,
+    RefEnter,
+    RefExit,
+    RefMerge,
+    RefNextIteration,
+    RefSwitch,
+    Switch,
+)
 from penstock.ops.shaping import shape_of
 from penstock.ops.while_context import WhileContext, enter, leave, next_iteration
 
@@ -26,6 +37,7 @@ def _gradient_context() -> Any:
 
 
 @Exit.gradient
+@RefExit.gradient
 def _(op: Operation, grad: Any) -> Any:
     """The gradient of what leaves a loop enters the gradient loop."""
     context = _gradient_context()
@@ -53,11 +65,13 @@ def _parts(grad: Any) -> list[Tensor]:
 
 
 @NextIteration.gradient
+@RefNextIteration.gradient
 def _(op: Operation, grad: Any) -> Any:
     return grad
 
 
 @Enter.gradient
+@RefEnter.gradient
 def _(op: Operation, grad: Any) -> Any:
     """What entered a loop gets its gradient when the gradient loop ends."""
     context = _gradient_context()
@@ -155,6 +169,7 @@ def _first_slices(context: WhileContext, op: Operation, grad: IndexedSlices) -> 
 
 
 @Switch.gradient
+@RefSwitch.gradient
 def _(op: Operation, *grads: Any) -> Any:
     """Gradients of a Switch meet again in a Merge: only one of them is alive."""
     context = op._control_flow_context
@@ -186,6 +201,7 @@ def _loop_switch_gradient(op: Operation, from_exit: Any, from_body: Any) -> Any:
 
 
 @Merge.gradient
+@RefMerge.gradient
 def _(op: Operation, grad: Any, _: Any) -> Any:
     """The gradient of a Merge goes where the value came from."""
     context = output_context(op.inputs[0].op)

@@ -17,7 +17,12 @@ from typing import Any
 import penstock.autodiff.control_flow_gradients  # noqa: F401 - registers them
 from penstock import dtypes
 from penstock.autodiff.aggregation import aggregate
-from penstock.autodiff.loop_gradients import LoopGradients, is_loop_exit, is_loop_switch
+from penstock.autodiff.loop_gradients import (
+    LoopGradients,
+    is_loop_exit,
+    is_loop_switch,
+    refuse_initial_value,
+)
 from penstock.autodiff.zeros import zeros_for, zeros_like_x
 from penstock.ir import registry
 from penstock.ir.composite import IndexedSlices
@@ -180,6 +185,7 @@ class _BackwardWalk:
         self.found: dict[Operation, list[list[Gradient]]] = {}
         to_ops = [y.op for y in ys]
         from_ops = [x.op for x in xs]
+        self.sources = set(from_ops)
         between, self.reachable = _between(to_ops, from_ops)
         self.loops = LoopGradients.for_nodes(between)
         self.pending = _pending_counts(between)
@@ -269,6 +275,8 @@ class _BackwardWalk:
         if function is None:
             return nothing
         graph = get_default_graph()
+        if is_loop_switch(op) and op._control_flow_context is graph._get_control_flow_context():
+            refuse_initial_value(op, self.sources)
         zeros = zeros_for if self.loops is None else self.loops.zeros_for
         outputs = [
             zeros(op._outputs[i]) if grad is None and is_trainable(op._outputs[i]) else grad

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Collection
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NoReturn
 
 from penstock import dtypes, shapes
 from penstock.autodiff.grad_loop import GradLoop, inside
@@ -28,6 +30,23 @@ def is_loop_switch(op: Operation) -> bool:
 
 def is_loop_exit(op: Operation) -> bool:
     return op.type in ("Exit", "RefExit")
+
+
+def refuse_initial_value(switch_op: Operation, sources: Collection[Operation]) -> NoReturn:
+    """Raises for a gradient, asked for inside of a loop, that leads out by a loop variable."""
+    pending, seen = deque([switch_op]), {switch_op}
+    while pending and pending[0] not in sources:
+        for tensor in pending.popleft().inputs:
+            if tensor.op not in seen:
+                seen.add(tensor.op)
+                pending.append(tensor.op)
+    reached = pending[0] if pending else switch_op
+    raise ValueError(
+        f"Cannot compute gradient inside while loop with respect to op '{reached.name}'. We do not "
+        "support taking the gradient wrt or through the initial value of a loop variable. "
+        "Gradients can be computed through loop invariants or wrt the input parameters to the "
+        "loop body."
+    )
 
 
 class LoopGradients:

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
 from penstock import dtypes, errors
 from penstock.checkpoint import files, tensor_bytes
-from penstock.checkpoint.bundle_writer import HEADER_KEY, data_path, index_path
 from penstock.checkpoint.missing import key_not_found
+from penstock.checkpoint.progress import Report, silent
+from penstock.checkpoint.publishing import HEADER_KEY, data_path, index_path
 from penstock.checkpoint.slices import TensorSlice, overlap, static_shape
 from penstock.checkpoint.table import TableReader
 from penstock.dtypes import DType
 from penstock.platform import crc32c
 from penstock.proto import BundleEntryProto, BundleHeaderProto
 
+_ALIGNMENT = 64
+
 
 class BundleReader:
     """A V2 checkpoint by its prefix.
 
     Every value that it returns has been compared with its checksum; whatever is damaged raises
-    DataLossError with the file, the tensor and the place in the file.
+    DataLossError with the file, the tensor and the place in the file. `report` is told how many
+    bytes have been read, each time some have.
     """
 
-    def __init__(self, prefix: str):
+    def __init__(self, prefix: str, report: Report = silent):
         self._prefix = prefix
+        self._report = report
         self._table = TableReader(index_path(prefix))
         self._header = self._read_header()
 
@@ -174,17 +179,17 @@ class BundleReader:
                 f"{dtype.name} of shape {list(shape)} takes {expected} bytes, its entry says "
                 f"{entry.size}"
             )
-        with files.open_to_read(path) as file:
+        with files.open_to_read(path, buffering=0) as file:
             available = os.fstat(file.fileno()).st_size
             if entry.offset < 0 or entry.size < 0 or entry.offset + entry.size > available:
                 raise damaged(
                     f"{entry.size} bytes would reach past the end of the file ({available} bytes)"
                 )
-            data = np.fromfile(file, dtype=np.uint8, count=entry.size, offset=entry.offset)
+            data, crc = self._read_bytes(file, entry.offset, entry.size)
         if len(data) != entry.size:
             raise damaged(f"read {len(data)} bytes instead of {entry.size}")
         try:
-            array, crc = tensor_bytes.decode(data, dtype, shape)
+            array, crc = tensor_bytes.decode(data, dtype, shape, crc)
         except ValueError as error:
             raise damaged(str(error)) from None
         if crc32c.mask(crc) != entry.crc32c:
@@ -193,6 +198,25 @@ class BundleReader:
                 f"bytes {crc32c.mask(crc)}"
             )
         return array
+
+    def _read_bytes(self, file: BinaryIO, offset: int, size: int) -> tuple[np.ndarray, int]:
+        """The bytes at a place, fewer at the end of the file, and their checksum."""
+        # Aligned as kernels like it, for this may become the buffer of a variable.
+        memory = np.empty(size + _ALIGNMENT, dtype=np.uint8)
+        start = -memory.ctypes.data % _ALIGNMENT
+        data = memory[start : start + size]
+        file.seek(offset)
+        position = crc = 0
+        while position < size:
+            block = data[position : position + tensor_bytes.BLOCK_SIZE]
+            count = file.readinto(block)  # type: ignore[attr-defined]
+            if not count:
+                break
+            # Here, while the block is in the processor's cache.
+            crc = crc32c.extend(crc, block[:count])
+            position += count
+            self._report(count)
+        return data[:position], crc
 
 
 def _text(key: bytes) -> str:

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from penstock import errors
-from penstock.checkpoint import files, tensor_bytes
+from penstock.checkpoint import tensor_bytes
+from penstock.checkpoint.files import NewFile, make_directory, remove_if_possible
+from penstock.checkpoint.progress import Report, silent
+from penstock.checkpoint.publishing import HEADER_KEY, data_path, index_path, publish
 from penstock.checkpoint.slices import TensorSlice
-from penstock.checkpoint.table import TableReader, TableWriter
+from penstock.checkpoint.table import TableReader
 from penstock.dtypes import DType
 from penstock.platform import crc32c
-from penstock.platform.file_errors import file_errors
 from penstock.proto import BundleEntryProto, BundleHeaderProto, TensorShapeProto
 
-HEADER_KEY = b""
 _VERSION = 1
-
-
-def index_path(prefix: str) -> str:
-    return f"{prefix}.index"
-
-
-def data_path(prefix: str, shard: int, shards: int) -> str:
-    return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
 
 
 def _shape_message(shape: tuple[int, ...]) -> Any:
@@ -39,15 +31,17 @@ def _shape_message(shape: tuple[int, ...]) -> Any:
 class BundleWriter:
     """Writes one shard: tensors as they are added, the index at the end.
 
-    Nothing of a checkpoint of that name changes before `finish`.
+    Nothing of a checkpoint of that name changes before `finish`. `report` is told how many bytes
+    of numbers have been written, each time some have.
     """
 
-    def __init__(self, prefix: str):
+    def __init__(self, prefix: str, report: Report = silent):
         self._prefix = prefix
+        self._report = report
         self._entries: dict[bytes, Any] = {}
         self._offset = 0
-        _make_directory(os.path.dirname(prefix))
-        self._data = files.NewFile(data_path(prefix, 0, 1))
+        make_directory(os.path.dirname(prefix))
+        self._data = NewFile(data_path(prefix, 0, 1))
 
     def add(self, name: str, array: np.ndarray, dtype: DType) -> None:
         """Writes a whole tensor."""
@@ -56,11 +50,19 @@ class BundleWriter:
     def _add(self, key: bytes, name: str, array: np.ndarray, dtype: DType) -> None:
         if key in self._entries:
             raise errors.InvalidArgumentError(None, None, f"Adding duplicate key: {name}")
-        pieces, crc = tensor_bytes.encode(array, dtype)
-        size = sum(len(piece) for piece in pieces)
-        with file_errors(self._data.path):
+        size = crc = 0
+        if tensor_bytes.is_number(dtype):
+            # Block by block: what the checksum has just read, the disk finds in the cache.
+            for block in tensor_bytes.blocks(array):
+                crc = crc32c.extend(crc, block)
+                self._data.write(block)
+                size += len(block)
+                self._report(len(block))
+        else:
+            pieces, crc = tensor_bytes.encode(array, dtype)
             for piece in pieces:
-                self._data.file.write(piece)
+                self._data.write(piece)
+                size += len(piece)
         self._entries[key] = BundleEntryProto(
             dtype=dtype.as_datatype_enum,
             shape=_shape_message(array.shape),
@@ -97,32 +99,14 @@ class BundleWriter:
         self._add(part.key(name), f"{name} [{part}]", array, dtype)
 
     def finish(self) -> None:
-        """Makes the checkpoint appear: the data first, then the index that refers to it."""
-        self._data.commit()
+        """Makes the checkpoint appear, in the place of one that was there."""
         header = BundleHeaderProto(num_shards=1)
         header.version.producer = _VERSION
-        write_index(self._prefix, header, self._entries)
+        publish(self._prefix, [self._data.finish()], header, self._entries)
 
     def discard(self) -> None:
         """Gives up; a checkpoint that was there before stays."""
         self._data.discard()
-
-
-def _make_directory(directory: str) -> None:
-    if directory:
-        # A missing parent is reported by the file that can't be made in it.
-        with suppress(OSError):
-            os.mkdir(directory)
-
-
-def write_index(prefix: str, header: Any, entries: dict[bytes, Any]) -> None:
-    """Writes the index of a bundle."""
-    with files.new_file(index_path(prefix)) as file:
-        writer = TableWriter(file)
-        writer.add(HEADER_KEY, header.SerializeToString(deterministic=True))
-        for key in sorted(entries):
-            writer.add(key, entries[key].SerializeToString(deterministic=True))
-        writer.finish()
 
 
 # Merging --------------------------------------------------------------------------------------
@@ -182,13 +166,7 @@ def merge_bundles(prefixes: list[str], merged_prefix: str) -> None:
         merge.take(prefix)
     if merge.header is None:
         raise errors.InvalidArgumentError(None, None, "there are no checkpoints to merge")
-    _make_directory(os.path.dirname(merged_prefix))
-    for file, shard in merge.shard_of_file.items():
-        with file_errors(file):
-            os.replace(file, data_path(merged_prefix, shard, merge.shards))
-    files.sync_directory(os.path.dirname(merged_prefix))
     merge.header.num_shards = merge.shards
-    write_index(merged_prefix, merge.header, merge.entries)
+    publish(merged_prefix, list(merge.shard_of_file), merge.header, merge.entries)
     for prefix in set(prefixes) - {merged_prefix}:
-        with suppress(OSError):
-            os.remove(index_path(prefix))
+        remove_if_possible(index_path(prefix))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from penstock import errors
 from penstock.checkpoint.bundle_reader import BundleReader
-from penstock.checkpoint.bundle_writer import index_path
 from penstock.checkpoint.missing import path_of_one_file
+from penstock.checkpoint.progress import Report, silent
+from penstock.checkpoint.publishing import index_path
+from penstock.checkpoint.safetensors import SafetensorsReader, is_safetensors
 from penstock.checkpoint.slice_files import SliceFileReader
 from penstock.dtypes import DType
 from penstock.platform.paths import local_path
@@ -18,11 +21,18 @@ from penstock.proto import DataType
 from penstock.shapes import text as shape_text
 
 
-def open_checkpoint(prefix: str) -> BundleReader | SliceFileReader:
-    """The tensors of the checkpoint at a prefix (V2), or of the file or files of that name (V1)."""
+def open_checkpoint(
+    prefix: str, report: Report = silent
+) -> BundleReader | SliceFileReader | SafetensorsReader:
+    """The tensors of the checkpoint at a prefix (V2), or of the file or files of that name.
+
+    Files are of the V1 format, or safetensors. `report` is told of bytes read from a V2 checkpoint.
+    """
     prefix = local_path(prefix)
     if os.path.exists(index_path(prefix)):
-        return BundleReader(prefix)
+        return BundleReader(prefix, report)
+    if is_safetensors(prefix):
+        return SafetensorsReader(prefix)
     try:
         return SliceFileReader(prefix)
     except errors.DataLossError as error:
@@ -42,6 +52,11 @@ def open_checkpoint(prefix: str) -> BundleReader | SliceFileReader:
         if mistake is None:
             raise
         raise errors.NotFoundError(None, None, f"{error.message}: {mistake}") from None
+
+
+def stored_size(prefix: str) -> int:
+    """The bytes in the data files of a V2 checkpoint; 0 if there are none."""
+    return sum(map(os.path.getsize, glob.glob(f"{glob.escape(prefix)}.data-?????-of-?????")))
 
 
 class CheckpointReader:

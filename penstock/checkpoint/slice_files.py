@@ -41,11 +41,13 @@ class SliceFileReader:
 
     def _take(self, table: TableReader) -> None:
         value = table.get(_META_KEY)
-        if value is None:
+        message = None if value is None else _parsed(table, value)
+        # The index of a V2 checkpoint is a table, too, with another message.
+        if message is None or not message.HasField("meta"):
             raise errors.DataLossError(
                 None, None, f"{table.path}: a table, but not one with saved tensor slices"
             )
-        for tensor in _parsed(table, value).meta.tensor:
+        for tensor in message.meta.tensor:
             known = self._tensors.setdefault(tensor.name, tensor)
             if (known.shape, known.type) != (tensor.shape, tensor.type):
                 raise errors.InvalidArgumentError(

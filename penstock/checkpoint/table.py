@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from penstock import errors
 from penstock.checkpoint import snappy, varints
-from penstock.checkpoint.files import open_to_read
+from penstock.checkpoint.files import NewFile, open_to_read
 from penstock.platform import crc32c
 
 _MAGIC = 0xDB4775248B80FB57
@@ -78,7 +78,7 @@ class _BlockBuilder:
 class TableWriter:
     """Writes a table to an open file; keys are added in ascending order."""
 
-    def __init__(self, file: BinaryIO):
+    def __init__(self, file: NewFile):
         self._file = file
         self._offset = 0
         self._block = _BlockBuilder(_RESTART_INTERVAL)

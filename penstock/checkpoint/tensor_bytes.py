@@ -20,21 +20,40 @@ from penstock.dtypes import DType
 from penstock.platform import crc32c
 
 _LARGEST_UINT32 = 2**32 - 1
+BLOCK_SIZE = 4 << 20
+
+
+def is_number(dtype: DType) -> bool:
+    """Whether the bytes of a tensor are those of its elements."""
+    return bool(dtype.size) and dtype not in (dtypes.string, dtypes.variant)
+
+
+def blocks(array: np.ndarray) -> Iterator[np.ndarray]:
+    """The bytes of a tensor of numbers, in blocks; only what is not contiguous is copied."""
+    if array.flags.c_contiguous:
+        content = array.reshape(-1)
+        if sys.byteorder == "big":
+            content = content.byteswap()
+        content = content.view(np.uint8)
+        for start in range(0, len(content), BLOCK_SIZE):
+            yield content[start : start + BLOCK_SIZE]
+        return
+    rows = BLOCK_SIZE // array[0].nbytes
+    if rows == 0:
+        for row in array:
+            yield from blocks(row)
+        return
+    for start in range(0, len(array), rows):
+        yield from blocks(np.ascontiguousarray(array[start : start + rows]))
 
 
 def encode(array: np.ndarray, dtype: DType) -> tuple[list[Any], int]:
-    """The pieces to write one after the other, and their checksum."""
+    """The pieces of strings or variants to write one after the other, and their checksum."""
     if dtype is dtypes.string:
         return _encode_strings(array)
     if dtype is dtypes.variant:
         return _encode_variants(array)
-    if not dtype.size:
-        raise TypeError(f"tensors of type {dtype.name} can't be saved")
-    flat = np.ascontiguousarray(array).reshape(-1)
-    if sys.byteorder == "big":
-        flat = flat.byteswap()
-    content = flat.view(np.uint8)
-    return [content], crc32c.value(content)
+    raise TypeError(f"tensors of type {dtype.name} can't be saved")
 
 
 def _length_bytes(length: int) -> bytes:
@@ -67,8 +86,13 @@ def _encode_variants(array: np.ndarray) -> tuple[list[Any], int]:
     return pieces, crc
 
 
-def decode(data: np.ndarray, dtype: DType, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
-    """The tensor in the bytes `data` and their checksum; ValueError if they don't fit together."""
+def decode(
+    data: np.ndarray, dtype: DType, shape: tuple[int, ...], crc_of_data: int
+) -> tuple[np.ndarray, int]:
+    """The tensor in the bytes `data` and its checksum; ValueError if they don't fit together.
+
+    `crc_of_data` is the checksum of the bytes as they are, which is that of numbers.
+    """
     count = int(np.prod(shape, dtype=np.int64))
     if dtype is dtypes.string:
         array = np.empty(count, dtype=object)
@@ -81,7 +105,7 @@ def decode(data: np.ndarray, dtype: DType, shape: tuple[int, ...]) -> tuple[np.n
     values = data.view(dtype.as_numpy_dtype)
     if sys.byteorder == "big":
         values = values.byteswap()
-    return values.reshape(shape), crc32c.value(data)
+    return values.reshape(shape), crc_of_data
 
 
 def _decode_strings(data: bytes, count: int) -> tuple[list[bytes], int]:

@@ -117,18 +117,30 @@ def _numeric_array(tensor: Tensor, value: Any, wanted: np.dtype) -> np.ndarray:
             f"For reference, the tensor object was {value!r} which was passed to the argument "
             f"`feed_dict` with key {tensor!r}."
         )
-    if isinstance(value, int) and not isinstance(value, bool) and wanted.kind in "iu":
-        limits = np.iinfo(wanted)
-        if not limits.min <= value <= limits.max:
-            raise TypeError(
-                f"Type of feed value {value} with type {type(value)} is not compatible with "
-                f"Tensor type {wanted.name}. Try explicitly setting the type of the feed tensor "
-                "to a larger type (e.g. int64)."
-            )
+    if isinstance(value, int) and not _holds(wanted, value):
+        raise _incompatible(tensor, value)
     try:
         return np.asarray(value, dtype=wanted)
     except (ValueError, TypeError) as error:
         raise type(error)(f"feed for {tensor.name!r} of type {wanted.name}: {error}") from None
+
+
+def _holds(wanted: np.dtype, number: int) -> bool:
+    """Whether a number is still the same as an element of that type."""
+    try:
+        return bool(wanted.type(number) == number)
+    except OverflowError:
+        return False
+    except TypeError:  # a type of several parts: its own conversion will tell
+        return True
+
+
+def _incompatible(tensor: Tensor, value: Any) -> TypeError:
+    return TypeError(
+        f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
+        f"{tensor.dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a "
+        "larger type (e.g. int64)."
+    )
 
 
 def _string_array(tensor: Tensor, value: Any) -> np.ndarray:
@@ -136,4 +148,6 @@ def _string_array(tensor: Tensor, value: Any) -> np.ndarray:
         value = value.handle if _takes_handle(tensor) else value.eval()
     if isinstance(value, Tensor):
         raise TypeError("The value of a feed cannot be a tf.Tensor object.")
+    if isinstance(value, int):
+        raise _incompatible(tensor, value)
     return to_array(value, dtypes.string)[0]

@@ -157,6 +157,8 @@ def structure_key(fetches: Any) -> Any:
 
 
 def _sparse_feed(sparse: SparseTensor, value: Any) -> list[tuple[Tensor, Any]]:
+    if len(value) == 2 and sparse.shape.is_fully_defined():
+        value = (*value, sparse.shape.as_list())  # a sparse placeholder of a known shape
     return list(zip(sparse._parts(), value, strict=True))
 
 

@@ -31,21 +31,21 @@ class PartialRun:
         for tensor in feeds:
             if tensor not in self._feeds:
                 raise errors.InvalidArgumentError(
-                    None, None, f"the feed {tensor.name} was not specified in partial_run_setup"
+                    None, None, f"The feed {tensor.name} was not specified in partial_run_setup."
                 )
             if self._feeds[tensor] in self._execution.done:
                 raise errors.InvalidArgumentError(
-                    None, None, f"the feed {tensor.name} has already been fed"
+                    None, None, f"The feed {tensor.name} has already been fed."
                 )
         elements: list[Any] = [*flat.tensors, *flat.targets]
         for element in elements:
             if element not in self._edges and element not in self._targets:
                 raise errors.InvalidArgumentError(
-                    None, None, f"the fetch {element.name} was not specified in partial_run_setup"
+                    None, None, f"The fetch {element.name} was not specified in partial_run_setup."
                 )
             if element in self._fetched:
                 raise errors.InvalidArgumentError(
-                    None, None, f"the fetch {element.name} has already been fetched"
+                    None, None, f"The fetch {element.name} has already been fetched."
                 )
         self._execution.feed({self._feeds[tensor]: value for tensor, value in feeds.items()})
         edges = [self._edges[tensor] for tensor in flat.tensors]
@@ -65,6 +65,6 @@ class PartialRun:
                 raise errors.InvalidArgumentError(
                     None,
                     None,
-                    f"the fetches can't be computed from the feeds so far: {tensor.name} has not "
-                    "been fed",
+                    f"Fetch {tensor.name} can't be computed from the feeds that have been fed so "
+                    "far.",
                 )

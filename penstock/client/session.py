@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import threading
 import warnings
 import weakref
@@ -14,6 +13,8 @@ from typing import Any
 from penstock import errors, proto
 from penstock.client.fetches import Fetches, structure_key
 from penstock.client.session_defaults import new_session_config
+from penstock.client.session_devices import DeviceAttributes as _DeviceAttributes
+from penstock.client.session_devices import WholeGraphCheck, attributes_of
 from penstock.ir import defaults
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
@@ -27,7 +28,7 @@ _open_lock = threading.Lock()
 class _Run:
     """What a session keeps for one form of `run`: feed converters, compiled step, way back."""
 
-    __slots__ = ("converters", "echoes", "expand", "flat", "step")
+    __slots__ = ("converters", "echoes", "expand", "fed", "flat", "step")
 
     def __init__(
         self, step: Any, feeds: list[Tensor], expand: list[Any] | None, flat: Fetches
@@ -35,6 +36,7 @@ class _Run:
         from penstock.client.feeds import converter
 
         self.step = step
+        self.fed = feeds
         self.converters = [converter(tensor) for tensor in feeds]
         self.expand = expand
         self.flat = flat
@@ -102,6 +104,16 @@ def _server_at(target: str) -> Any:
     )
 
 
+def _merged(config: Any, server: Any) -> Any:
+    """The configuration of a session: what it was given, over the defaults of its server."""
+    if server is None:
+        return config if config is not None else new_session_config()
+    merged = proto.ConfigProto()
+    merged.CopyFrom(server.server_def.default_session_config)
+    merged.MergeFrom(config if config is not None else new_session_config())
+    return merged
+
+
 def _placed_in(server: Any, config: Any) -> dict[str, Any]:
     """Where a session on a server runs, and with whose state."""
     own_state = config.isolate_session_state
@@ -118,7 +130,7 @@ def _recorded(
         raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(run_metadata)}")
     run_metadata.Clear()
     if options.output_partition_graphs:
-        run_metadata.partition_graphs.add().CopyFrom(graph_def_of(step.graph))
+        run_metadata.partition_graphs.add().CopyFrom(graph_def_of(step.placed))
     if options.trace_level == proto.RunOptions.NO_TRACE:
         return step.run(values, timeout)
     results, stats = step.run_traced(values, timeout)
@@ -143,7 +155,7 @@ class BaseSession:
         if config is not None and not isinstance(config, proto.ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._graph = graph
-        self._config = config if config is not None else new_session_config()
+        self._config = _merged(config, self._server)
         self._timeout = _seconds(self._config.operation_timeout_in_ms)
         self._closed = False
         self._lock = threading.Lock()
@@ -151,7 +163,9 @@ class BaseSession:
         self._steps: dict[Any, Any] = {}
         self._mutations = graph.mutations
         self._partial_runs: dict[str, Any] = {}
+        self._watched: Any = None  # the runs of a debugger, once there is one
         self._runtime = self._make_runtime()
+        self._whole_graph = self._make_graph_check()
         with _open_lock:
             _open_sessions.add(self)
 
@@ -174,24 +188,27 @@ class BaseSession:
             **({} if server is None else _placed_in(server, config)),
         )
 
+    def _make_graph_check(self) -> WholeGraphCheck | None:
+        if self._config.graph_options.place_pruned_graph:
+            return None
+        names = [device.name for device in self._runtime.devices]
+        return WholeGraphCheck(names, soft=self._config.allow_soft_placement)
+
     @property
     def graph(self) -> Graph:
         return self._graph
 
     @property
     def graph_def(self) -> Any:
-        return self._graph.as_graph_def()
+        return self._graph.as_graph_def(add_shapes=self._config.graph_options.infer_shapes)
 
     @property
     def sess_str(self) -> str:
         return self._target
 
-    def list_devices(self) -> list[Any]:
+    def list_devices(self) -> list[_DeviceAttributes]:
         """The devices that steps of this session may use."""
-        return [
-            proto.DeviceAttributes(name=device.name, device_type=device.device_type)
-            for device in self._runtime.devices
-        ]
+        return attributes_of(self._runtime.devices)
 
     # Running ----------------------------------------------------------------------------------
 
@@ -221,11 +238,46 @@ class BaseSession:
             run = self._prepare(key, fetches, feed_dict or {})
         given: Any = feed_dict.values() if feed_dict else ()
         values = run.feeds(given) if feed_dict else ()
-        timeout = self._timeout if options is None else self._timeout_of(options)
-        if run_metadata is not None and options is not None:
-            results = _recorded(run.step, values, timeout, options, run_metadata)
-            return run.build(results, given)
-        return run.build(run.step.run(values, timeout), given)
+        if options is None and run_metadata is None:
+            return run.build(run.step.run(values, self._timeout), given)
+        return run.build(self._run_with(options, run_metadata, run, values), given)
+
+    def _run_with(
+        self, options: Any, run_metadata: Any, run: _Run, values: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """The results of a step, run as `options` asks."""
+        timeout = self._timeout_of(options)
+        if options is not None and options.debug_options.debug_tensor_watch_opts:
+            return self._run_watched(run, values, timeout, options, run_metadata)
+        if run_metadata is not None:
+            return _recorded(run.step, values, timeout, options or proto.RunOptions(), run_metadata)
+        results: tuple[Any, ...] = run.step.run(values, timeout)
+        return results
+
+    def _run_watched(
+        self, run: _Run, values: Any, timeout: float | None, options: Any, run_metadata: Any
+    ) -> tuple[Any, ...]:
+        """A run whose tensors are written to files, as `options.debug_options` asks."""
+        from penstock.client.watched_run import WatchedRuns
+        from penstock.runtime.tracing import graph_def_of
+
+        if self._watched is None:
+            self._watched = WatchedRuns()
+        fetches, targets = run.flat.tensors, run.flat.targets
+        step = run.step.as_written()
+        if run_metadata is not None:
+            run_metadata.Clear()
+            if options.output_partition_graphs:
+                run_metadata.partition_graphs.add().CopyFrom(graph_def_of(step.placed))
+        names = {
+            "input_names": [tensor.name for tensor in run.fed],
+            "output_names": [tensor.name for tensor in fetches],
+            "target_nodes": [operation.name for operation in targets],
+        }
+        results: tuple[Any, ...] = self._watched.run(
+            step, values, timeout, options.debug_options, names
+        )
+        return results
 
     def _timeout_of(self, options: Any) -> float | None:
         if options is None:
@@ -261,7 +313,10 @@ class BaseSession:
         return tensors, splits if any(split is not None for split in splits) else None
 
     def _compiled(
-        self, feeds: list[Tensor], fetches: list[Tensor], targets: list[Operation]
+        self,
+        feeds: list[Tensor],
+        fetches: list[Tensor],
+        targets: list[Operation],
     ) -> Any:
         with self._lock:
             if self._graph.mutations != self._mutations:
@@ -272,6 +327,8 @@ class BaseSession:
             step = self._steps.get(signature)
             if step is None:
                 with self._graph._lock:
+                    if self._whole_graph is not None:
+                        self._whole_graph.check(self._graph)
                     step = self._runtime.compile(feeds, fetches, list(dict.fromkeys(targets)))
                 self._steps[signature] = step
             return step
@@ -295,10 +352,24 @@ class BaseSession:
             if self._graph.mutations != made_at:
                 run = self._prepare(None, fetches, keys)
                 made_at = self._mutations
-            results = run.step.run(run.feeds(values), self._timeout_of(options))
+            results = self._run_with(options, run_metadata, run, run.feeds(values))
             return run.build(results, values)
 
         return call if accept_options else lambda *values: call(*values)
+
+    def _make_callable_from_options(self, callable_options: Any) -> Callable[..., list[Any]]:
+        """A function that runs the step of a CallableOptions message; it returns a list."""
+        wanted = callable_options
+        fetches = (list(wanted.fetch), list(wanted.target))
+        call = self.make_callable(fetches, list(wanted.feed), accept_options=True)
+
+        def run(*values: Any, run_metadata: Any = None) -> list[Any]:
+            results: list[Any] = call(
+                *values, options=wanted.run_options, run_metadata=run_metadata
+            )[0]
+            return results
+
+        return run
 
     # Partial runs -----------------------------------------------------------------------------
 
@@ -307,6 +378,10 @@ class BaseSession:
         from penstock.client.partial_run import PartialRun
 
         flat = Fetches(self._graph, fetches, self)
+        if not flat.tensors and not flat.targets:
+            raise errors.InvalidArgumentError(
+                None, None, "Must specify at least one target to fetch or execute."
+            )
         tensors, _ = self._expand_feeds(feeds or ())
         handle = f"partial_run_{len(self._partial_runs)}"
         self._partial_runs[handle] = PartialRun(self._runtime, self._graph, flat, tensors)
@@ -320,7 +395,9 @@ class BaseSession:
             raise RuntimeError("Attempted to use a closed Session.")
         partial = self._partial_runs.get(handle)
         if partial is None:
-            raise errors.InvalidArgumentError(None, None, f"no partial run has handle {handle!r}")
+            raise errors.InvalidArgumentError(
+                None, None, "Must run 'setup' before performing partial runs!"
+            )
         flat = Fetches(self._graph, fetches, self)
         tensors, expand = self._expand_feeds(feed_dict or ())
         run = _Run(None, tensors, expand, flat)
@@ -398,29 +475,39 @@ class Session(BaseSession):
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None):
         super().__init__(target, graph, config)
-        self._contexts: list[ExitStack] = []
+        self._context: ExitStack | None = None
 
     def __enter__(self) -> Session:
-        stack = ExitStack()
+        if self._context is not None:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use `Session.as_default()` if you "
+                "want to enter a session multiple times."
+            )
+        stack = self._context = ExitStack()
         stack.enter_context(self._graph.as_default())
         stack.enter_context(self.as_default())
-        self._contexts.append(stack)
         return self
 
     def __exit__(self, error_type: Any, error: Any, trace: Any) -> None:
-        self._contexts.pop().__exit__(error_type, error, trace)
+        stack, self._context = self._context, None
+        assert stack is not None
+        stack.__exit__(error_type, error, trace)
         self.close()
 
 
 class InteractiveSession(BaseSession):
     """A session that makes itself the default one when it is created, for use in a shell."""
 
-    _active = 0
+    _active_session_count = 0
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None):
+        if config is None or isinstance(config, proto.ConfigProto):
+            # What is typed into a shell is placed as it is run: a wrong node harms no other.
+            config = proto.ConfigProto.FromString(config.SerializeToString() if config else b"")
+            config.graph_options.place_pruned_graph = True
         super().__init__(target, graph, config)
         with _open_lock:
-            if InteractiveSession._active > 0 and not os.environ.get("PENSTOCK_QUIET"):
+            if InteractiveSession._active_session_count > 0:
                 warnings.warn(
                     "An interactive session is already active. This can cause out-of-memory "
                     "errors in some cases. You must explicitly call "
@@ -428,15 +515,15 @@ class InteractiveSession(BaseSession):
                     "session(s).",
                     stacklevel=2,
                 )
-            InteractiveSession._active += 1
+            InteractiveSession._active_session_count += 1
         self._stack = ExitStack()
         if graph is not None:
             self._stack.enter_context(graph.as_default())
-        self._stack.enter_context(self.as_default())
+        self._stack.enter_context(defaults.session_scope(self, nested=False))
 
     def close(self) -> None:
         if not self._closed:
             with _open_lock:
-                InteractiveSession._active -= 1
+                InteractiveSession._active_session_count -= 1
             self._stack.close()
         super().close()

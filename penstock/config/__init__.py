@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from penstock import absent
 from penstock.client.session_defaults import session_defaults
 from penstock.config import experimental, optimizer, threading
+from penstock.platform.file_limits import get_graph_file_roots, set_graph_file_roots
 
 __all__ = [
     "experimental",
@@ -17,8 +18,10 @@ __all__ = [
     "experimental_connect_to_host",
     "experimental_list_devices",
     "experimental_run_functions_eagerly",
+    "get_graph_file_roots",
     "get_soft_device_placement",
     "optimizer",
+    "set_graph_file_roots",
     "set_soft_device_placement",
     "threading",
 ]

@@ -5,9 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.ir.operation import Operation
+from penstock.ops.composite_flow import enter as _Enter  # noqa: F401
+from penstock.ops.composite_flow import identity as _Identity  # noqa: F401
+from penstock.ops.composite_flow import merge as merge
+from penstock.ops.composite_flow import next_iteration as _NextIteration  # noqa: F401
+from penstock.ops.composite_flow import quit as exit  # noqa: A004,F401
+from penstock.ops.composite_flow import switch as switch
+from penstock.ops.composite_flow import switch_ref_or_tensor as _SwitchRefOrTensor  # noqa: F401
 from penstock.ops.control_contexts import CondContext, output_context
-from penstock.ops.control_contexts import merge as merge
-from penstock.ops.control_contexts import switch as switch
+from penstock.ops.control_flow import LoopCond as loop_cond  # noqa: F401
+from penstock.ops.control_flow import NextIteration as next_iteration  # noqa: F401
+from penstock.ops.control_flow import RefMerge as ref_merge  # noqa: F401
+from penstock.ops.control_flow import RefNextIteration as ref_next_iteration  # noqa: F401
+from penstock.ops.control_flow import RefSelect as ref_select  # noqa: F401
+from penstock.ops.control_flow import RefSwitch as ref_switch  # noqa: F401
 from penstock.ops.while_context import WhileContext
 
 ENABLE_CONTROL_FLOW_V2 = False

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from penstock import convert_to_tensor
+from penstock.ir import defaults
 from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.convert import graph_of, to_tensor
 from penstock.ir.defaults import get_default_graph
@@ -28,6 +29,35 @@ def uid() -> int:
 def tensor_id(tensor: Tensor) -> int:
     """A number for a tensor, the same as long as it lives."""
     return id(tensor)
+
+
+class _DefaultStack:
+    """A stack of `with x.as_default()` blocks of this thread."""
+
+    def __init__(self, entries: Callable[[], list[Any]], default: Callable[[], Any]):
+        self._entries = entries
+        self._default = default
+
+    @property
+    def stack(self) -> list[Any]:
+        return self._entries()
+
+    def get_default(self) -> Any:
+        """The innermost entry, or what stands for none."""
+        return self._default()
+
+    def is_cleared(self) -> bool:
+        return not self.stack
+
+    def reset(self) -> None:
+        """Leaves every block."""
+        self.stack.clear()
+
+
+_default_graph_stack = _DefaultStack(lambda: defaults._stacks.graphs, get_default_graph)
+_default_session_stack = _DefaultStack(
+    lambda: defaults._stacks.sessions, defaults.get_default_session
+)
 
 
 class EagerTensor:

@@ -100,7 +100,10 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return PathModule(spec.name, _sources_of(spec.name) or ())
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Nothing is left to execute: names are looked up when they are asked for."""
+        """Names are looked up when they are asked for; a few imports are made for their effect."""
+        if module.__name__.removeprefix(f"{ROOT}.") in table.REGISTERS_OPS:
+            assert isinstance(module, PathModule)
+            list(module._modules())
 
 
 def _sources_of(fullname: str) -> Sequence[str] | None:

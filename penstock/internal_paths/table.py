@@ -17,6 +17,9 @@ from importlib.util import find_spec
 
 from penstock.internal_paths.module_names import NAMES
 
+#: Paths that are imported for the op types which their sources register.
+REGISTERS_OPS = frozenset({"python.framework.test_ops"})
+
 PATHS = """
 core.framework.*_pb2                      proto internal_paths.enum_values
 core.protobuf.*_pb2                       proto internal_paths.enum_values
@@ -267,6 +270,7 @@ python.framework.function_def_to_graph  ops.functions
 python.framework.func_graph             ops.functions
 python.framework.graph_io               train.graph_files .
 python.framework.graph_to_function_def  ops.functions
+python.framework.error_interpolation    internal_paths.error_interpolation
 python.framework.graph_util             graph_util
 python.framework.graph_util_impl        graph_util
 python.framework.importer               ir.importer
@@ -285,7 +289,7 @@ python.framework.tensor_shape           shapes
 python.framework.tensor_spec            ir.tensor_spec .
 python.framework.tensor_util            ops.tensor_values ir.constants
                                         ir.tensor_codec .
-python.framework.test_ops               raw_ops
+python.framework.test_ops               testing.test_ops
 python.framework.test_util              testing.test_util testing .
 python.framework.versions               version .
 
@@ -364,9 +368,9 @@ python.ops.check_ops                    debugging .
 python.ops.clip_ops                     ops.clip .
 python.ops.cond_v2                      .
 python.ops.confusion_matrix             ops.confusion .
-python.ops.control_flow_ops             ops.control ops.control_flow ops.control_contexts
-                                        ops.while_context ops.conditionals ops.loops ops.debugging
-                                        internal_paths.control_flow .
+python.ops.control_flow_ops             internal_paths.control_flow ops.control ops.control_flow
+                                        ops.control_contexts ops.while_context ops.conditionals
+                                        ops.loops ops.debugging .
 python.ops.control_flow_util            internal_paths.control_flow .
 python.ops.control_flow_state           autodiff.grad_loop
 python.ops.control_flow_v2_toggles      internal_paths.graph_mode
@@ -466,7 +470,9 @@ python.ops.tensor_array_ops             ops.tensor_array .
 python.ops.unconnected_gradients        .
 python.ops.variable_scope               internal_paths.variable_functions ops.variable_scope
                                         ops.variable_store ops.variable_creation .
-python.ops.variables                    ops.variables ops.partitioned_variables
+python.ops.variables                    internal_paths.variable_class
+                                        ops.variables ops.partitioned_variables
+                                        internal_paths.variable_functions
                                         ops.variable_collections .
 python.ops.weights_broadcast_ops        losses.weights_broadcast losses
 python.ops.while_v2                     .
@@ -519,6 +525,9 @@ python.summary.*                        summary
 python.tools                            tools
 python.tools.freeze_graph               tools.freeze_graph
 python.tools.inspect_checkpoint         tools.inspect_checkpoint
+python.tools.optimize_for_inference_lib tools.optimize_for_inference_lib
+python.tools.saved_model_cli            tools.saved_model_cli
+python.tools.saved_model_utils          tools.saved_model_utils
 python.tools.strip_unused_lib           tools.strip_unused_lib
 
 python.tpu                              contrib.tpu
@@ -531,6 +540,7 @@ python.tpu.*                            contrib.tpu
 python.training                         train
 python.training.checkpoint_management  train.checkpoint_state train
 python.training.checkpoint_ops           ops.checkpoint_remapping
+python.training.checkpoint_state_pb2    proto
 python.training.checkpoint_utils       train.checkpoint_variables train
 python.training.moving_averages         train.moving_averages train
 python.training.basic_loops             train.basic_loops train
@@ -552,6 +562,7 @@ python.training.optimizer               train.optimizer train
 python.training.queue_runner            train.queue_runner train
 python.training.queue_runner_impl       train.queue_runner train
 python.training.saver                   train.saver train
+python.training.saver_test_utils        testing.checkpointed_table
 python.training.saving.*                train.saveables
 python.training.server_lib              train.server_lib train
 python.training.slot_creator            train.slots

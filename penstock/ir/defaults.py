@@ -67,12 +67,16 @@ def graph_scope(graph: Graph) -> Iterator[Graph]:
 
 
 @contextmanager
-def session_scope(session: Any) -> Iterator[Any]:
+def session_scope(session: Any, *, nested: bool = True) -> Iterator[Any]:
+    """Makes a session the default one; not `nested`, it may be left before those inside it."""
     _stacks.sessions.append(session)
     try:
         yield session
     finally:
-        _leave(_stacks.sessions, session, "session")
+        if nested:
+            _leave(_stacks.sessions, session, "session")
+        elif session in _stacks.sessions:
+            _stacks.sessions.remove(session)
 
 
 def _leave(stack: list[Any], entry: Any, what: str) -> None:

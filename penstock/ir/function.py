@@ -106,9 +106,11 @@ class Function:
         definition: Any = None,
         body: FunctionGraph | None = None,
         gradient: Any = None,
+        gradient_name: str = "",
     ):
         self.name = name
         self.gradient = gradient  # of the call: a Python function of the node and its gradients
+        self.gradient_name = gradient_name  # the function of the graph that computes it
         self._definition = definition
         self._body = body
         self._bodies: dict[bytes, FunctionGraph] = {}
@@ -155,6 +157,25 @@ def add_function(graph: Graph, function: Function) -> None:
             )
         return
     graph._functions[function.name] = function
+
+
+def add_library(graph: Graph, library: Any) -> None:
+    """Lets the nodes of a graph call the functions of a FunctionDefLibrary message."""
+    gradients = {each.function_name: each.gradient_func for each in library.gradient}
+    for message in library.function:
+        name = message.signature.name
+        gradient = gradients.get(name, "")
+        call = _calling(gradient) if gradient else None
+        add_function(graph, Function(name, message, gradient=call, gradient_name=gradient))
+
+
+def _calling(function_name: str) -> Any:
+    """The gradient of a call: another function, of the inputs and the outputs' gradients."""
+
+    def gradient(op: Operation, *grads: Any) -> list[Tensor]:
+        return op.graph.create_op(function_name, [*op.inputs, *grads]).outputs
+
+    return gradient
 
 
 def find_spec(op_type: str, functions: dict[str, Function]) -> OpSpec | None:
@@ -290,6 +311,7 @@ def _body_of(definition: Any, attrs: dict[str, Any], library: dict[str, Function
         copy = graph_def.node.add()
         copy.CopyFrom(node)
         _fill_placeholders(copy, attrs)
+        copy.attr.pop("_class", None)  # it may name nodes of the graph that calls
         specs[node.name] = (find_spec(node.op, library), copy)
     places = _Places(definition, attrs, specs)
     for node in graph_def.node:

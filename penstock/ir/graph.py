@@ -40,6 +40,7 @@ class Graph:
         self._functions: dict[str, Any] = {}
         self._py_functions: dict[str, Any] = {}
         self._gradient_functions: dict[str, Any] = {}  # of tf.custom_gradient: they hold tensors
+        self._versions = (PRODUCER_VERSION, 0)  # that wrote its nodes, that a reader needs
         self.mutations = 0
 
     # Building ---------------------------------------------------------------------------------
@@ -76,9 +77,11 @@ class Graph:
             dtypes = output_types(spec, values)
         return self._add(spec, self._op_name(name, op_type), tuple(inputs), values, dtypes)
 
-    def _op_name(self, name: str | None, op_type: str) -> str:
+    def _op_name(self, name: str | bytes | None, op_type: str) -> str:
         if not name:
             return self.unique_name(op_type)
+        if isinstance(name, bytes):
+            name = name.decode()
         return name[:-1] if name[-1] == "/" else self.unique_name(name)
 
     def _add(
@@ -104,6 +107,7 @@ class Graph:
             op = Operation(
                 self, spec, name, inputs, controls, attrs, output_types, len(self._nodes)
             )
+            op._control_flow_context = scope.control_flow
             self._check_inputs(op)
             self._apply_scopes(op)
             infer_shapes(op)
@@ -115,7 +119,6 @@ class Graph:
             controller.made_inside.add(op)
         context = scope.control_flow
         if context is not None:
-            op._control_flow_context = context
             context.AddOp(op)
         return op
 
@@ -125,6 +128,9 @@ class Graph:
                 raise ValueError(
                     f"{op.type} '{op.name}': input {tensor.name!r} must be from the same graph"
                 )
+            context = tensor._op._control_flow_context
+            if context is not None and context is not op._control_flow_context:
+                context.check_use(op, tensor._op)
 
     def _apply_scopes(self, op: Operation) -> None:
         scope = self._scopes
@@ -262,6 +268,10 @@ class Graph:
             value = value.op  # an updated variable is waited for by its update, without a read
         element = self.as_graph_element(value)
         return element.op if isinstance(element, Tensor) else element
+
+    @property
+    def _container(self) -> str:
+        return self._scopes.container
 
     @contextmanager
     def container(self, container_name: str) -> Iterator[str]:
@@ -429,12 +439,30 @@ class Graph:
         """The graph as a GraphDef message; from `from_version`, only nodes added since then."""
         from penstock.ir.graph_def import graph_def
 
-        return graph_def(self, from_version or 0, add_shapes=add_shapes)
+        with self._lock:
+            return graph_def(self, from_version or 0, add_shapes=add_shapes)
 
     @property
     def graph_def_versions(self) -> Any:
         from penstock.proto import VersionDef
 
         # A reader must know functions only where there are any.
-        needed = 12 if self._functions else 0
-        return VersionDef(producer=PRODUCER_VERSION, min_consumer=needed)
+        producer, needed = self._versions
+        needed = max(needed, 12 if self._functions else 0)
+        return VersionDef(producer=producer, min_consumer=needed)
+
+    def _merge_versions(self, imported: Any) -> tuple[int, int]:
+        """Counts in the versions of a GraphDef: the oldest writer's, all needs. Returns the old."""
+        old = self._versions
+        self._versions = (min(old[0], imported.producer), max(old[1], imported.min_consumer))
+        return old
+
+    def _remove_since(self, version: int) -> None:
+        """Removes the nodes of an import that failed half-way; nothing has used them yet."""
+        with self._lock:
+            for op in reversed(self._nodes[version:]):
+                del self._nodes_by_name[op.name]
+                for tensor in op._inputs:
+                    tensor._consumers.remove(op)
+            del self._nodes[version:]
+            self.mutations += 1

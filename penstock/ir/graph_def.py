@@ -17,6 +17,10 @@ def graph_def(graph: Graph, from_version: int = 0, *, add_shapes: bool = False) 
         fill_node_def(op, message.node.add(), add_shapes=add_shapes)
     for function in graph._functions.values():
         message.library.function.add().CopyFrom(function.definition)
+        if function.gradient_name:
+            message.library.gradient.add(
+                function_name=function.name, gradient_func=function.gradient_name
+            )
     return message
 
 

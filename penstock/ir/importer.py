@@ -1,39 +1,39 @@
 """`tf.import_graph_def`: a GraphDef's nodes into the default graph.
 
-Nothing that a GraphDef merely names is executed; unknown op types and attrs are refused with the
-node's name before anything is added.
+Nothing that a GraphDef merely names is executed. What can't be imported is refused with the node's
+name, and leaves the graph as it was.
 """
 
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock import shapes
+from penstock import devices, errors, shapes
+from penstock.ir import import_checks as checks
+from penstock.ir import scopes
 from penstock.ir.apply import coerce, complete_attrs, output_types
 from penstock.ir.attr_codec import decode
 from penstock.ir.convert import to_tensor
 from penstock.ir.defaults import get_default_graph
-from penstock.ir.function import Function, add_function, find_spec
+from penstock.ir.function import add_library, find_spec
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.registry import OpSpec
 from penstock.ir.tensor import Tensor
 
-_INPUT = re.compile(r"^(\^?)([^:]+?)(?::(\d+))?$")
-
 
 @dataclass
 class _Import:
-    """One import under way: what is known of each node of the GraphDef."""
+    """One import under way: what is known of each node of the GraphDef, by its name there."""
 
     graph: Graph
     nodes: dict[str, Any]
     prefix: str
     input_map: dict[str, Any]
+    names: dict[str, str] = field(default_factory=dict)
     made: dict[str, Operation] = field(default_factory=dict)
     used_keys: set[str] = field(default_factory=set)
     back_edges: list[tuple[str, int, str, int]] = field(default_factory=list)
@@ -49,92 +49,105 @@ def import_graph_def(
 ) -> list[Any] | None:
     """Adds the nodes of `graph_def` to the default graph, in the scope `name` ("import" if None).
 
-    `input_map` replaces inputs by tensors of the graph; `return_elements` names the operations and
-    tensors of `graph_def` to return.
+    Args:
+      graph_def: the GraphDef message.
+      input_map: tensors of the graph to use in the place of tensors of the GraphDef, by name.
+      return_elements: names of the operations and tensors to return.
+      name: prefix of the new names; a name that is taken already gets a suffix.
+      op_dict: not used.
+      producer_op_list: the op definitions of the program that wrote the GraphDef; attrs that only
+        they have are left out where they hold their defaults.
     """
-    wanted = _checked_elements(return_elements)
+    graph_def = checks.as_graph_def(graph_def)
+    wanted = checks.elements(return_elements)
+    checks.versions(graph_def.versions)
     graph = get_default_graph()
-    for message in _library(graph_def):
-        add_function(graph, Function(message.signature.name, message))
-    nodes = _checked_nodes(graph_def, graph)
-    mapped = _checked_map(input_map or {})
-    with graph.name_scope("import" if name is None else name or None) as scope:
+    add_library(graph, graph_def.library)
+    future = checks.defaults_of_producer(producer_op_list)
+    nodes = {}
+    for node in checks.unique_nodes(graph_def):
+        if find_spec(node.op, graph._functions) is None:
+            raise errors.NotFoundError(None, None, checks.unknown_op(node))
+        nodes[node.name] = node
+    prefix = "import" if name is None else name or None
+    # Nodes of other threads must not come between: a failed import takes back what it has added.
+    with graph._lock, graph.name_scope(prefix) as scope:
+        before = graph.version
+        mapped = _converted_map(input_map or {}, has_scope=bool(scope))
         work = _Import(graph, nodes, scope, mapped)
-        if not name and name is not None:
-            _refuse_clashes(work)
-        for key in _topological(work):
-            work.made[key] = _add_node(work, nodes[key])
-        for consumer, index, producer, output in work.back_edges:
-            work.made[consumer]._update_input(index, work.made[producer].outputs[output])
-    missing = [key for key in sorted(mapped) if not _is_there(work, key)]
+        _choose_names(work)
+        outer_devices = graph._scopes.devices
+        versions = graph._merge_versions(graph_def.versions)
+        try:
+            with graph._scopes.setting(devices=[]):
+                for key in _topological(work):
+                    work.made[key] = _add_node(work, nodes[key], future)
+            for consumer, index, producer, output in work.back_edges:
+                source = _output(work, nodes[consumer], producer, output)
+                work.made[consumer]._update_input(index, source)
+            _place(work, outer_devices)
+            _refuse_unused_keys(work)
+            found = None if wanted is None else [_element(work, entry) for entry in wanted]
+        except BaseException:
+            graph._remove_since(before)
+            graph._versions = versions
+            raise
+    return found
+
+
+def _converted_map(input_map: dict[Any, Any], *, has_scope: bool) -> dict[str, Any]:
+    given = checks.map_keys(input_map)
+    plain = {k: v for k, v in given.items() if not k.startswith("^") and not isinstance(v, Tensor)}
+    if plain and not has_scope:
+        raise ValueError(
+            "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor "
+            "values. Try calling tf.convert_to_tensor() on `input_map` values before calling "
+            "tf.import_graph_def()."
+        )
+    if plain:
+        with get_default_graph().name_scope("_inputs"):
+            given.update((key, to_tensor(value)) for key, value in plain.items())
+    return given
+
+
+def _refuse_unused_keys(work: _Import) -> None:
+    missing = [key for key in sorted(work.input_map) if not _is_there(work, key)]
     if missing:
         raise ValueError(
             "Attempted to map inputs that were not found in graph_def: "
             + ", ".join(f"[{key}]" for key in missing)
         )
-    return None if wanted is None else [_element(work, entry) for entry in wanted]
-
-
-def _library(graph_def: Any) -> Any:
-    if not hasattr(graph_def, "node") or not hasattr(graph_def, "library"):
-        raise TypeError("graph_def must be a GraphDef proto.")
-    return graph_def.library.function
-
-
-def _checked_nodes(graph_def: Any, graph: Graph) -> dict[str, Any]:
-    nodes: dict[str, Any] = {}
-    for node in graph_def.node:
-        if node.name in nodes:
-            raise ValueError(f"Node '{node.name}' is not unique")
-        if find_spec(node.op, graph._functions) is None:
-            raise ValueError(
-                f"Op type not registered '{node.op}' (node '{node.name}'): penstock has no op of "
-                "that type; register it with penstock's op() if it is one of your own"
-            )
-        nodes[node.name] = node
-    return nodes
-
-
-def _checked_elements(elements: Any) -> list[str] | None:
-    if elements is None:
-        return None
-    if isinstance(elements, (str, bytes)) or not all(isinstance(e, (str, bytes)) for e in elements):
-        raise TypeError("return_elements must be a list of strings.")
-    return [e.decode() if isinstance(e, bytes) else e for e in elements]
-
-
-def _checked_map(input_map: dict[Any, Any]) -> dict[str, Any]:
-    if not all(isinstance(key, (str, bytes)) for key in input_map):
-        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
-    checked: dict[str, Any] = {}
-    for key, value in input_map.items():
-        text = key.decode() if isinstance(key, bytes) else key
-        is_control = text.startswith("^")
-        checked[text] = value if is_control else to_tensor(value, name=text.split(":")[0])
-    return checked
 
 
 def _is_there(work: _Import, key: str) -> bool:
     """Whether a key of the input map names an output of the GraphDef, be it an input or not."""
     if key in work.used_keys:
         return True
-    match = _INPUT.match(key)
-    if match is None or match[2] not in work.made:
+    is_control, source, output = checks.parse_input(key)
+    if source not in work.made:
         return False
-    return bool(match[1]) or int(match[3] or 0) < len(work.made[match[2]].outputs)
+    return is_control or output < len(work.made[source].outputs)
 
 
-def _refuse_clashes(work: _Import) -> None:
+# Names and order ------------------------------------------------------------------------------
+
+
+def _choose_names(work: _Import) -> None:
+    """Names in the graph: with the prefix, and with a suffix where that name is in use.
+
+    In use are the names of nodes and those of scopes with nodes in them.
+    """
+    taken: set[str] = set()
+    for name in work.graph._nodes_by_name:
+        while name and name not in taken and name.startswith(work.prefix):
+            taken.add(name)
+            name = name.rpartition("/")[0]
     for key in work.nodes:
-        if key in work.graph._nodes_by_name:
-            raise ValueError(f"Node name '{key}' already exists in the Graph")
-
-
-def _split(node: Any, text: str) -> tuple[bool, str, int]:
-    match = _INPUT.match(text)
-    if match is None:
-        raise ValueError(f"Node '{node.name}': input {text!r} is not a valid input name")
-    return bool(match[1]), match[2], int(match[3] or 0)
+        chosen, count = f"{work.prefix}{key}", 0
+        while chosen in taken or (count and f"{key}_{count}" in work.nodes):
+            count += 1
+            chosen = f"{work.prefix}{key}_{count}"
+        work.names[key] = chosen
 
 
 def _mapped_key(work: _Import, source: str, output: int, is_control: bool) -> str | None:
@@ -155,15 +168,11 @@ def _topological(work: _Import) -> list[str]:
     consumers: dict[str, list[str]] = {}
     for key, node in work.nodes.items():
         waiting[key] = 0
-        for text in node.input:
-            is_control, source, output = _split(node, text)
+        for text, (is_control, source, output) in checks.parsed_inputs(node):
             if _mapped_key(work, source, output, is_control) is not None:
                 continue
             if source not in work.nodes:
-                raise ValueError(
-                    f"Node '{key}' expects to be fed from '{text}', but '{source}' is not a node "
-                    "of the GraphDef"
-                )
+                raise ValueError(f"Node '{key}': Unknown input node '{text}'")
             if _is_back_edge(work, node, source):
                 continue
             waiting[key] += 1
@@ -181,7 +190,7 @@ def _topological(work: _Import) -> list[str]:
                 heapq.heappush(ready, rank[consumer])
     if len(ordered) != len(work.nodes):
         stuck = [key for key, count in waiting.items() if count > 0]
-        raise ValueError(f"the graph couldn't be sorted: a cycle runs through {stuck[:5]}")
+        raise ValueError(f"{len(stuck)} nodes in a cycle: it runs through {stuck[:5]}")
     return ordered
 
 
@@ -192,29 +201,34 @@ def _is_back_edge(work: _Import, node: Any, source: str) -> bool:
     )
 
 
-def _add_node(work: _Import, node: Any) -> Operation:
+# Nodes ----------------------------------------------------------------------------------------
+
+
+def _add_node(work: _Import, node: Any, future: checks.ProducerDefaults) -> Operation:
     spec = find_spec(node.op, work.graph._functions)
     assert spec is not None
+    name = work.names[node.name]
     inputs, controls = _resolve_inputs(work, node)
-    attrs = _attrs(spec, node, work.prefix)
+    attrs = _attrs(work, spec, node, future)
     output_shapes = attrs.pop("_output_shapes", None)
-    _check_input_types(spec, node, inputs, attrs)
-    name = f"{work.prefix}{node.name}"
-    work.graph._names.take(name)
-    with work.graph.device(node.device or (lambda op: op._device)):
-        op = work.graph._add(spec, name, inputs, attrs, output_types(spec, attrs), controls)
+    checks.input_types(spec, name, inputs, attrs)
+    if name not in work.graph._names:
+        work.graph._names.take(name)
+    op = work.graph._add(spec, name, inputs, attrs, output_types(spec, attrs), controls)
+    op._is_imported = True
     if output_shapes and len(output_shapes) == len(op.outputs):
         for tensor, shape in zip(op.outputs, output_shapes, strict=True):
             if shapes.compatible(tensor._shape, shape):
                 tensor._shape = shapes.merge(tensor._shape, shape)
+            else:
+                checks.inconsistent_shape(op, tensor, shape)
     return op
 
 
 def _resolve_inputs(work: _Import, node: Any) -> tuple[tuple[Tensor, ...], list[Operation]]:
     tensors: list[Tensor | None] = []
     controls: list[Operation] = []
-    for text in node.input:
-        is_control, source, output = _split(node, text)
+    for _, (is_control, source, output) in checks.parsed_inputs(node):
         key = _mapped_key(work, source, output, is_control)
         if is_control:
             element = work.graph._control_op(work.input_map[key]) if key else work.made[source]
@@ -225,22 +239,30 @@ def _resolve_inputs(work: _Import, node: Any) -> tuple[tuple[Tensor, ...], list[
             work.back_edges.append((node.name, len(tensors), source, output))
             tensors.append(None)
         else:
-            outputs = work.made[source].outputs
-            if output >= len(outputs):
-                raise ValueError(
-                    f"Node '{node.name}': input '{text}' names output {output} of '{source}', "
-                    f"which has {len(outputs)}"
-                )
-            tensors.append(outputs[output])
+            tensors.append(_output(work, node, source, output))
     # Until a back edge is closed its place is held by the loop's first value.
     held = next((tensor for tensor in tensors if tensor is not None), None)
     return tuple(held if t is None else t for t in tensors), controls  # type: ignore[misc]
 
 
-def _attrs(spec: OpSpec, node: Any, prefix: str) -> dict[str, Any]:
-    given: dict[str, Any] = {}
+def _output(work: _Import, node: Any, source: str, output: int) -> Tensor:
+    outputs = work.made[source].outputs
+    if output >= len(outputs):
+        raise ValueError(
+            f"Node '{node.name}': Connecting to invalid output {output} of source node {source} "
+            f"which has {len(outputs)} outputs"
+        )
+    return outputs[output]
+
+
+def _attrs(
+    work: _Import, spec: OpSpec, node: Any, future: checks.ProducerDefaults
+) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, message in node.attr.items():
+        if key not in spec.attrs and not key.startswith("_"):
+            checks.future_attr(spec, node, key, message, future)
+            continue
         try:
             value = decode(message)
         except (ValueError, TypeError) as error:
@@ -249,51 +271,60 @@ def _attrs(spec: OpSpec, node: Any, prefix: str) -> dict[str, Any]:
             # A list of no entries has lost its kind in the message; the declaration knows it.
             values[key] = coerce(spec, spec.attrs[key], value) if value is not None else None
         elif key == "_class":
-            values[key] = [_prefixed_group(group, prefix) for group in value]
-        elif key.startswith("_"):
+            values[key] = [_renamed_group(work, node, str(group)) for group in value]
+        else:
             values[key] = value
-        # An attr that the op no longer has or does not have yet is dropped, as TensorFlow does
-        # for attrs that hold their default.
+    checks.attrs(spec, work.names[node.name], values)
     try:
-        complete_attrs(spec, given, values)
+        complete_attrs(spec, {}, values)
     except (TypeError, ValueError) as error:
         raise ValueError(f"Node '{node.name}': NodeDef {error}") from None
     return values
 
 
-def _prefixed_group(group: str, prefix: str) -> str:
-    return f"loc:@{prefix}{group[5:]}" if group.startswith("loc:@") else group
-
-
-def _check_input_types(
-    spec: OpSpec, node: Any, inputs: tuple[Tensor, ...], attrs: dict[str, Any]
-) -> None:
-    expected = [(arg.name, dtype) for arg in spec.inputs for dtype in arg.types(attrs)]
-    if len(expected) != len(inputs):
+def _renamed_group(work: _Import, node: Any, group: str) -> str:
+    if not group.startswith("loc:@"):
+        return group
+    target = group.removeprefix("loc:@")
+    if target not in work.nodes:
         raise ValueError(
-            f"Node '{node.name}': {spec.name} takes {len(expected)} inputs, the GraphDef gives "
-            f"{len(inputs)}"
+            f"Node '{node.name}' expects to be colocated with unknown node '{target}'"
         )
-    for (name, dtype), tensor in zip(expected, inputs, strict=True):
-        if tensor.dtype.base_dtype is not dtype.base_dtype:
-            raise ValueError(
-                f"Input '{name}' of node '{node.name}' was passed {tensor.dtype.base_dtype.name} "
-                f"from {tensor.name} incompatible with expected {dtype.name}."
-            )
+    return f"loc:@{work.names[target]}"
+
+
+def _place(work: _Import, outer: list[scopes.DeviceFunction | None]) -> None:
+    """Sets devices: of the GraphDef and the scopes, or, if a node is colocated, of its partners."""
+    colocated: dict[Operation, list[str]] = {}
+    for key, op in work.made.items():
+        partners = [group[5:] for group in op.attrs.get("_class", ()) if group[:5] == "loc:@"]
+        partners = [name for name in partners if name != op.name]
+        op._device = ""
+        if partners:
+            colocated[op] = partners
+            continue
+        own = work.nodes[key].device
+        scopes.apply_devices([*outer, devices.merge_device(own)] if own else outer, op)
+    for op, partners in colocated.items():
+        found = (work.graph._nodes_by_name[name].device for name in partners)
+        op._device = next(filter(None, found), "")
 
 
 def _element(work: _Import, text: str) -> Any:
-    is_control, source, output = _split(_Named(text), text)
-    op = work.made.get(source)
-    if op is None or is_control:
-        raise ValueError(f"Requested return_element {text!r} not found in graph_def.")
     if ":" not in text:
-        return op
-    if output >= len(op.outputs):
-        raise ValueError(f"Requested return_element {text!r} has no such output.")
-    return op.outputs[output]
-
-
-@dataclass
-class _Named:
-    name: str
+        if text not in work.made:
+            raise ValueError(f"Requested return node '{text}' not found in graph def")
+        return work.made[text]
+    _, source, output = checks.parse_input(text)
+    key = _mapped_key(work, source, output, is_control=False)
+    if key is not None:
+        return work.input_map[key]
+    if source in work.made:
+        outputs = work.made[source].outputs
+        if output >= len(outputs):
+            raise ValueError(
+                f"Invalid return output {output} of node '{source}', which has {len(outputs)} "
+                "output(s)"
+            )
+        return outputs[output]
+    raise ValueError(f"Requested return tensor '{text}' not found in graph def")

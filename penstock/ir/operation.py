@@ -33,6 +33,7 @@ class Operation:
         "_device",
         "_id",
         "_inputs",
+        "_is_imported",
         "_line",
         "_name",
         "_outputs",
@@ -61,6 +62,7 @@ class Operation:
         self._device = ""
         self._id = node_id
         self._line = source.user_line()
+        self._is_imported = False  # from a GraphDef, which may be another's
         self._control_flow_context: Any = None
         self._outputs = [Tensor(self, i, dtype) for i, dtype in enumerate(output_types)]
 
@@ -75,6 +77,11 @@ class Operation:
     @property
     def inputs(self) -> tuple[Tensor, ...]:
         return self._inputs
+
+    @property
+    def _input_types(self) -> list[DType]:
+        """The types that the op takes its inputs as: references only where it wants them."""
+        return [dtype for arg in self.spec.inputs for dtype in arg.types(self.attrs)]
 
     @property
     def outputs(self) -> list[Tensor]:
@@ -154,12 +161,13 @@ class Operation:
         """Makes `tensor` input number `index`, as building a loop's back edge needs."""
         if tensor.graph is not self.graph:
             raise ValueError(f"tensor {tensor.name!r} is from another graph")
-        inputs = list(self._inputs)
-        inputs[index]._consumers.remove(self)
-        inputs[index] = tensor
-        tensor._consumers.append(self)
-        self._inputs = tuple(inputs)
-        self.graph._changed()
+        with self.graph._lock:
+            inputs = list(self._inputs)
+            inputs[index]._consumers.remove(self)
+            inputs[index] = tensor
+            tensor._consumers.append(self)
+            self._inputs = tuple(inputs)
+            self.graph._changed()
 
     @property
     def traceback(self) -> Any:

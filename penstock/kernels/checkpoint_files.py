@@ -4,10 +4,13 @@ import contextlib
 import os
 
 import numpy as np
+import torch
 
 from penstock import errors
+from penstock.checkpoint import disk
 from penstock.checkpoint.bundle_writer import BundleWriter, merge_bundles
-from penstock.checkpoint.reader import open_checkpoint
+from penstock.checkpoint.progress import progress
+from penstock.checkpoint.reader import open_checkpoint, stored_size
 from penstock.checkpoint.slice_files import SliceFileReader, SliceFileWriter
 from penstock.checkpoint.slices import TensorSlice, parse_shape_and_slice
 from penstock.kernels.registry import HOST, kernel
@@ -61,20 +64,23 @@ def _(node):
     types = [dtype.base_dtype for dtype in node.attrs["dtypes"]]
 
     def run(prefix, names, specs, *tensors):
-        writer = BundleWriter(_path(prefix))
-        try:
-            for name, spec, tensor, dtype in zip(
-                _texts(names), _texts(specs), tensors, types, strict=True
-            ):
-                array = to_array(tensor)
-                if spec:
-                    writer.add_slice(name, *_checked_slice(name, spec, array), array, dtype)
-                else:
-                    writer.add(name, array, dtype)
-            writer.finish()
-        except BaseException:
-            writer.discard()
-            raise
+        path = _path(prefix)
+        total = sum(tensor.nbytes for tensor in tensors if isinstance(tensor, torch.Tensor))
+        with progress(f"Saving {os.path.basename(path)}", total) as report:
+            writer = BundleWriter(path, report)
+            try:
+                for name, spec, tensor, dtype in zip(
+                    _texts(names), _texts(specs), tensors, types, strict=True
+                ):
+                    array = to_array(tensor)
+                    if spec:
+                        writer.add_slice(name, *_checked_slice(name, spec, array), array, dtype)
+                    else:
+                        writer.add(name, array, dtype)
+                writer.finish()
+            except BaseException:
+                writer.discard()
+                raise
 
     return run
 
@@ -108,7 +114,7 @@ def _(node):
                 # Others may have files there: the directory then stays.
                 if directory != os.path.dirname(target):
                     with contextlib.suppress(OSError):
-                        os.rmdir(directory)
+                        disk.current.remove_directory(directory)
 
     return run
 
@@ -156,22 +162,24 @@ def _brackets(shape):
     return f"[{','.join(map(str, shape))}]"
 
 
-@kernel("RestoreV2", devices=HOST)
+@kernel("RestoreV2", devices=HOST, fresh=True)
 def _(node):
     types = [dtype.base_dtype for dtype in node.attrs["dtypes"]]
 
     def run(prefix, names, specs):
-        reader = open_checkpoint(_path(prefix))
-        values = [
-            _restored(reader, name, spec, dtype)
-            for name, spec, dtype in zip(_texts(names), _texts(specs), types, strict=True)
-        ]
+        path, names = _path(prefix), _texts(names)
+        with progress(f"Restoring {os.path.basename(path)}", stored_size(path)) as report:
+            reader = open_checkpoint(path, report)
+            values = [
+                _restored(reader, name, spec, dtype)
+                for name, spec, dtype in zip(names, _texts(specs), types, strict=True)
+            ]
         return values if len(values) != 1 else values[0]
 
     return run
 
 
-@kernel("Restore", "RestoreSlice", devices=HOST)
+@kernel("Restore", "RestoreSlice", devices=HOST, fresh=True)
 def _(node):
     dtype = node.attrs["dt"].base_dtype
 

@@ -5,6 +5,7 @@ The executor does what concerns frames and iterations; here is only what happens
 
 import torch
 
+from penstock import errors
 from penstock.kernels.registry import kernel
 
 
@@ -23,6 +24,19 @@ DEAD = _Dead()
 @kernel("Switch", "RefSwitch")
 def _(node):
     return lambda data, pred: (DEAD, data) if pred.item() else (data, DEAD)
+
+
+@kernel("RefSelect")
+def _(node):
+    def run(index, *inputs):
+        chosen = index.item()
+        if not 0 <= chosen < len(inputs):
+            raise errors.InvalidArgumentError(
+                None, None, f"Index must be in the range [0, {len(inputs)}) but got {chosen}"
+            )
+        return inputs[chosen]
+
+    return run
 
 
 @kernel("Merge", "RefMerge")

@@ -6,16 +6,19 @@ does for a batch, for a single example, or for a sequence.
 
 import functools
 
+import numpy as np
 import torch
 
-from penstock import proto, shapes
-from penstock.kernels.feature_values import (
+from penstock import shapes
+from penstock.kernels.packed_features import (
     KINDS,
     WrongKind,
+    filled_up,
     invalid,
+    positions,
     row_splits,
     sparse_matrix_parts,
-    values_of,
+    split_examples,
 )
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.string_arrays import attr_bytes
@@ -76,21 +79,19 @@ class ExampleReport:
 
 
 class _Column:
-    """Reads one feature of all examples, each of them given as its map of features."""
+    """Reads one feature of all examples, each of them given as its map from keys to messages."""
 
     def __init__(self, key, dtype):
         self.key = key
         self.kind = KINDS[dtype]
 
-    def _values(self, features, report, index):
-        """The list message of the feature in one example; None where it is missing."""
-        feature = features.get(self.key)
-        if feature is None:
-            return None
+    def _payloads(self, examples, report):
+        """What holds the values in each example; None where the feature is missing."""
+        key = self.key
         try:
-            return values_of(feature, self.kind.field)
+            return self.kind.payloads([example.get(key) for example in examples])
         except WrongKind as wrong:
-            raise report.mismatched(index, self, wrong.given, feature) from None
+            raise report.mismatched(wrong.index, self, wrong.given, wrong.feature) from None
 
 
 class Ragged(_Column):
@@ -98,14 +99,22 @@ class Ragged(_Column):
 
     def gather(self, examples, report):
         """All values, and how many each example has."""
-        gatherer, counts = self.kind.gatherer(), []
-        for i, features in enumerate(examples):
-            values = self._values(features, report, i)
-            count = 0 if values is None else len(values.value)
-            if count:
-                gatherer.add(values, count)
-            counts.append(count)
-        return gatherer.array(), counts
+        payloads = self._payloads(examples, report)
+        if None in payloads:
+            nothing = self.kind.nothing
+            payloads = [nothing if payload is None else payload for payload in payloads]
+        return self.kind.decoded(payloads)
+
+    def rows(self, examples, report):
+        """The indices, values and shapes of the sparse vectors of the examples, as three lists."""
+        values, counts = self.gather(examples, report)
+        sizes = counts.tolist()
+        if isinstance(values, torch.Tensor):
+            values = values.split(sizes)
+        else:
+            values = np.split(values, np.cumsum(sizes[:-1]))
+        indices = torch.from_numpy(positions(counts)).unsqueeze(1).split(sizes)
+        return indices, values, torch.from_numpy(counts).unsqueeze(1).unbind(0)
 
 
 class Dense(_Column):
@@ -117,31 +126,31 @@ class Dense(_Column):
         self.count = shapes.num_elements(shape)
 
     def read(self, examples, default, report, single):
-        gatherer, prepared = self.kind.gatherer(), None
-        for i, features in enumerate(examples):
-            values = self._values(features, report, i)
-            if values is None:
-                if prepared is None:
-                    prepared = self._prepared(default, report, i)
-                gatherer.add_prepared(prepared)
-                continue
-            count = len(values.value)
-            if count != self.count:
-                raise report.miscounted(i, self, count)
-            gatherer.add(values, count)
-        return gatherer.array().reshape(self.shape if single else (len(examples), *self.shape))
+        payloads = self._payloads(examples, report)
+        if None in payloads:
+            given = self._default(default, report, payloads.index(None))
+            payloads = [given if payload is None else payload for payload in payloads]
+        values, counts = self.kind.decoded(payloads)
+        if (counts != self.count).any():
+            wrong = int((counts != self.count).argmax())
+            raise report.miscounted(wrong, self, int(counts[wrong]))
+        return values.reshape(self.shape if single else (len(examples), *self.shape))
 
-    def _prepared(self, default, report, index):
+    def rows(self, examples, default, report):
+        """The tensors of the examples."""
+        return _rows_of(self.read(examples, default, report, single=False))
+
+    def _default(self, default, report, index):
         array = to_array(default)
         if array.size == 0:
             raise report.missing(index, self)
-        return self.kind.gatherer.prepared(array)
+        return self.kind.payload_of(array.ravel().tolist())
 
     def check_default(self, default, number):
-        array = to_array(default)
-        if array.size and not shapes.compatible(tuple(array.shape), self.shape):
+        shape = tuple(default.shape)
+        if 0 not in shape and not shapes.compatible(shape, self.shape):
             raise invalid(
-                f"def_value[{number}].shape() == {shapes.text(tuple(array.shape))} is not "
+                f"def_value[{number}].shape() == {shapes.text(shape)} is not "
                 f"compatible with dense_shapes_[{number}] == {shapes.text(self.shape)}"
             )
 
@@ -154,21 +163,18 @@ class Padded(Dense):
         self.count = shapes.num_elements(shape[1:])
 
     def read(self, examples, default, report, single):
-        lists = [self._values(features, report, i) for i, features in enumerate(examples)]
-        counts = [0 if values is None else len(values.value) for values in lists]
-        for i, count in enumerate(counts):
+        values, counts = Ragged.gather(self, examples, report)
+        for i, count in enumerate(counts.tolist()):
             if self.count == 0 or count % self.count:
                 raise report.indivisible(i, self, count)
-        longest = max(counts, default=0)
-        gatherer = self.kind.gatherer()
-        padding = self.kind.gatherer.prepared(to_array(default))
-        for values, count in zip(lists, counts, strict=True):
-            if count:
-                gatherer.add(values, count)
-            if count < longest:
-                gatherer.add_prepared(padding, longest - count)
+        longest = int(counts.max(initial=0))
+        if (counts != longest).any():
+            values = filled_up(values, counts, longest, to_array(default).item())
         rows = (longest // self.count, *self.shape[1:])
-        return gatherer.array().reshape(rows if single else (len(examples), *rows))
+        return values.reshape(rows if single else (len(examples), *rows))
+
+    def rows(self, examples, default, report):
+        return [self.read([example], default, report, single=True) for example in examples]
 
     def check_default(self, default, number):
         array = to_array(default)
@@ -196,7 +202,7 @@ class ExampleParser:
         """The outputs of a parsing op for a list of strings; of the only one if `single`."""
         for i, (column, default) in enumerate(zip(self._dense, defaults, strict=True)):
             column.check_default(default, i)
-        examples = [_parsed(string) for string in serialized]
+        examples = split_examples(serialized)
         report = ExampleReport(names, single)
         sparse = [column.gather(examples, report) for column in self._sparse]
         parts = [sparse_parts(counts, single) for _, counts in sparse]
@@ -218,22 +224,44 @@ class ExampleParser:
         ]
         return outputs if len(outputs) != 1 else outputs[0]
 
+    def rows(self, serialized, defaults):
+        """What `parse` gives for each of some strings alone, as a list of tuples.
 
-def _parsed(serialized):
-    from google.protobuf.message import DecodeError
+        The parser has no ragged features: they have no form for a single example.
+        """
+        for i, (column, default) in enumerate(zip(self._dense, defaults, strict=True)):
+            column.check_default(default, i)
+        examples, report = split_examples(serialized), ExampleReport([], single=True)
+        sparse = [column.rows(examples, report) for column in self._sparse]
+        dense = [
+            column.rows(examples, default, report)
+            for column, default in zip(self._dense, defaults, strict=True)
+        ]
+        return list(zip(*(part[i] for i in range(3) for part in sparse), *dense, strict=True))
 
-    try:
-        return proto.Example.FromString(serialized).features.feature
-    except DecodeError:
-        shown = serialized.decode(errors="backslashreplace")
-        raise invalid(f"Could not parse example input, value: '{shown}'") from None
+    @property
+    def no_row(self):
+        return (None,) * (3 * len(self._sparse) + len(self._dense))
+
+
+_LARGE_ROW = 4096  # bytes: such a row does not keep the memory of all the others
+
+
+def _rows_of(batch):
+    """The entries of a batch along its first dimension."""
+    if not isinstance(batch, torch.Tensor):
+        return [batch[place, ...] for place in range(len(batch))]
+    rows = batch.unbind(0)
+    if len(rows) and rows[0].numel() * rows[0].element_size() > _LARGE_ROW:
+        return [row.clone() for row in rows]
+    return rows
 
 
 def sparse_parts(counts, single):
     """Indices and shape; of a sparse vector if there is one example without a batch."""
     if not single:
         return sparse_matrix_parts(counts)
-    (count,) = counts
+    count = int(counts[0])
     return torch.arange(count).reshape(count, 1), torch.tensor([count])
 
 
@@ -253,7 +281,7 @@ def dense_shapes(attrs, key="dense_shapes"):
     return [tuple(shape) for shape in attrs[key]]
 
 
-@kernel("ParseExample", devices=HOST)
+@kernel("ParseExample", devices=HOST, fresh=True)
 def _(node):
     attrs = node.attrs
     sparse_count, dense_count = attrs["Nsparse"], attrs["Ndense"]
@@ -283,18 +311,23 @@ def _(node):
     return run
 
 
-@kernel("ParseExampleV2", devices=HOST)
+def example_parser(attrs, sparse_keys, dense_keys, ragged_keys):
+    """The parser of a ParseExampleV2 node for some keys."""
+    return ExampleParser(
+        keyed(sparse_keys, attrs["sparse_types"]),
+        keyed(dense_keys, attrs["Tdense"], dense_shapes(attrs)),
+        keyed(ragged_keys, attrs["ragged_value_types"]),
+        attrs["ragged_split_types"],
+    )
+
+
+@kernel("ParseExampleV2", devices=HOST, fresh=True)
 def _(node):
     attrs = node.attrs
 
     @functools.lru_cache(maxsize=4)
     def parser_of(sparse_keys, dense_keys, ragged_keys):
-        return ExampleParser(
-            keyed(sparse_keys, attrs["sparse_types"]),
-            keyed(dense_keys, attrs["Tdense"], dense_shapes(attrs)),
-            keyed(ragged_keys, attrs["ragged_value_types"]),
-            attrs["ragged_split_types"],
-        )
+        return example_parser(attrs, sparse_keys, dense_keys, ragged_keys)
 
     def run(serialized, names, sparse_keys, dense_keys, ragged_keys, *defaults):
         if serialized.ndim > 1:
@@ -315,13 +348,17 @@ def _(node):
     return run
 
 
-@kernel("ParseSingleExample", devices=HOST)
-def _(node):
-    attrs = node.attrs
-    parser = ExampleParser(
+def single_example_parser(attrs):
+    """The parser of a ParseSingleExample node."""
+    return ExampleParser(
         keyed(attrs["sparse_keys"], attrs["sparse_types"]),
         keyed(attrs["dense_keys"], attrs["Tdense"], dense_shapes(attrs)),
     )
+
+
+@kernel("ParseSingleExample", devices=HOST, fresh=True)
+def _(node):
+    parser = single_example_parser(node.attrs)
 
     def run(serialized, *defaults):
         if serialized.ndim:

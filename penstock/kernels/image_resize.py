@@ -2,7 +2,7 @@
 
 An axis is resized by a table that is computed once per pair of sizes: for each pixel of the
 result the pixels that it is made of, and their weights. The two axes are resized one after the
-other, first the one that leaves less to do for the second. Tables are computed in single precision,
+other, in the order that is less work. Tables are computed in single precision,
 as TensorFlow computes its coordinates.
 """
 
@@ -20,6 +20,7 @@ from penstock.kernels.values import torch_type
 HEIGHT, WIDTH = 1, 2  # axes of a batch of images
 _CACHED_TABLES = 128
 _MOST_TAPS = 16  # more pixels than these are summed by a matrix product
+_COLUMN_COST = 3  # of a pixel, if its rows are gathered; whole rows are moved at once
 _single = np.float32
 
 
@@ -51,6 +52,15 @@ class Taps(NamedTuple):
     indices: torch.Tensor
     weights: torch.Tensor
     identical: bool  # the axis stays as it is
+    spread: dict  # by the number of channels, indices and weights for each channel of a column
+
+    def of_channels(self, count):
+        """Indices and weights for rows in which the channels of the columns lie side by side."""
+        if count not in self.spread:
+            channels = torch.arange(count, device=self.indices.device)
+            indices = (self.indices.unsqueeze(2) * count + channels).flatten(1)
+            self.spread[count] = indices, self.weights.repeat_interleave(count, 1)
+        return self.spread[count]
 
     @classmethod
     def of(cls, indices, weights, size, device):
@@ -60,7 +70,8 @@ class Taps(NamedTuple):
         weights = np.ascontiguousarray(weights[used], _single)
         kept = indices.shape[1] == size and np.array_equal(indices[0], np.arange(size))
         kept = kept and bool((weights[0] == 1).all()) and not weights[1:].any()
-        return cls(torch.from_numpy(indices).to(device), torch.from_numpy(weights).to(device), kept)
+        tensors = torch.from_numpy(indices).to(device), torch.from_numpy(weights).to(device)
+        return cls(*tensors, kept, {})
 
 
 @functools.lru_cache(_CACHED_TABLES)
@@ -159,9 +170,20 @@ def _interpolated(x, axis, taps):
     """An axis resized by at most two taps."""
     if len(taps.indices) < 2 or taps.identical:
         return resampled(x, axis, taps)
+    if axis == WIDTH:
+        return _interpolated_columns(_wide(x), taps)
     low, high = (_selected(x, axis, indices) for indices in taps.indices)
-    nearer = _along(taps.weights[1], x, axis)
-    return _flat(low, axis).lerp_(_flat(high, axis), nearer).view(low.shape)
+    return low.lerp_(high, _along(taps.weights[1], x, axis))
+
+
+def _interpolated_columns(x, taps):
+    # Numbers are gathered faster than the few channels of pixels.
+    count, height, width, channels = x.shape
+    indices, weights = taps.of_channels(channels)
+    lines = x.reshape(count * height, width * channels)
+    low, high = (lines.index_select(1, each) for each in indices)
+    new_width = taps.indices.shape[1]
+    return low.lerp_(high, weights[1]).view(count, height, new_width, channels)
 
 
 def resampled(x, axis, taps):
@@ -204,9 +226,11 @@ def spread(grad, axis, taps, size):
 
 
 def _both(resize, x, rows, columns):
-    """Resizes both axes, first the one that leaves less for the other."""
+    """Resizes both axes in the order that is less work: columns cost more than rows."""
     _, height, width, _ = x.shape
-    rows_first = rows.indices.shape[1] * width <= height * columns.indices.shape[1]
+    new_height, new_width = rows.indices.shape[1], columns.indices.shape[1]
+    first_rows = new_height * (width + _COLUMN_COST * new_width)
+    rows_first = first_rows <= new_width * (_COLUMN_COST * height + new_height)
     order = ((HEIGHT, rows), (WIDTH, columns))
     for axis, taps in order if rows_first else reversed(order):
         x = resize(x, axis, taps)

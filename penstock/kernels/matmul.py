@@ -3,29 +3,32 @@
 import torch
 
 from penstock import errors
+from penstock.kernels.large_products import product_of
 from penstock.kernels.registry import kernel
 from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
 from penstock.kernels.values import torch_type
 
-_mm = torch.mm
 
-# By which factor enters transposed; `t()` is a view, which the product reads in place.
-_PRODUCTS = {
-    (False, False): _mm,
-    (True, False): lambda a, b: _mm(a.t(), b),
-    (False, True): lambda a, b: _mm(a, b.t()),
-    (True, True): lambda a, b: _mm(a.t(), b.t()),
-}
+def _product(node, mm):
+    """The product of a node; `t()` is a view, which `mm` reads in place."""
+    turn_a, turn_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    if turn_a and turn_b:
+        return lambda a, b: mm(a.t(), b.t())
+    if turn_a:
+        return lambda a, b: mm(a.t(), b)
+    if turn_b:
+        return lambda a, b: mm(a, b.t())
+    return mm
 
 
 @kernel("MatMul", fresh=True)
-def _(node):
-    return _PRODUCTS[node.attrs["transpose_a"], node.attrs["transpose_b"]]
+def _(node, env):
+    return _product(node, product_of(node.attrs["T"], env.torch_device))
 
 
 @kernel("SparseMatMul", fresh=True)
 def _(node):
-    product = _PRODUCTS[node.attrs["transpose_a"], node.attrs["transpose_b"]]
+    product = _product(node, torch.mm)
     return lambda a, b: product(a.float(), b.float())
 
 

@@ -118,6 +118,19 @@ class _RandomWords:
             self._stream = self._stream.skipped(self._BLOCKS)
         return self._words.pop()
 
+    def snapshot(self):
+        stream = self._stream
+        return [stream.key, stream.high, stream.low, len(self._words)]
+
+    def restore(self, state):
+        *place, unused = state
+        self._stream = Stream(*place)
+        self._words = []
+        if unused:
+            self._stream = self._stream.skipped(-self._BLOCKS)
+            self()
+            del self._words[unused:]
+
 
 @kernel("FakeQueue", devices=HOST)
 def _(node):

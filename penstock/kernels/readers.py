@@ -3,6 +3,7 @@
 import torch
 
 from penstock import dtypes, errors
+from penstock.kernels.checked_paths import check_path
 from penstock.kernels.queues import reminder_of, shared
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.string_arrays import string_scalar, string_vector
@@ -31,23 +32,21 @@ _making("TFRecordReader", readers.TFRecordReader)
 _making("IdentityReader", readers.IdentityReader)
 
 
-def _work_from(queue, step, reminder):
-    """The function that takes the next work unit from a queue."""
+def _next_work(node, reader, queue, step, reminder):
+    """Takes the next work unit from a queue: a file, for all readers but IdentityReader."""
     if queue.dtypes != [dtypes.string]:
         names = ", ".join(dtype.name for dtype in queue.dtypes)
         raise errors.InvalidArgumentError(
             None, None, f"Expected queue with single string component, got components [{names}]"
         )
-
-    def take():
-        (work,) = queue.dequeue(step, reminder)
-        if work.size != 1:
-            raise errors.InvalidArgumentError(
-                None, None, "Expected to dequeue a one-element string tensor"
-            )
-        return work.item()
-
-    return take
+    (work,) = queue.dequeue(step, reminder)
+    if work.size != 1:
+        raise errors.InvalidArgumentError(
+            None, None, "Expected to dequeue a one-element string tensor"
+        )
+    if not isinstance(reader, readers.IdentityReader):
+        check_path(node, work.item())
+    return work.item()
 
 
 @kernel("ReaderRead", "ReaderReadV2", devices=HOST, fresh=True, step=True)
@@ -55,7 +54,7 @@ def _(node):
     reminder = reminder_of(node, 1)
 
     def run(step, reader, queue):
-        key, value = reader.read(_work_from(queue, step, reminder))
+        key, value = reader.read(lambda: _next_work(node, reader, queue, step, reminder))
         return string_scalar(key), string_scalar(value)
 
     return run
@@ -71,7 +70,7 @@ def _(node):
             raise errors.InvalidArgumentError(
                 None, None, f"num_records must not be negative, got {count}"
             )
-        records = reader.read_up_to(count, _work_from(queue, step, reminder))
+        records = reader.read_up_to(count, lambda: _next_work(node, reader, queue, step, reminder))
         return (
             string_vector([key for key, _ in records]),
             string_vector([value for _, value in records]),

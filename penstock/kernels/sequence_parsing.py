@@ -4,6 +4,7 @@ A list is a sequence of features, one per step of time.
 """
 
 import functools
+import itertools
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from penstock.kernels.example_parsing import (
     keyed,
     sparse_parts,
 )
-from penstock.kernels.feature_values import KINDS, WrongKind, invalid, row_splits, values_of
+from penstock.kernels.packed_features import KINDS, WrongKind, filled_up, invalid, row_splits
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.string_arrays import attr_bytes
 from penstock.kernels.values import torch_type
@@ -72,17 +73,16 @@ class _List:
         self.kind = KINDS[dtype]
 
     def _steps(self, lists, report, index):
-        """The list messages of the steps of one example, None for an empty step."""
+        """What holds the values of each step of one example; None where the list is missing."""
         found = lists.get(self.key)
         if found is None:
             return None
-        steps = []
-        for step, feature in enumerate(found.feature):
-            try:
-                steps.append(values_of(feature, self.kind.field))
-            except WrongKind:
-                raise report.mismatched_step(index, self, step, feature) from None
-        return steps
+        steps = [feature.SerializeToString() for feature in found.feature]
+        try:
+            payloads = self.kind.payloads(steps)
+        except WrongKind as wrong:
+            raise report.mismatched_step(index, self, wrong.index, wrong.feature) from None
+        return [self.kind.nothing if payload is None else payload for payload in payloads]
 
 
 class _RaggedList(_List):
@@ -90,16 +90,9 @@ class _RaggedList(_List):
 
     def gather(self, examples, report):
         """All values, the numbers of values of all steps, and each example's number of steps."""
-        gatherer, counts, lengths = self.kind.gatherer(), [], []
-        for i, lists in enumerate(examples):
-            steps = self._steps(lists, report, i) or ()
-            for values in steps:
-                count = 0 if values is None else len(values.value)
-                if count:
-                    gatherer.add(values, count)
-                counts.append(count)
-            lengths.append(len(steps))
-        return gatherer.array(), counts, lengths
+        sequences = [self._steps(lists, report, i) or [] for i, lists in enumerate(examples)]
+        values, counts = self.kind.decoded(list(itertools.chain.from_iterable(sequences)))
+        return values, counts, [len(steps) for steps in sequences]
 
 
 class _DenseList(_List):
@@ -113,38 +106,34 @@ class _DenseList(_List):
 
     def read(self, examples, report, single):
         """The tensor, and each example's number of steps."""
-        sequences = [self._checked_steps(lists, report, i) for i, lists in enumerate(examples)]
+        sequences = [self._present_steps(lists, report, i) for i, lists in enumerate(examples)]
         lengths = [len(steps) for steps in sequences]
+        values, counts = self.kind.decoded(list(itertools.chain.from_iterable(sequences)))
+        self._check_counts(counts, lengths, report)
         longest = max(lengths, default=0)
-        gatherer = self.kind.gatherer()
-        padding = gatherer.prepared(_PADDING[self.kind.dtype])
-        for steps in sequences:
-            for values in steps:
-                gatherer.add(values, self._count)
-            if len(steps) < longest:
-                gatherer.add_prepared(padding, (longest - len(steps)) * self._count)
+        if any(length != longest for length in lengths):
+            sizes = [length * self._count for length in lengths]
+            values = filled_up(values, sizes, longest * self._count, _PADDING[self.kind.dtype])
         rows = (longest, *self.shape)
-        tensor = gatherer.array().reshape(rows if single else (len(examples), *rows))
+        tensor = values.reshape(rows if single else (len(examples), *rows))
         return tensor, torch.tensor(lengths[0] if single else lengths, dtype=torch.int64)
 
-    def _checked_steps(self, lists, report, index):
+    def _present_steps(self, lists, report, index):
         steps = self._steps(lists, report, index)
-        if steps is None:
-            if not self._may_be_missing:
-                raise report.missing_list(index, self)
-            return []
-        for step, values in enumerate(steps):
-            count = 0 if values is None else len(values.value)
-            if count != self._count:
-                raise report.miscounted_step(index, self, step, count)
-        return steps
+        if steps is None and not self._may_be_missing:
+            raise report.missing_list(index, self)
+        return steps or []
+
+    def _check_counts(self, counts, lengths, report):
+        wrong = np.flatnonzero(counts != self._count)
+        if len(wrong):
+            ends = np.cumsum(lengths)
+            example = int(np.searchsorted(ends, wrong[0], side="right"))
+            step = int(wrong[0] - ends[example] + lengths[example])
+            raise report.miscounted_step(example, self, step, int(counts[wrong[0]]))
 
 
-_PADDING = {
-    dtypes.float32: np.zeros(1, np.float32),
-    dtypes.int64: np.zeros(1, np.int64),
-    dtypes.string: np.array([b""], dtype=object),
-}
+_PADDING = {dtypes.float32: 0.0, dtypes.int64: 0, dtypes.string: b""}
 
 
 class SequenceParser:
@@ -175,7 +164,10 @@ class SequenceParser:
         return outputs if len(outputs) != 1 else outputs[0]
 
     def _parse_context(self, messages, defaults, report, single):
-        contexts = [message.context.feature for message in messages]
+        contexts = [
+            {key: feature.SerializeToString() for key, feature in message.context.feature.items()}
+            for message in messages
+        ]
         dense = [
             column.read(contexts, default, report, single)
             for column, default in zip(self._context_dense, defaults, strict=True)
@@ -262,7 +254,7 @@ def _dense_lists(attrs, keys, missing_allowed):
     )
 
 
-@kernel("ParseSequenceExample", devices=HOST)
+@kernel("ParseSequenceExample", devices=HOST, fresh=True)
 def _(node):
     attrs = node.attrs
     allowed = {attr_bytes(key) for key in attrs["feature_list_dense_missing_assumed_empty"]}
@@ -294,7 +286,7 @@ def _check_names(names, serialized):
         raise invalid("example_names must be empty or have the correct number of elements")
 
 
-@kernel("ParseSequenceExampleV2", devices=HOST)
+@kernel("ParseSequenceExampleV2", devices=HOST, fresh=True)
 def _(node):
     attrs = node.attrs
 
@@ -334,7 +326,7 @@ def _(node):
     return run
 
 
-@kernel("ParseSingleSequenceExample", devices=HOST)
+@kernel("ParseSingleSequenceExample", devices=HOST, fresh=True)
 def _(node):
     attrs = node.attrs
     counts = [

@@ -7,6 +7,7 @@ import torch
 
 from penstock import errors, shapes
 from penstock.kernels.known_inputs import is_text, known_list, known_number
+from penstock.kernels.matrix_checks import invalid
 from penstock.kernels.output_lists import as_outputs
 from penstock.kernels.registry import kernel
 
@@ -49,9 +50,7 @@ def _(node, env):
     if known is None:
         return lambda x, sizes: _reshape(x, sizes.tolist())
     sizes = tuple(known)
-    if -1 in sizes:
-        return lambda x, _: _reshape(x, sizes)
-    return lambda x, _: x.reshape(sizes)
+    return lambda x, _: _reshape(x, sizes)
 
 
 def _reshape(x, sizes):
@@ -61,10 +60,23 @@ def _reshape(x, sizes):
         # For ATen and NumPy -1 beside a size of 0 could be any number. TensorFlow leaves sizes of 0
         # out of account on both sides.
         if 0 not in x.shape or 0 not in sizes or list(sizes).count(-1) != 1:
-            raise
+            raise _cannot_reshape(x, list(sizes)) from None
         count = math.prod(size for size in x.shape if size)
         rest = count // math.prod(size for size in sizes if size > 0)
         return x.reshape([rest if size == -1 else size for size in sizes])
+
+
+def _cannot_reshape(x, sizes):
+    negative = [index for index, size in enumerate(sizes) if size < 0]
+    if negative and sizes[negative[0]] != -1:
+        return invalid(f"Size {negative[0]} must be non-negative, not {sizes[negative[0]]}")
+    if len(negative) > 1:
+        return invalid(f"Only one input size may be -1, not both {negative[0]} and {negative[1]}")
+    given = f"Input to reshape is a tensor with {math.prod(x.shape)} values, but the requested"
+    wanted = math.prod(size for size in sizes if size >= 0)
+    if negative:
+        return invalid(f"{given} shape requires a multiple of {wanted}")
+    return invalid(f"{given} shape has {wanted}")
 
 
 @kernel("ExpandDims")

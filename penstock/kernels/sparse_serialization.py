@@ -46,8 +46,8 @@ def _varint(number):
 def _(node):
     pack, dtype = _packer(node), node.attrs["T"]
 
-    @on_arrays
-    def run(indices, values, shape):
+    def run(*parts):  # of each element of a pipeline, so without what arithmetic would need
+        indices, values, shape = map(to_array, parts)
         check_parts(indices, values, shape)
         result = np.empty(3, dtype=object)
         result[0] = pack(indices, dtypes.int64)
@@ -159,7 +159,6 @@ def _unpacked(packed, number, dtype):
 
 def _batched(parts, sizes):
     """Sparse tensors as one, with dimensions of `sizes` in front that tell them apart."""
-    places = np.stack(np.unravel_index(np.arange(len(parts)), sizes), axis=1)
     rank = len(parts[0][2])
     for number, (_, _, shape) in enumerate(parts):
         if len(shape) != rank:
@@ -167,13 +166,15 @@ def _batched(parts, sizes):
                 f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{number}] "
                 f"was: {rank} but rank of SparseTensor[{number}] is: {len(shape)}"
             )
-    indices = [
-        np.concatenate([np.broadcast_to(place, (len(rows), len(sizes))), rows], axis=1)
-        for place, (rows, _, _) in zip(places, parts, strict=True)
-    ]
+    numbers = np.repeat(np.arange(len(parts)), [len(rows) for rows, _, _ in parts])
+    within = np.concatenate([rows for rows, _, _ in parts])
+    indices = np.empty((len(within), len(sizes) + rank), dtype=np.int64)
+    indices[:, len(sizes) :] = within
+    for axis, places in enumerate(np.unravel_index(numbers, sizes)):
+        indices[:, axis] = places
     largest = np.max([shape for _, _, shape in parts], axis=0)
     values = np.concatenate([entries for _, entries, _ in parts])
-    return np.concatenate(indices), values, np.concatenate([sizes, largest]).astype(np.int64)
+    return indices, values, np.concatenate([sizes, largest]).astype(np.int64)
 
 
 @kernel("DeserializeSparse", devices=HOST)

@@ -72,7 +72,10 @@ def _(node, env):
     name = node.attrs["shared_name"] or node.name
     container = node.attrs["container"]
     state = env.resources.get_or_create(
-        VariableState, container, name, lambda: VariableState(name, dtype, shape)
+        VariableState,
+        container,
+        name,
+        lambda: VariableState(name, dtype, shape, has_handle=node.type == "VarHandleOp"),
     )
     if state.dtype is not dtype:
         raise errors.InvalidArgumentError(
@@ -83,23 +86,37 @@ def _(node, env):
     return Constant(state)
 
 
-@kernel("TemporaryVariable")
+_OF_STEP = "tmp_var"
+
+
+@kernel("TemporaryVariable", step=True)
 def _(node, env):
     dtype, shape = node.attrs["dtype"], node.attrs["shape"]
     name = node.attrs["var_name"] or node.name
 
-    def run():
+    def run(step):
+        if step.resources.find(VariableState, _OF_STEP, name) is not None:
+            raise errors.AlreadyExistsError(
+                None, None, f"Resource {_OF_STEP}/{name} of this step exists already"
+            )
         state = VariableState(name, dtype, shape)
         state.value = torch.empty(shape, dtype=torch_type(dtype), device=env.torch_device)
-        return state
+        return step.resources.get_or_create(VariableState, _OF_STEP, name, lambda: state)
 
     return run
 
 
-@kernel("DestroyTemporaryVariable")
+@kernel("DestroyTemporaryVariable", step=True)
 def _(node):
-    def run(state):
-        value, state.value = state.read(), None
+    name = node.attrs["var_name"]
+
+    def run(step, state):
+        value = state.read()
+        if not step.resources.remove(VariableState, _OF_STEP, name):
+            raise errors.NotFoundError(
+                None, None, f"Resource {_OF_STEP}/{name} of this step does not exist"
+            )
+        state.value = None
         return value
 
     return run
@@ -118,8 +135,9 @@ def _check_shape(state, value, wanted):
         raise errors.InvalidArgumentError(
             None,
             None,
-            f"Assign requires shapes of both tensors to match: variable {state.name} has shape "
-            f"{shapes.text(wanted)}, the value {shapes.text(tuple(value.shape))}",
+            "Assign requires shapes of both tensors to match. lhs shape= "
+            f"{shapes.text(wanted)} rhs shape= {shapes.text(tuple(value.shape))} (the lhs is "
+            f"variable {state.name})",
         )
 
 

@@ -33,7 +33,7 @@ def smart_constant_value(pred: Any) -> bool | None:
     if isinstance(pred, Variable):
         return None
     if isinstance(pred, Tensor):
-        value = constants.static_value(pred)
+        value = constants.constant_value(pred)
         return None if value is None else bool(value)
     if isinstance(pred, (bool, int, float)) and pred in (0, 1):
         return bool(pred)

@@ -70,6 +70,7 @@ _FAMILIES = (
     "tensor_array",
     "tensor_array_gradients",
     "summaries",
+    "summary_writers",
     "old_summaries",
     "segments",
     "select",

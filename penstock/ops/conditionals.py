@@ -41,7 +41,7 @@ def cond(
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool: use Python's own if, or tf.constant(pred)")
     with name_scope(name, "cond", [pred]):
-        pred = to_tensor(pred, dtypes.bool, "pred")
+        pred = to_tensor(pred, name="pred")
         contexts = _branch_contexts(pred)
         results = [
             _build_branch(context, function, which)
@@ -52,12 +52,14 @@ def cond(
         (structure, on_true), (other, on_false) = results
         if not strict:
             structure, other = _unpacked(structure), _unpacked(other)
+        _cast_indices(structure, other, on_true, on_false)
         _check_same(structure, other, on_true, on_false)
         merged = [merge([f, t])[0] for f, t in zip(on_false, on_true, strict=True)]
         for context in contexts:
             if context.outer_context is None:
                 context.graph.add_to_collection(GraphKeys.COND_CONTEXT, context)
-        return _pack(structure, merged)
+        packed = _pack(structure, merged)
+        return packed if strict else _unpacked(packed)
 
 
 def _one(function: Any, old: Any, name: str) -> Callable[[], Any]:
@@ -132,6 +134,21 @@ def _unpacked(result: Any) -> Any:
     if isinstance(result, (list, tuple)) and len(result) == 1:
         return result[0]
     return result
+
+
+def _cast_indices(
+    structure: Any, other: Any, on_true: list[Tensor], on_false: list[Tensor]
+) -> None:
+    """Gives rows that both branches return indices of one type: int64 where they differ."""
+    from penstock.ops.casts import cast
+
+    position = 0
+    for leaf, counterpart in zip(nest.flatten(structure), nest.flatten(other), strict=False):
+        if isinstance(leaf, IndexedSlices) and isinstance(counterpart, IndexedSlices):
+            i = position + 1
+            if on_true[i].dtype is not on_false[i].dtype:
+                on_true[i], on_false[i] = (cast(r[i], dtypes.int64) for r in (on_true, on_false))
+        position += len(leaf._parts()) if isinstance(leaf, CompositeTensor) else 1
 
 
 def _check_same(structure: Any, other: Any, on_true: list[Tensor], on_false: list[Tensor]) -> None:

@@ -158,8 +158,9 @@ def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = 
     values = [*dependencies, output_tensor]
     with name_scope(name, "control_dependency", values) as scope:
         graph = get_default_graph()
-        op_of = output_tensor.op
-        with graph.colocate_with(op_of), graph.control_dependencies(dependencies):
+        if not hasattr(output_tensor, "op"):
+            output_tensor = to_tensor(output_tensor)
+        with graph.colocate_with(output_tensor.op), graph.control_dependencies(dependencies):
             if isinstance(output_tensor, IndexedSlices):
                 return IndexedSlices(
                     identity(output_tensor.values, name=scope),

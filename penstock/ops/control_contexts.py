@@ -6,12 +6,15 @@ they are dead where the branch is not taken; a node without inputs waits for the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from penstock import proto
+from penstock import dtypes, proto
+from penstock.ir.composite import IndexedSlices, SparseTensor
+from penstock.ir.convert import CompositeTensor
 from penstock.ir.defaults import get_default_graph
+from penstock.ir.name_scope import name_scope
 from penstock.ir.naming import within_scope, without_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
@@ -94,6 +97,31 @@ class ControlFlowContext:
             context.values.update(tensor.name for tensor in op.outputs)
             context = context.outer_context
 
+    def check_use(self, user: Operation, source: Operation) -> None:
+        """Raises ValueError where `user` may not take the result of `source`, a node in here.
+
+        What a loop computes is used in it, in loops inside of it, and in its gradient; outside
+        only what left it. A value of a branch may be used outside, where the branch was taken.
+        """
+        inside = output_context(source)
+        produced = None if inside is None else inside.while_context
+        context = user._control_flow_context
+        consumed = None if context is None else context.while_context
+        if produced is None or _contains(produced, consumed):
+            return
+        if consumed is None:
+            if user.type in ("Enter", "RefEnter", "Switch", "RefSwitch"):
+                return  # on its way into a loop or branch: its context is told later
+            where = f"{source.name!r} is in a while loop."
+        elif _is_of_gradient(consumed, produced):
+            return
+        else:
+            where = "they are in different while loops."
+        raise ValueError(
+            f"Cannot use {source.name!r} as input to {user.name!r} because {where} See info log "
+            "for more details."
+        )
+
     def drop_external_controls(self, op: Operation) -> list[Operation]:
         """Removes control inputs from outside of the loop around: no edge crosses its border.
 
@@ -171,6 +199,28 @@ def output_context(op: Operation) -> ControlFlowContext | None:
     return context
 
 
+def _contains(loop: ControlFlowContext | None, inner: ControlFlowContext | None) -> bool:
+    """Whether `inner` is the loop itself or lies inside of it."""
+    while inner is not None and inner is not loop:
+        inner = inner.outer_context
+    return inner is loop
+
+
+def _is_of_gradient(consumed: Any, produced: Any) -> bool:
+    """Whether one of two loops is the other's gradient, so that their values meet."""
+    if consumed.grad_state is not None:
+        forward = consumed.grad_state.forward_context
+        if _contains(produced, forward) or produced.outer_context is forward:
+            return True
+    for _ in range(2):  # the gradient of a loop, and of that one
+        if produced.grad_state is None:
+            return False
+        produced = produced.grad_state.forward_context
+        if produced is consumed:
+            return True
+    return False
+
+
 def switch(data: Any, pred: Any, name: str | None = None) -> Any:
     """Sends `data` to output 1 if `pred` is true, else to output 0; the other is dead.
 
@@ -181,10 +231,46 @@ def switch(data: Any, pred: Any, name: str | None = None) -> Any:
         return spec(data, pred, name=name or "Switch")
 
 
-def merge(inputs: list[Tensor], name: str | None = None) -> Any:
-    """The first of `inputs` that is alive, and its number."""
-    spec = RefMerge if all(tensor.dtype.is_ref_dtype for tensor in inputs) else Merge
-    return spec(inputs, name=name or "Merge")
+def merge(inputs: Sequence[Any], name: str | None = None) -> Any:
+    """The first of `inputs` that is alive, and its number; IndexedSlices if one of them is."""
+    if not any(isinstance(each, CompositeTensor) for each in inputs):
+        spec = RefMerge if all(each.dtype.is_ref_dtype for each in inputs) else Merge
+        return spec(inputs, name=name or "Merge")
+    with name_scope(name, "Merge", [part for each in inputs for part in _parts(each)]):
+        slices = as_indexed_slices(inputs) if not _all_sparse(inputs) else inputs
+        merged = [Merge(list(parts)) for parts in zip(*map(_parts, slices), strict=True)]
+    return type(slices[0])(*(pair[0] for pair in merged)), merged[0][1]
+
+
+def _parts(value: Any) -> list[Tensor]:
+    return value._parts() if isinstance(value, CompositeTensor) else [value]
+
+
+def _all_sparse(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, SparseTensor) for value in values)
+
+
+def as_indexed_slices(values: Sequence[Any]) -> list[IndexedSlices]:
+    """Tensors and IndexedSlices as IndexedSlices, whose indices have one type."""
+    from penstock.ops.casts import cast
+    from penstock.ops.filling import range as range_of
+    from penstock.ops.shaping import shape_of
+
+    found = []
+    for value in values:
+        if isinstance(value, IndexedSlices):
+            found.append(value)
+        elif isinstance(value, Tensor):
+            sizes = shape_of(value, optimize=False)
+            found.append(IndexedSlices(value, range_of(0, sizes[0]), sizes))
+        else:
+            raise TypeError(f"Not a Tensor or IndexedSlices: {type(value)}")
+    if len({each.indices.dtype for each in found}) == 1:
+        return found
+    return [
+        IndexedSlices(each.values, cast(each.indices, dtypes.int64), each.dense_shape)
+        for each in found
+    ]
 
 
 class CondContext(ControlFlowContext):

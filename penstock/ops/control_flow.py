@@ -18,6 +18,7 @@ RefSwitch = op(
 )
 Merge = op("Merge(inputs: N*T) -> output: T, value_index: int32", CONTROL_FLOW)
 RefMerge = op("RefMerge(inputs: N*&T) -> output: &T, value_index: int32", CONTROL_FLOW)
+RefSelect = op("RefSelect(index: int32, inputs: N*&T) -> output: &T", ALLOWS_UNINITIALIZED)
 Enter = op(
     "Enter(data: T) -> output: T",
     CONTROL_FLOW,
@@ -62,6 +63,15 @@ def _common(shapes: tuple[Shape, ...]) -> Shape:
         size if all(shape[i] == size for shape in known) else None
         for i, size in enumerate(known[0])
     )
+
+
+@RefSelect.shape
+def _(op, index, *inputs):
+    if index is not None and index != ():
+        raise ValueError(f"Shape must be rank 0 but is rank {len(index)} for the index")
+    first = inputs[0]
+    known = first is not None and None not in first
+    return first if known and all(shape == first for shape in inputs) else None
 
 
 @Enter.shape

@@ -158,6 +158,8 @@ class DefinedFunction:
         function, body = self._function([tensor._dtype.base_dtype for tensor in tensors])
         graph = get_default_graph()
         add_function(graph, function)
+        if function.gradient_name:
+            self._grad_func.add_to_graph(graph)
         captured = list(body.captures)
         attrs = {f"_{key}": value for key, value in {**self._attrs, **kwargs}.items()}
         inputs = [*tensors, *captured]
@@ -188,9 +190,15 @@ class DefinedFunction:
             body = traced(self._func, types)
             name = self._wanted_name or hashed_name(self.__name__.strip("<>"), body)
             definition = function_def(name, body, self._out_names)
-            function = Function(name, definition, body, self._gradient())
+            function = Function(name, definition, body, self._gradient(), self._gradient_name())
             self._made[key] = function, body
         return self._made[key]
+
+    def _gradient_name(self) -> str:
+        """The function of the graph that computes the gradient, if it is one with a signature."""
+        other = self._grad_func
+        is_defined = isinstance(other, DefinedFunction) and other._types is not None
+        return other.name if is_defined and self._python_gradient is None else ""
 
     def _gradient(self) -> Callable[..., Any] | None:
         if self._python_gradient is not None:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock import dtypes, shapes
+from penstock import shapes
 from penstock.ir import nest
 from penstock.ir.collections import GraphKeys
 from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.convert import CompositeTensor, to_tensor
 from penstock.ir.name_scope import name_scope
+from penstock.ir.same_structure import assert_same_structure
 from penstock.ir.tensor import Tensor
 from penstock.ops.control_flow import NextIteration
+from penstock.ops.shape_invariants import (
+    allows,
+    check_enters,
+    default_invariants,
+    given_invariants,
+)
 from penstock.ops.tensor_array import TensorArray
 from penstock.ops.while_context import WhileContext, next_iteration
 
@@ -46,14 +53,14 @@ def while_loop(
         raise TypeError("parallel_iterations must be a positive integer.")
     if not isinstance(loop_vars, (list, tuple)) and not nest.is_nested(loop_vars):
         loop_vars = [loop_vars]
-    if not nest.flatten(loop_vars):
-        raise ValueError("No loop variables provided.")
+    if not loop_vars:
+        raise ValueError("No loop variables provided")
     with name_scope(name, "while", nest.flatten(loop_vars)):
         limit = _limit(maximum_iterations)
         counted = limit is not None
         if counted:
             cond, body, loop_vars, shape_invariants = _counted(
-                limit, cond, body, loop_vars, shape_invariants
+                limit, cond, body, loop_vars, shape_invariants, packs=not return_same_structure
             )
         context = WhileContext(limit, parallel_iterations, back_prop, swap_memory)
         if context.outer_context is None:
@@ -61,16 +68,8 @@ def while_loop(
         loop = _Loop(context, loop_vars, shape_invariants)
         result = loop.build(cond, body)
         if counted:
-            result = result[1]
-            return result if return_same_structure else _single(result)
-        return result if return_same_structure else _single(result)
-
-
-def _single(result: Any) -> Any:
-    """A list or tuple of one is that one."""
-    if isinstance(result, (list, tuple)) and len(result) == 1:
-        return result[0]
-    return result
+            return result[1]
+        return result[0] if len(loop.initial) == 1 and not return_same_structure else result
 
 
 def _limit(maximum_iterations: Any) -> Tensor | None:
@@ -82,23 +81,28 @@ def _limit(maximum_iterations: Any) -> Tensor | None:
     return limit
 
 
-def _counted(limit: Any, cond: Any, body: Any, loop_vars: Any, invariants: Any) -> Any:
-    """The loop with an iteration counter in front of its variables."""
+def _counted(
+    limit: Any, cond: Any, body: Any, loop_vars: Any, invariants: Any, *, packs: bool
+) -> Any:
+    """The loop with an iteration counter in front of its variables.
+
+    With `packs`, the only variable of a loop stands for itself, not for a list of one.
+    """
     from penstock.ops.comparison import less, logical_and
     from penstock.ops.constants import constant
 
     counter = constant(0, limit.dtype, name="iteration_counter")
+    alone = packs and len(loop_vars) == 1
 
     def counted_cond(i: Any, rest: Any) -> Any:
-        return logical_and(less(i, limit), cond(*rest))
+        return logical_and(less(i, limit), cond(rest) if alone else cond(*rest))
 
     def counted_body(i: Any, rest: Any) -> Any:
-        following = i + 1
-        result = body(*rest)
-        if not nest.is_nested(result) and len(rest) == 1:
-            result = type(rest)([result]) if not hasattr(rest, "_fields") else type(rest)(result)
-        return following, result
+        return i + 1, body(rest) if alone else body(*rest)
 
+    if alone:
+        loop_vars = loop_vars[0]
+        invariants = invariants if invariants is None else invariants[0]
     if invariants is not None:
         invariants = (shapes.TensorShape([]), invariants)
     return counted_cond, counted_body, (counter, loop_vars), invariants
@@ -109,17 +113,20 @@ class _Leaf:
 
     def __init__(self, value: Any, number: int):
         self.value = value
+        self.converted = value  # the value as its shape invariant is about it
         if isinstance(value, CompositeTensor):
             self.kind: type = type(value)
             self.tensors = list(value._parts())
         elif isinstance(value, TensorArray):
             self.kind = TensorArray
             self.tensors = [value.flow]
+            self.converted = value.flow
         else:
             self.kind = Tensor
             self.tensors = [
                 value if isinstance(value, Tensor) else to_tensor(value, name=None, as_ref=False)
             ]
+            self.converted = self.tensors[0]
 
     def parts(self, value: Any) -> list[Tensor]:
         if isinstance(value, CompositeTensor):
@@ -148,76 +155,53 @@ class _Loop:
         self.leaves = [_Leaf(v, i) for i, v in enumerate(nest.flatten(loop_vars))]
         self.initial = [tensor for leaf in self.leaves for tensor in leaf.tensors]
         self.invariants = self._invariants(shape_invariants)
+        for tensor, shape in zip(self.initial, self.invariants, strict=True):
+            check_enters(tensor, shape)
 
-    def _invariants(self, given: Any) -> list[shapes.Shape] | None:
+    def _invariants(self, given: Any) -> list[shapes.Shape]:
+        """For each of the flat tensors the shape that all its values have."""
         if given is None:
-            return None
-        flat = nest.flatten(given)
-        if len(flat) != len(self.leaves):
-            raise ValueError(
-                f"shape_invariants must have the structure of loop_vars: {len(flat)} shapes for "
-                f"{len(self.leaves)} variables"
-            )
-        found: list[shapes.Shape] = []
-        for leaf, invariant in zip(self.leaves, flat, strict=True):
-            if issubclass(leaf.kind, CompositeTensor):
-                found += [tensor._shape for tensor in leaf.tensors]
-                continue
-            shape = shapes.raw(invariant)
-            if not _allows(shape, leaf.tensors[0]._shape):
-                raise ValueError(
-                    f"The shape invariant specified for {leaf.tensors[0].name} is not compatible "
-                    f"with the initial shape of the loop variable. It enters the loop with shape "
-                    f"{leaf.tensors[0].shape}, but the specified shape invariant is "
-                    f"{shapes.TensorShape._of(shape)}."
-                )
-            found.append(shape)
-        return found
+            found = [default_invariants(leaf.converted) for leaf in self.leaves]
+        else:
+            assert_same_structure(self.structure, given, check_types=False)
+            found = [
+                given_invariants(leaf.converted, invariant)
+                for leaf, invariant in zip(self.leaves, nest.flatten(given), strict=True)
+            ]
+        return [shape for shapes_of_leaf in found for shape in shapes_of_leaf]
 
-    def packed(self, tensors: Sequence[Tensor]) -> Any:
+    def packed(self, tensors: Sequence[Tensor], structure: Any = None) -> Any:
         remaining = iter(tensors)
         leaves = [leaf.rebuilt([next(remaining) for _ in leaf.tensors]) for leaf in self.leaves]
-        return nest.pack_as(self.structure, leaves)
+        return nest.pack_as(self.structure if structure is None else structure, leaves)
 
     def build(self, cond: Callable[..., Any], body: Callable[..., Any]) -> Any:
         context = self.context
         with context.entered():
-            entered = context.start(self.initial, keeps_shapes=self.invariants is None)
-            if self.invariants is not None:
-                for tensor, shape in zip(entered, self.invariants, strict=True):
-                    tensor.set_shape(shape)
+            entered = context.start(self.initial, keeps_shapes=False)
+            for tensor, shape in zip(entered, self.invariants, strict=True):
+                tensor.set_shape(shape)
             merged = context.go_round(entered)
             condition = to_tensor(_call(cond, self.packed(merged)))
-            if condition.dtype is not dtypes.bool:
-                raise TypeError(f"the condition of a loop must be a bool, got {condition!r}")
             sent = context.decide(condition, merged)
             inside = [_identity(pair[1]) for pair in sent]
             context.pivot_for_body = inside[0]
-            result = _call(body, self.packed(inside))
-            self._close(merged, self._results(result))
+            variables = self.packed(inside)
+            result = _call(body, variables)
+            if not nest.is_nested(result):
+                result = [result]
+            self._close(merged, self._results(variables, result))
             exits = context.finish(sent)
-        return self.packed(exits)
+        return self.packed(exits, result)
 
-    def _results(self, result: Any) -> list[Tensor]:
-        if not nest.is_nested(result) and len(self.leaves) == 1:
-            flat = [result]
-        else:
-            flat = nest.flatten(result)
-        if len(flat) != len(self.leaves):
-            raise ValueError(
-                "The two structures don't have the same nested structure: body returned "
-                f"{len(flat)} values ({result!r}) for {len(self.leaves)} loop variables "
-                f"({self.structure!r})"
-            )
-        tensors = []
-        for leaf, value in zip(self.leaves, flat, strict=True):
-            if value is None:
-                raise ValueError("body must return a value for every loop variable, got None")
-            parts = leaf.parts(value)
-            if len(parts) != len(leaf.tensors):
-                raise TypeError(f"body returned {value!r} for a loop variable of {leaf.kind}")
-            tensors += parts
-        return tensors
+    def _results(self, variables: Any, result: Any) -> list[Tensor]:
+        """What the body returned as flat tensors; it has the structure of the loop variables."""
+        assert_same_structure(list(variables), list(result), expand_composites=True)
+        return [
+            part
+            for leaf, value in zip(self.leaves, nest.flatten(result), strict=True)
+            for part in leaf.parts(value)
+        ]
 
     def _close(self, merged: Sequence[Tensor], results: Sequence[Tensor]) -> None:
         for variable, result in zip(merged, results, strict=True):
@@ -227,9 +211,10 @@ class _Loop:
                     f"returned a value of type {result.dtype.name}"
                 )
             following = _next(result, variable)
-            if not _allows(variable._shape, following._shape):
+            if not allows(variable._shape, following._shape):
+                first = variable.op.inputs[0].op.inputs[0]
                 raise ValueError(
-                    f"Input tensor {variable.op.inputs[0].name!r} enters the loop with shape "
+                    f"Input tensor {first.name!r} enters the loop with shape "
                     f"{variable.shape}, but has shape {following.shape} after one iteration. To "
                     "allow the shape to vary across iterations, use the `shape_invariants` "
                     "argument of tf.while_loop to specify a less-specific shape."
@@ -243,7 +228,11 @@ def _call(function: Callable[..., Any], packed: Any) -> Any:
 
 def _identity(tensor: Tensor) -> Tensor:
     from penstock.ops.identity import identity
+    from penstock.ops.references import RefIdentity
 
+    if tensor.dtype.is_ref_dtype:
+        passed: Tensor = RefIdentity(tensor)
+        return passed
     return identity(tensor)
 
 
@@ -251,14 +240,3 @@ def _next(result: Tensor, variable: Tensor) -> Tensor:
     if result.dtype.is_ref_dtype and not variable.dtype.is_ref_dtype:
         return NextIteration(result)
     return next_iteration(result)
-
-
-def _allows(invariant: shapes.Shape, shape: shapes.Shape) -> bool:
-    """Whether a value of `shape` may stand where `invariant` is promised."""
-    if invariant is None:
-        return True
-    if shape is None or len(shape) != len(invariant):
-        return False
-    return all(
-        wanted is None or wanted == size for wanted, size in zip(invariant, shape, strict=True)
-    )

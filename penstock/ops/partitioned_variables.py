@@ -48,9 +48,16 @@ class PartitionedVariable:
         for part in variable_list:
             info = part._get_save_slice_info()
             if info is None:
-                raise ValueError(f"All variables must have a SaveSliceInfo; missing in {part}")
-            if info.full_name != name:
-                raise ValueError(f"{part} is a slice of {info.full_name!r}, not of {name!r}")
+                raise ValueError(
+                    f"All variables must have a save_slice_info available; missing in {part.name!r}"
+                )
+            if len(shape) != len(partitions):
+                raise ValueError(f"len(shape) != len(partitions): {shape} vs. {partitions}")
+            if list(info.full_shape) != [int(size) for size in shape]:
+                raise ValueError(
+                    f"All variables' full shapes must match shape: {shape}; but full shapes were: "
+                    f"{info.full_shape}"
+                )
         self._name = name
         self._shape = TensorShape(shape)
         self._dtype = dtype

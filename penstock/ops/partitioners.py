@@ -126,4 +126,4 @@ def create_partitioned_variables(
             partitioner=lambda **_: list(slicing),
             use_resource=scope.use_resource,
         )
-        return list(default_store().get_variable(scope.name, request))
+        return list(default_store().get_requested(scope.name, request))

@@ -229,7 +229,7 @@ class ReaderBase:
         return spec(self._reader_ref, name=name)
 
     def serialize_state(self, name: str | None = None) -> Tensor:
-        """The reader's state as a string; not all kinds can do this."""
+        """The reader's state as a string."""
         spec = ReaderSerializeStateV2 if self._is_resource else ReaderSerializeState
         return spec(self._reader_ref, name=name)
 
@@ -260,7 +260,8 @@ class TextLineReader(ReaderBase):
     """
 
     def __init__(self, skip_header_lines: int | None = None, name: str | None = None):
-        super().__init__(_TextLineReaderV2(skip_header_lines=skip_header_lines, name=name))
+        ref = _TextLineReaderV2(skip_header_lines=skip_header_lines, name=name)
+        super().__init__(ref, supports_serialize=True)
 
 
 class FixedLengthRecordReader(ReaderBase):
@@ -291,7 +292,7 @@ class FixedLengthRecordReader(ReaderBase):
             encoding=encoding,
             name=name,
         )
-        super().__init__(ref)
+        super().__init__(ref, supports_serialize=True)
 
 
 class TFRecordReader(ReaderBase):
@@ -304,7 +305,8 @@ class TFRecordReader(ReaderBase):
 
     def __init__(self, name: str | None = None, options: Any = None):
         compression = TFRecordOptions.get_compression_type_string(options)
-        super().__init__(_TFRecordReaderV2(compression_type=compression, name=name))
+        ref = _TFRecordReaderV2(compression_type=compression, name=name)
+        super().__init__(ref, supports_serialize=True)
 
 
 class IdentityReader(ReaderBase):

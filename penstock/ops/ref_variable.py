@@ -25,6 +25,8 @@ from penstock.ops.variables import (
     collections_for,
     is_trainable,
     refuse_unshaped,
+    refuse_value_of_a_branch,
+    replica_settings,
 )
 from penstock.proto import VariableDef
 from penstock.shapes import TensorShape
@@ -74,9 +76,10 @@ class RefVariable(Variable):
             self._describe(variable_def, import_scope)
             return
         check_arguments(initial_value, constraint)
-        self._synchronization = synchronization or VariableSynchronization.AUTO
-        self._aggregation = aggregation or VariableAggregation.NONE
-        self._trainable = is_trainable(trainable, synchronization)
+        self._synchronization, self._aggregation = replica_settings(
+            synchronization, aggregation, name
+        )
+        self._trainable = is_trainable(trainable, self._synchronization)
         self._constraint = constraint
         self._caching_device = caching_device
         self._save_slice_info = None
@@ -105,6 +108,7 @@ class RefVariable(Variable):
                 self._variable = _buffer(scope, initial, shape, validate_shape)
         else:
             initial = convert_to_tensor(initial_value, dtype, "initial_value")
+            refuse_value_of_a_branch(initial, without_slash(scope))
             self._variable = _buffer(scope, initial, shape, validate_shape)
         self._initial_value = initial
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from penstock.ir.registry import ALIASES, ALLOWS_UNINITIALIZED, op
@@ -24,7 +25,17 @@ def _(op: Any, input: Shape) -> Shape:
 
 
 @RefIdentity.gradient
+def _(op: Any, grad: Any) -> Any:
+    return grad
+
+
+#: Told of each gradient that passes a mark: the mark's operation and the gradient.
+gradient_listeners: list[Callable[[Any, Any], None]] = []
+
+
 @DebugGradientIdentity.gradient
 @DebugGradientRefIdentity.gradient
 def _(op: Any, grad: Any) -> Any:
+    for listener in gradient_listeners:
+        listener(op, grad)
     return grad

@@ -25,6 +25,8 @@ from penstock.ops.variables import (
     check_arguments,
     collections_for,
     is_trainable,
+    refuse_value_of_a_branch,
+    replica_settings,
 )
 from penstock.proto import VariableDef
 from penstock.shapes import TensorShape
@@ -76,9 +78,10 @@ class ResourceVariable(Variable):
             self._describe(variable_def, import_scope)
             return
         check_arguments(initial_value, constraint)
-        self._synchronization = synchronization or VariableSynchronization.AUTO
-        self._aggregation = aggregation or VariableAggregation.NONE
-        self._trainable = is_trainable(trainable, synchronization)
+        self._synchronization, self._aggregation = replica_settings(
+            synchronization, aggregation, name
+        )
+        self._trainable = is_trainable(trainable, self._synchronization)
         self._constraint = constraint
         self._caching_device = caching_device
         self._validate_shape = validate_shape
@@ -106,6 +109,7 @@ class ResourceVariable(Variable):
             with name_scope("Initializer"), graph.device(None):
                 made = initial_value() if callable(initial_value) else initial_value
                 initial = convert_to_tensor(made, dtype, "initial_value")
+            refuse_value_of_a_branch(initial, own_name)
             self._shape = initial._shape if shape is None else shapes.raw(shape)
             if not shapes.compatible(self._shape, initial._shape):
                 raise ValueError(
@@ -118,7 +122,6 @@ class ResourceVariable(Variable):
                 shape=self._shape,
                 dtype=self._dtype,
                 shared_name=own_name,
-                debug_name=scope,
                 name=scope,
             )
 
@@ -264,8 +267,7 @@ class ResourceVariable(Variable):
                 f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable "
                 f"shape {self.shape}, and the assigned value shape {tensor.shape} are incompatible."
             )
-        strict = self._validate_shape and shapes.is_full(self._shape)
-        update = ops.AssignVariableOp(self._handle, tensor, validate_shape=strict, name=name)
+        update = ops.AssignVariableOp(self._handle, tensor, name=name)
         return self._after(update) if read_value else update
 
     def assign_add(

@@ -88,13 +88,16 @@ not_differentiable(VarIsInitializedOp, VariableShape)
 
 def variable_of(handle: Tensor) -> Operation | None:
     """The VarHandleOp node that a handle comes from; None where the graph doesn't tell."""
-    op = handle.op
-    while op.type != "VarHandleOp":
+    while handle.op.type != "VarHandleOp":
+        op = handle.op
+        if op.type == "IdentityN":
+            handle = op.inputs[handle.value_index]
+            continue
         handles = [tensor for tensor in op.inputs if tensor.dtype.base_dtype is dtypes.resource]
         if len(handles) != 1:
             return None
-        op = handles[0].op
-    return op
+        handle = handles[0]
+    return handle.op
 
 
 def handle_shape(handle: Tensor) -> Shape:

@@ -11,7 +11,7 @@ from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops.comparison import not_equal
-from penstock.ops.constants import placeholder, placeholder_with_default
+from penstock.ops.constants import placeholder
 from penstock.ops.filling import ones, zeros_like
 from penstock.ops.filling import range as count
 from penstock.ops.gather import gather, gather_nd
@@ -75,16 +75,12 @@ def _placeholder_shape(shape: Any, prefix: str | None) -> tuple[Shape, Tensor]:
     if shape is None:
         return None, placeholder(dtypes.int64, [None], name)
     if isinstance(shape, Tensor):
-        rank = shape._shape[0] if shape._shape else None
-        static = constant_shape(shape)
-        default: Any = shape
-    else:
-        static = shapes.raw([None if size == -1 else size for size in _entries(shape)])
-        assert static is not None
-        rank = len(static)
-        sizes = [-1 if size is None else size for size in static]
-        default = convert_to_tensor(sizes, dtypes.int64, prefix and f"{prefix}shape_default")
-    return static, placeholder_with_default(default, [rank], name)
+        return constant_shape(shape), shape
+    static = shapes.raw([None if size == -1 else size for size in _entries(shape)])
+    assert static is not None
+    if None in static:
+        return static, placeholder(dtypes.int64, [len(static)], name)
+    return static, convert_to_tensor(list(static), dtypes.int64, name)
 
 
 def _entries(shape: Any) -> list[Any]:

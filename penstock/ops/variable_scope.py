@@ -193,7 +193,7 @@ class VariableScope:
                 synchronization=synchronization,
                 aggregation=aggregation,
             )
-            return var_store.get_variable(
+            return var_store.get_requested(
                 f"{self._name}/{name}" if self._name else name,
                 request,
                 _first(custom_getter, self._custom_getter),

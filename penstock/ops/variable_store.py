@@ -79,6 +79,18 @@ class VariableStore:
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
 
     def get_variable(
+        self, name: str, *args: Any, custom_getter: Callable[..., Any] | None = None, **kwargs: Any
+    ) -> Any:
+        """The variable of that full name, for the arguments of a `Request`.
+
+        Where `reuse` is None, it may exist or not.
+        """
+        request = Request(*args, **kwargs)
+        if request.reuse is None:
+            request = replace(request, reuse=AUTO_REUSE)
+        return self.get_requested(name, request, custom_getter)
+
+    def get_requested(
         self, name: str, request: Request, custom_getter: Callable[..., Any] | None = None
     ) -> Any:
         """The variable of that name, shared or made; `custom_getter` may have a say."""

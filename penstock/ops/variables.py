@@ -46,6 +46,9 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_TOWER = 3  # noqa: PIE796 - an alias, as in TensorFlow
 
 
+VariableAggregationV2 = VariableAggregation
+
+
 class _VariableMeta(type):
     """Makes `tf.Variable(...)` a call of the innermost variable creator."""
 
@@ -402,6 +405,29 @@ def is_trainable(trainable: bool | None, synchronization: VariableSynchronizatio
     return not on_read if trainable is None else trainable
 
 
+def replica_settings(
+    synchronization: Any, aggregation: Any, name: str | None
+) -> tuple[VariableSynchronization, VariableAggregation]:
+    """The two settings as members of their enumerations, the defaults for None."""
+    try:
+        synchronized = VariableSynchronization(
+            VariableSynchronization.AUTO if synchronization is None else synchronization
+        )
+    except ValueError:
+        raise ValueError(
+            f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
+        ) from None
+    try:
+        aggregated = VariableAggregation(
+            VariableAggregation.NONE if aggregation is None else aggregation
+        )
+    except ValueError:
+        raise ValueError(
+            f"Invalid variable aggregation mode: {aggregation} for variable: {name}"
+        ) from None
+    return synchronized, aggregated
+
+
 def collections_for(collections: Any, trainable: bool) -> list[Any]:
     """The collections that a new variable joins."""
     if collections is None:
@@ -422,6 +448,16 @@ def check_arguments(initial_value: Any, constraint: Any) -> None:
         raise ValueError("initial_value must be specified.")
     if constraint is not None and not callable(constraint):
         raise ValueError("The `constraint` argument must be a callable.")
+
+
+def refuse_value_of_a_branch(initial_value: Tensor, name: str | None) -> None:
+    """Raises where an initial value exists only in a loop or a branch, its variable everywhere."""
+    if initial_value.op._get_control_flow_context() is not None:
+        raise ValueError(
+            f"Initializer for variable {name} is from inside a control-flow construct, such as a "
+            "loop or conditional. When creating a variable inside a loop or conditional, use a "
+            "lambda as the initializer."
+        )
 
 
 def refuse_unshaped(initial_value: Tensor) -> NoReturn:

@@ -34,7 +34,7 @@ def enter(
     is_constant: bool = False,
     parallel_iterations: int = 10,
     keeps_shape: bool = True,
-    name: str = "Enter",
+    name: str | None = None,
 ) -> Tensor:
     """`data` as a value of a loop; a constant of it where it is the same in all iterations."""
     spec = RefEnter if data.dtype.is_ref_dtype else Enter
@@ -50,12 +50,12 @@ def enter(
     return result
 
 
-def leave(data: Tensor, name: str = "Exit") -> Tensor:
+def leave(data: Tensor, name: str | None = None) -> Tensor:
     """`data` outside of the loop, when that ends."""
     return (RefExit if data.dtype.is_ref_dtype else Exit)(data, name=name)
 
 
-def next_iteration(data: Tensor, name: str = "NextIteration") -> Tensor:
+def next_iteration(data: Tensor, name: str | None = None) -> Tensor:
     """`data` in the next iteration."""
     spec = RefNextIteration if data.dtype.is_ref_dtype else NextIteration
     return spec(data, name=name)
@@ -154,7 +154,7 @@ class WhileContext(ControlFlowContext):
         *,
         is_constant: bool = False,
         keeps_shape: bool = True,
-        name: str = "Enter",
+        name: str | None = None,
     ) -> Tensor:
         return enter(
             tensor,

@@ -7,7 +7,7 @@ is found at once and by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
@@ -33,6 +33,10 @@ class PassOptions:
     keep: bool = True
     fuse: bool = True
     structure: bool = True  # loops and conditionals as parts of plans
+
+
+#: None of them: every node of the graph runs, under its own name.
+AS_WRITTEN = PassOptions(*[False] * len(fields(PassOptions)))
 
 
 def compile_step(

@@ -21,6 +21,7 @@ from penstock.ir.step_graph import FEED, Edge, Node, StepGraph, feed_for, is_bac
 from penstock.passes.guards import NotStructured, guard_branches
 from penstock.passes.order import accesses, order_step
 from penstock.passes.prune import topological
+from penstock.passes.sums import collect_products
 
 ENTER = ("Enter", "RefEnter")
 EXIT = ("Exit", "RefExit")
@@ -45,6 +46,7 @@ class Loop:
     exits: list[int]
     writes: bool
     references: tuple[set[int], set[int]]  # which results of header and body are references
+    sums: list[int]  # the variables that are sums of products (passes/sums.py)
     assumed: list[tuple[int, bool]]  # the inputs of the node that must be so for the loop to run
 
 
@@ -227,6 +229,7 @@ class _Collapse:
                     raise NotStructured("the loop needs both sides of one condition")
             order_step(region)
             region.verify("structured loop")
+        sums = collect_products(header_graph, body_graph, len(feeds))
         writes = any(accesses(node).writes for node in (*header_graph.nodes, *body_graph.nodes))
         given = enumerate(header_graph.fetches[1:], 1)
         return Loop(
@@ -244,6 +247,7 @@ class _Collapse:
                     if _back(merge).type == "RefNextIteration"
                 },
             ),
+            sums,
             list(assumed.items()),
         )
 

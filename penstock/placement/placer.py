@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from penstock import errors
 from penstock.devices import DeviceSpec
-from penstock.ir.operation import describe
-from penstock.ir.step_graph import Node, StepGraph
+from penstock.ir.operation import Operation, describe
+from penstock.ir.step_graph import StepGraph
 
 
 def place(step: StepGraph, devices: Sequence[str], *, soft: bool = False) -> None:
@@ -21,14 +21,24 @@ def place(step: StepGraph, devices: Sequence[str], *, soft: bool = False) -> Non
     for node in step.nodes:
         wanted = node.device
         if wanted not in chosen:
-            chosen[wanted] = _choose(node, wanted, specs, soft)
+            found = _choose(wanted, specs, soft)
+            if found is None:
+                raise _no_device(node.origin, repr(node), wanted, devices)
+            chosen[wanted] = found
         node.device = chosen[wanted]
+
+
+def check_placeable(op: Operation, devices: Sequence[str], *, soft: bool = False) -> None:
+    """Raises InvalidArgumentError where no device is what the operation asks for."""
+    specs = [(name, DeviceSpec.from_string(name)) for name in devices]
+    if _choose(op.device, specs, soft) is None:
+        raise _no_device(op, repr(op), op.device, devices)
 
 
 _TASK = ("job", "replica", "task")
 
 
-def _choose(node: Node, wanted: str, devices: list[tuple[str, DeviceSpec]], soft: bool) -> str:
+def _choose(wanted: str, devices: list[tuple[str, DeviceSpec]], soft: bool) -> str | None:
     if not wanted:
         return devices[0][0]
     spec = DeviceSpec.from_string(wanted)
@@ -38,11 +48,17 @@ def _choose(node: Node, wanted: str, devices: list[tuple[str, DeviceSpec]], soft
             asked = ((getattr(spec, field), getattr(device, field)) for field in considered)
             if all(want is None or want == has for want, has in asked):
                 return name
-    named = describe(node.origin) if node.origin is not None else repr(node)
-    raise errors.InvalidArgumentError(
-        node.origin and node.origin.node_def,
-        node.origin,
+    return None
+
+
+def _no_device(
+    op: Operation | None, text: str, wanted: str, devices: Sequence[str]
+) -> errors.InvalidArgumentError:
+    named = describe(op) if op is not None else text
+    return errors.InvalidArgumentError(
+        op and op.node_def,
+        op,
         f"Cannot assign a device for operation {named}: it was explicitly assigned to {wanted} "
-        f"but available devices are [ {', '.join(name for name, _ in devices)} ]. Make sure the "
+        f"but available devices are [ {', '.join(devices)} ]. Make sure the "
         "device specification refers to a valid device, or set allow_soft_placement.",
     )

@@ -20,8 +20,8 @@ _HEADER = struct.Struct("<QI")
 _FOOTER = struct.Struct("<I")
 _LENGTH = struct.Struct("<Q")
 
-# A claimed length is believed one block at a time: memory is taken for what is really there.
-_BLOCK = 1 << 24
+_BUFFERED = 1 << 18  # bytes that are read ahead
+_BLOCK = 1 << 24  # bytes that are read at once
 
 WINDOW_BITS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
 
@@ -36,30 +36,10 @@ def frame(data: bytes) -> tuple[bytes, bytes, bytes]:
 class _Source(Protocol):
     """Bytes in sequence that may grow while they are read."""
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int, /) -> bytes:
         """The next `size` bytes, or as many as there are."""
 
-    def unread(self, data: bytes) -> None:
-        """Takes back what `read` gave last."""
-
     def close(self) -> None: ...
-
-
-class _PlainSource:
-    def __init__(self, file: IO[bytes]):
-        self._file = file
-
-    def read(self, size: int) -> bytes:
-        return self._file.read(size)
-
-    def unread(self, data: bytes) -> None:
-        self._file.seek(-len(data), 1)
-
-    def seek(self, offset: int) -> None:
-        self._file.seek(offset)
-
-    def close(self) -> None:
-        self._file.close()
 
 
 class _CompressedSource:
@@ -75,15 +55,12 @@ class _CompressedSource:
         self._compressed = b""
         self._ready = bytearray()
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int, /) -> bytes:
         while len(self._ready) < size and self._inflate():
             pass
         data = bytes(self._ready[:size])
         del self._ready[:size]
         return data
-
-    def unread(self, data: bytes) -> None:
-        self._ready[:0] = data
 
     def _inflate(self) -> bool:
         """Inflates some more; whether there was anything left."""
@@ -105,6 +82,22 @@ class _CompressedSource:
         self._file.close()
 
 
+class _Headers(dict[bytes, int]):
+    """The lengths of records by their headers, each of them checked once."""
+
+    _MOST = 4096
+
+    def __missing__(self, header: bytes) -> int:
+        """The length; -1 if the checksum is wrong."""
+        length, check = _HEADER.unpack(header)
+        if crc32c.masked_value(header[: _LENGTH.size]) != check:
+            return -1
+        if len(self) >= self._MOST:
+            self.clear()
+        self[header] = length
+        return int(length)
+
+
 class RecordReader:
     """Reads the records of a file one after the other.
 
@@ -115,59 +108,70 @@ class RecordReader:
 
     def __init__(self, path: Any, compression: str = ""):
         self._path = as_path(path)
-        file = open_file(path, "rb", 1 << 18)
-        self._source: _Source
+        # What the file itself would keep for later is kept here, and taken apart without calls.
+        self._file = open_file(path, "rb", 0 if not compression else -1)
+        self._source: _Source = self._file
         if compression:
-            self._source = _CompressedSource(file, WINDOW_BITS[compression], self._path)
-        else:
-            self._source = _PlainSource(file)
+            self._source = _CompressedSource(self._file, WINDOW_BITS[compression], self._path)
+        self._buffer = b""
+        self._place = 0  # in the buffer, of the next record
+        self._lengths = _Headers()
         #: Where the next record starts, in the file or, if that is compressed, in its contents.
         self.offset = 0
 
     def seek(self, offset: int) -> None:
         """Goes to a record's start; only in files that are not compressed."""
-        if not isinstance(self._source, _PlainSource):
+        if self._source is not self._file:
             raise errors.UnimplementedError(
                 None, None, f"cannot seek in the compressed file {self._path}"
             )
-        self._source.seek(offset)
+        self._file.seek(offset)
+        self._buffer, self._place = b"", 0
         self.offset = offset
 
     def read(self) -> bytes | None:
         """The next record; None at the end of the file, DataLossError where it is damaged."""
-        with file_errors(self._path):
-            header = self._source.read(_HEADER.size)
+        start = self._place + _HEADER.size
+        header = self._buffer[self._place : start]
+        if len(header) < _HEADER.size:
+            self._fetch(_HEADER.size)
+            start = self._place + _HEADER.size
+            header = self._buffer[self._place : start]
             if not header:
                 return None
             if len(header) < _HEADER.size:
-                self._source.unread(header)
                 raise self._damage("truncated", self.offset)
-            length, check = _HEADER.unpack(header)
-            if crc32c.masked_value(header[: _LENGTH.size]) != check:
-                self._source.unread(header)
-                raise self._damage("corrupted", self.offset)
-            body = self._read_all(length + _FOOTER.size)
-            if len(body) < length + _FOOTER.size:
-                self._source.unread(header + body)
+        length = self._lengths[header]
+        if length < 0:
+            raise self._damage("corrupted", self.offset)
+        end = start + length
+        if end + _FOOTER.size > len(self._buffer):
+            size = _HEADER.size + length + _FOOTER.size
+            self._fetch(size)
+            if len(self._buffer) - self._place < size:
                 raise self._damage("truncated", self.offset)
-        data = body[:length]
-        if crc32c.masked_value(data) != _FOOTER.unpack_from(body, length)[0]:
-            self._source.unread(header + body)
+            start = self._place + _HEADER.size
+            end = start + length
+        data = self._buffer[start:end]
+        if crc32c.masked_value(data) != _FOOTER.unpack_from(self._buffer, end)[0]:
             raise self._damage("corrupted", self.offset + _HEADER.size)
-        self.offset += _HEADER.size + len(body)
+        self.offset += end + _FOOTER.size - self._place
+        self._place = end + _FOOTER.size
         return data
 
-    def _read_all(self, size: int) -> bytes:
-        if size <= _BLOCK:
-            return self._source.read(size)
-        blocks = []
-        while size:
-            block = self._source.read(min(size, _BLOCK))
-            blocks.append(block)
-            size -= len(block)
-            if len(block) < _BLOCK:
-                break
-        return b"".join(blocks)
+    def _fetch(self, size: int) -> None:
+        """Puts the next `size` bytes into the buffer, or as many as there are, and some more."""
+        parts = [self._buffer[self._place :]]
+        missing = size - len(parts[0])
+        with file_errors(self._path):
+            while missing > 0:
+                # A claimed length is believed one block at a time: memory is for what is there.
+                block = self._source.read(min(max(missing, _BUFFERED), _BLOCK))
+                if not block:
+                    break
+                parts.append(block)
+                missing -= len(block)
+        self._buffer, self._place = b"".join(parts), 0
 
     def _damage(self, how: str, offset: int) -> errors.DataLossError:
         return errors.DataLossError(None, None, f"{how} record at {offset} (file: {self._path})")

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from penstock import errors
 from penstock.platform.compat import as_bytes
+from penstock.platform.damaged_records import PatchyRecordReader
 from penstock.platform.file_errors import file_errors
 from penstock.platform.paths import as_path, open_file
 from penstock.platform.record_files import WINDOW_BITS, Deflater, RecordReader, frame
@@ -159,17 +160,24 @@ class tf_record_iterator(Iterator[bytes]):
 
     After StopIteration, or a DataLossError about a record that is not all there yet, the next call
     goes on where the file has grown.
+
+    Args:
+      path: the file.
+      options: `TFRecordOptions`, for compressed files.
+      skip_damaged: whether damaged records are left out, with a warning that names the file and
+        the offset, instead of raising a DataLossError.
     """
 
-    def __init__(self, path: Any, options: Any = None):
+    def __init__(self, path: Any, options: Any = None, *, skip_damaged: bool = False):
         self._path = path
         self._options = options
+        self._kind = PatchyRecordReader if skip_damaged else RecordReader
         self._reader: RecordReader | None = None
 
     def __next__(self) -> bytes:
         if self._reader is None:
             compression = TFRecordOptions.get_compression_type_string(self._options)
-            self._reader = RecordReader(self._path, compression)
+            self._reader = self._kind(self._path, compression)
         record = self._reader.read()
         if record is None:
             raise StopIteration

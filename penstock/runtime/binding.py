@@ -10,8 +10,11 @@ from penstock import errors
 from penstock.ir.operation import describe
 from penstock.ir.step_graph import Node, StepGraph
 from penstock.kernels import registry
+from penstock.kernels.checked_paths import with_checked_paths
 from penstock.kernels.registry import Constant
+from penstock.ops.file_paths import PATHS
 from penstock.runtime.device import Device, KernelEnv
+from penstock.runtime.sums import add_product
 
 
 def _loop(node: Node, device: Device) -> Callable[..., Any]:
@@ -25,6 +28,7 @@ STRUCTURES: dict[str, Callable[[Node, Device], Callable[..., Any]]] = {
     "_While": _loop,
     "_Truth": lambda node, device: bool,
     "_Choose": lambda node, device: bool,
+    "_AddProduct": lambda node, device: add_product,
 }
 
 
@@ -78,6 +82,8 @@ def bind(node: Node, device: Device) -> BoundNode:
         ) from error
     if isinstance(made, Constant):
         return BoundNode(node, None, made.value, False, False, False, dereferences)
+    if node.type in PATHS and node.origin is not None and node.origin._is_imported:
+        made = with_checked_paths(node, made, takes_step=kernel.step)
     return BoundNode(node, made, None, kernel.step, kernel.fresh, kernel.same, dereferences)
 
 

@@ -7,6 +7,7 @@ can't: control-flow primitives put together by hand, and a step that pauses half
 
 from __future__ import annotations
 
+import functools
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,10 +18,13 @@ from penstock.ir.operation import describe
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.kernels.control_flow import DEAD
 from penstock.kernels.values import fetcher
-from penstock.passes.order import accesses
+from penstock.passes.order import accesses, may_wait
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose
 from penstock.runtime.frames import ENTER, EXIT, MERGE, NEXT_ITERATION, Frame, Iteration, Structure
+from penstock.runtime.step import Step
+from penstock.runtime.tracing import clock
+from penstock.runtime.waits import Waits
 
 _CONTROL = -1  # the input number of a control edge
 
@@ -34,7 +38,8 @@ class Execution:
        are, or if the Enter of its loop is.
     3. Among the nodes that are ready, those that write state come last, then older iterations
        first, then the order of the step: the same step always runs in the same order.
-    4. A frame ends when its Enters have arrived and nothing in it is left to run. Exits that never
+    4. A node that has to wait, for a queue to fill, lets the others go on.
+    5. A frame ends when its Enters have arrived and nothing in it is left to run. Exits that never
        fired are then dead in the frame around it.
     """
 
@@ -45,6 +50,7 @@ class Execution:
         self.structure = Structure(step)
         self.accesses = {node: accesses(node) for node in step.nodes}
         self.written = {state for access in self.accesses.values() for state in access.writes}
+        self.may_wait = {node for node in step.nodes if may_wait(node)}
         self.rank = {node: i for i, node in enumerate(step.nodes)}
         self.consumers = _consumers(step)
         self.ready: list[tuple[bool, int, int, int, Node, Frame]] = []
@@ -59,19 +65,32 @@ class Execution:
         """Gives fed nodes their values."""
         for node, value in feeds.items():
             self.done.add(node)
+            if self.context.observer is not None:
+                self.context.observer.after(node, 0, [value])
             self._deliver(self.root, 0, node, [value])
 
     def run(self, wanted: set[Node] | None = None) -> None:
         """Runs what is ready, and what that makes ready; only `wanted` nodes if given."""
+        waits = Waits(self.context)
+        try:
+            self._run_ready(wanted, waits)
+        finally:
+            waits.close()
+
+    def _run_ready(self, wanted: set[Node] | None, waits: Waits) -> None:
         held = []
-        while self.ready:
+        while self.ready or waits:
+            if not self.ready:
+                (node, frame, iteration), outputs = waits.next()
+                self._finish(node, frame, iteration, outputs)
+                continue
             entry = heapq.heappop(self.ready)
             if wanted is not None and entry[4] not in wanted:
                 held.append(entry)
                 continue
             self.context.check()
             _, iteration, _, _, node, frame = entry
-            self._run(node, frame, iteration)
+            self._run(node, frame, iteration, waits)
         self.ready = held
         heapq.heapify(self.ready)
 
@@ -83,12 +102,12 @@ class Execution:
         """A computed value as kernels see it."""
         value = self.root.iterations[0].values.get(edge, DEAD)
         if value is DEAD:
-            node = edge.node
+            node, position = edge.node, self.step.fetches.index(edge)
             named = describe(node.origin) if node.origin is not None else repr(node)
             raise errors.InvalidArgumentError(
                 node.origin and node.origin.node_def,
                 node.origin,
-                f"Retval does not have value: the fetched output {edge.index} of {named} is dead, "
+                f"Retval[{position}] does not have value: the fetched {named} is dead, "
                 "it lies on a branch that was not taken",
             )
         if edge.dtype.is_ref_dtype:
@@ -101,35 +120,69 @@ class Execution:
 
     # Running one node -------------------------------------------------------------------------
 
-    def _run(self, node: Node, frame: Frame, iteration: int) -> None:
+    def _run(self, node: Node, frame: Frame, iteration: int, waits: Waits) -> None:
         state = frame.iterations[iteration]
         if node in state.dead:
-            outputs: Sequence[Any] = [DEAD] * len(node.dtypes)
-        else:
-            outputs = self._call(self.bound[node], state)
+            self._finish(node, frame, iteration, [DEAD] * len(node.dtypes))
+            return
+        seen = self.context.trace is not None or self.context.observer is not None
+        call = self._call_seen if seen else self._call
+        if node in self.may_wait and self.context.observer is None:
+            waiting = functools.partial(call, self.bound[node], state, iteration)
+            ended = waits.attempt((node, frame, iteration), waiting)
+            if ended is not None:
+                self._finish(node, frame, iteration, ended[0])
+            return
+        outputs = call(self.bound[node], state, iteration, self.context)
+        self._finish(node, frame, iteration, outputs)
+
+    def _finish(self, node: Node, frame: Frame, iteration: int, outputs: Sequence[Any]) -> None:
+        state = frame.iterations[iteration]
         if not frame.name:
             self.done.add(node)
         self._propagate(node, frame, iteration, outputs)
         state.outstanding -= 1
         self._clean_up(frame, iteration)
 
-    def _call(self, entry: BoundNode, state: Iteration) -> Sequence[Any]:
+    def _call_seen(
+        self, entry: BoundNode, state: Iteration, iteration: int, step: Step
+    ) -> Sequence[Any]:
+        """Runs a node of a step that is traced or debugged."""
+        node, observer, trace = entry.node, self.context.observer, self.context.trace
+        if observer is not None:
+            inputs = [] if entry.is_constant else self._inputs(node, state)
+            observer.before(node, iteration, inputs)
+        begin = clock()
+        outputs = self._call(entry, state, iteration, step)
+        if trace is not None:
+            trace.record(node, begin, clock(), *(each for each in outputs if each is not DEAD))
+        if observer is not None:
+            observer.after(node, iteration, outputs)
+        return outputs
+
+    @staticmethod
+    def _inputs(node: Node, state: Iteration) -> list[Any]:
+        if node.type not in MERGE:
+            return [state.values[edge] for edge in node.inputs]
+        live = state.live_input[node]
+        inputs: list[Any] = [DEAD] * len(node.inputs)
+        inputs[live] = state.values[node.inputs[live]]
+        return inputs
+
+    def _call(
+        self, entry: BoundNode, state: Iteration, iteration: int, step: Step
+    ) -> Sequence[Any]:
         node = entry.node
         if entry.is_constant:
             return [entry.constant]
-        if node.type in MERGE:
-            live = state.live_input[node]
-            inputs: list[Any] = [DEAD] * len(node.inputs)
-            inputs[live] = state.values[node.inputs[live]]
-        else:
-            inputs = [state.values[edge] for edge in node.inputs]
+        inputs = self._inputs(node, state)
         try:
             arguments = [
                 value.read() if dereference and value is not DEAD else value
                 for value, dereference in zip(inputs, entry.dereferences, strict=True)
             ]
             assert entry.function is not None
-            head = (self.context,) if entry.takes_step else ()
+            head = (step,) if entry.takes_step else ()
             result = entry.function(*head, *arguments)
         except Exception as error:
             raise diagnose(Failure.of(node, inputs), error) from error
@@ -138,7 +191,12 @@ class Execution:
         return [self._owned(node, value) for value in result] if node.dtypes else []
 
     def _owned(self, node: Node, value: Any) -> Any:
-        """The value, in memory of its own if it may share that of state which this step writes."""
+        """The value, in memory of its own if it may share that of state which this step writes.
+
+        What a loop or a branch takes in from outside stays live: it is read where it is used.
+        """
+        if node.type == "Switch" or (node.type == "Enter" and node.attrs["is_constant"]):
+            return value
         if self.accesses[node].reads & self.written and hasattr(value, "clone"):
             return value.clone()
         return value

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock import errors
+from penstock.dtypes import variant
+from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.function import Function, FunctionGraph
 from penstock.ir.step_graph import Node
 from penstock.ir.tensor import Tensor
@@ -30,6 +33,8 @@ def function_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) 
 def gradient_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) -> Call:
     """The gradient of a function: of its arguments and the gradients of its results."""
     function, library = _find(node, name)
+    if function.gradient_name:
+        return function_call(device, node, function.gradient_name, attrs)
     return _Lazily(device, lambda: _differentiated(function.body(attrs, library)))
 
 
@@ -55,11 +60,30 @@ def _find(node: Node, name: str) -> tuple[Function, dict[str, Function]]:
 class _Lazily:
     """A call whose step is compiled when it first runs: a function may call itself."""
 
-    def __init__(self, device: Device, body: Callable[[], FunctionGraph]):
+    def __init__(
+        self,
+        device: Device,
+        body: Callable[[], FunctionGraph],
+        given: tuple[str, int] | None = None,
+    ):
         self._device = device
         self._body = body
+        self._given = given
         self._compiled: CompiledStep | None = None
         self._lock = threading.Lock()
+
+    @property
+    def body(self) -> FunctionGraph:
+        return self._body()
+
+    def given(self, node: str, start: int) -> _Lazily:
+        """The function that takes a node's results as further arguments, from `start` on."""
+        return _Lazily(self._device, self._body, (node, start))
+
+    @functools.cached_property
+    def has_effects(self) -> bool:
+        """Whether it matters when the function is called, or how often."""
+        return _has_effects(self._body(), set())
 
     def renewed(self) -> _Lazily:
         """The function as a new dataset calls it: with random numbers from the start."""
@@ -71,16 +95,42 @@ class _Lazily:
         if self._compiled is None:
             with self._lock:
                 if self._compiled is None:
-                    self._compiled = _compiled(self._device, self._body())
+                    self._compiled = _compiled(self._device, self._body(), self._given)
         return self._compiled.run_inside(step, args)
 
 
-def _compiled(device: Device, body: FunctionGraph) -> CompiledStep:
+def _has_effects(body: FunctionGraph, seen: set[str]) -> bool:
+    """Whether an op of a body, or of a function that it calls, has effects.
+
+    What gives a dataset has those of the dataset's functions: it has not read anything yet.
+    """
+    for op in body.get_operations():
+        if op.spec.is_stateful and not (op.outputs and all(t.dtype is variant for t in op.outputs)):
+            return True
+        for value in op.attrs.values():
+            for called in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(called, FunctionName) and called.name not in seen:
+                    seen.add(called.name)
+                    function = body._functions.get(called.name)
+                    if function is None or _has_effects(
+                        function.body(called.attrs, body._functions), seen
+                    ):
+                        return True
+    return False
+
+
+def _compiled(
+    device: Device, body: FunctionGraph, given: tuple[str, int] | None = None
+) -> CompiledStep:
     from penstock.runtime.binding import bind_all, evaluator
     from penstock.runtime.local import compiled
 
     effects = [op for op in body.get_operations() if op.spec.is_stateful and not op.spec.takes_refs]
-    graph = compile_step(body.inputs, body.outputs, effects, evaluator(device), PassOptions())
+    arguments = list(body.inputs)
+    if given is not None:
+        node, start = given
+        arguments[start:start] = body.get_operation_by_name(node).outputs
+    graph = compile_step(arguments, body.outputs, effects, evaluator(device), PassOptions())
     place(graph, [device.name], soft=True)
     return compiled(graph, bind_all(graph, device), device, inner=True)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,14 +14,18 @@ import torch
 from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
-from penstock.passes.pipeline import PassOptions, compile_step
+from penstock.passes.pipeline import AS_WRITTEN, PassOptions, compile_step
+from penstock.passes.regions import needs_regions
 from penstock.passes.structure import structured
 from penstock.placement.placer import place
+from penstock.runtime import observation
 from penstock.runtime.allocator import keep_freed_memory
 from penstock.runtime.binding import BoundNode, bind_all, evaluator
 from penstock.runtime.device import Device
 from penstock.runtime.executor import execute
+from penstock.runtime.observation import Observer
 from penstock.runtime.plan import Plan, make_plan
+from penstock.runtime.schedule import Schedule
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace
 from penstock.state.containers import ResourceManager
@@ -33,18 +38,29 @@ class CompiledStep:
 
     def __init__(self, graph: StepGraph, bound: list[BoundNode], *, inner: bool = False):
         self.graph = graph
+        self.placed = graph  # before loops and branches became parts of a plan
         self.bound = bound
-        self.plan: Plan | None = None
+        self._make = Schedule if needs_regions(graph) else make_plan
+        self.plan: Plan | Schedule | None = None
         if not graph.has_control_flow:
-            self.plan = make_plan(graph, bound, inner=inner)
-        self._checked: Plan | None = None
-        self._traced: Plan | None = None
+            self.plan = self._make(graph, bound, inner=inner)
+        self._checked: Plan | Schedule | None = None
+        self._traced: Plan | Schedule | None = None
+        #: Compiles the step as the graph is written; None where that has been done.
+        self.rewritten: Callable[[], CompiledStep] | None = None
+        self._as_written: CompiledStep | None = None
         self._lock = threading.Lock()
         self._wants_step = any(entry.takes_step for entry in bound)
         self.cancellation = Cancellation()
 
     def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         """Runs the step on runtime values; `timeout` is in seconds."""
+        if (listener := observation.listener()) is not None:
+            return listener.run(self, feeds, timeout)
+        return self.run_unseen(feeds, timeout)
+
+    def run_unseen(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
+        """Runs the step, whoever listens to the steps of the process."""
         if self.plan is None:
             step = Step(_deadline(timeout), self.cancellation)
             return execute(self.graph, self.bound, feeds, step)
@@ -53,7 +69,7 @@ class CompiledStep:
             return self.plan.run(context, feeds)
         if self._checked is None:
             with self._lock:
-                self._checked = make_plan(self.graph, self.bound, checked=True)
+                self._checked = self._make(self.graph, self.bound, checked=True)
         step = Step(_deadline(timeout), self.cancellation)
         results = self._checked.run(step, feeds)
         step.check()
@@ -63,21 +79,53 @@ class CompiledStep:
         self, feeds: Sequence[Any], timeout: float | None = None
     ) -> tuple[tuple[Any, ...], Any]:
         """Runs the step, and says in StepStats what the lines of its plan did."""
+        trace = Trace()
+        results = self.run_recorded(feeds, trace, timeout)
+        return results, trace.step_stats(dict.fromkeys(node.device for node in self.placed.nodes))
+
+    def run_recorded(
+        self, feeds: Sequence[Any], trace: Trace, timeout: float | None = None
+    ) -> tuple[Any, ...]:
+        """Runs the step, whose lines tell a trace what they do."""
         step = Step(_deadline(timeout), self.cancellation)
-        step.trace = Trace()
+        step.trace = trace
         if self.plan is None:
-            return execute(self.graph, self.bound, feeds, step), step.trace.step_stats()
-        if self._traced is None:
-            with self._lock:
-                self._traced = make_plan(self.graph, self.bound, checked=True, traced=True)
-        results = self._traced.run(step, feeds)
-        return results, step.trace.step_stats()
+            return execute(self.graph, self.bound, feeds, step)
+        return self._traced_plan(inner=False).run(step, feeds)
+
+    def run_observed(
+        self, feeds: Sequence[Any], observer: Observer, timeout: float | None = None
+    ) -> tuple[Any, ...]:
+        """Runs the step node by node as it is written, each before the eyes of an observer."""
+        step = Step(_deadline(timeout), self.cancellation)
+        step.observer = observer
+        written = self.as_written()
+        return execute(written.graph, written.bound, feeds, step)
+
+    def as_written(self) -> CompiledStep:
+        """The same step with every node of the graph: none is folded, merged or left out."""
+        if self.rewritten is None:
+            return self
+        with self._lock:
+            if self._as_written is None:
+                self._as_written = self.rewritten()
+            return self._as_written
 
     def run_inside(self, step: Step, feeds: Sequence[Any]) -> tuple[Any, ...]:
         """Runs an `inner` step as a part of one that is under way, on runtime values."""
         if self.plan is None:
             return execute(self.graph, self.bound, feeds, step, inner=True)
+        if step.trace is not None:
+            return self._traced_plan(inner=True).run(step, feeds)
         return self.plan.run(step, feeds)
+
+    def _traced_plan(self, *, inner: bool) -> Plan | Schedule:
+        with self._lock:
+            if self._traced is None:
+                self._traced = self._make(
+                    self.graph, self.bound, checked=True, inner=inner, traced=True
+                )
+            return self._traced
 
 
 def compiled(
@@ -90,9 +138,11 @@ def compiled(
 ) -> CompiledStep:
     """The step as a plan where it is one of loops and conditionals; the executor runs the rest."""
     shaped = structured(graph) if structure and graph.has_control_flow else None
-    if shaped is None:
+    if shaped is None or (needs_regions(shaped) and any(node.guard for node in shaped.nodes)):
         return CompiledStep(graph, bound, inner=inner)
-    return CompiledStep(shaped, bind_all(shaped, device), inner=inner)
+    step = CompiledStep(shaped, bind_all(shaped, device), inner=inner)
+    step.placed = graph
+    return step
 
 
 def _deadline(timeout: float | None) -> float | None:
@@ -130,19 +180,31 @@ class LocalRuntime:
         self.log_placement = log_placement
 
     def compile(
-        self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        options: PassOptions | None = None,
     ) -> CompiledStep:
-        graph, bound = self.prepare(feeds, fetches, targets)
-        step = compiled(graph, bound, self.devices[0], structure=self.options.structure)
+        """A step ready to run."""
+        chosen = self.options if options is None else options
+        graph, bound = self.prepare(feeds, fetches, targets, chosen)
+        step = compiled(graph, bound, self.devices[0], structure=chosen.structure)
         step.cancellation = self.cancellation
+        if chosen != AS_WRITTEN:
+            step.rewritten = partial(self.compile, feeds, fetches, targets, AS_WRITTEN)
         return step
 
     def prepare(
-        self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        options: PassOptions | None = None,
     ) -> tuple[StepGraph, list[BoundNode]]:
         """The optimised, placed step with its kernels."""
         device = self.devices[0]
-        graph = compile_step(feeds, fetches, targets, evaluator(device), self.options)
+        graph = compile_step(feeds, fetches, targets, evaluator(device), options or self.options)
         place(graph, [d.name for d in self.devices], soft=self.soft_placement)
         if self.log_placement:
             lines = [f"{node.name}: ({node.type}): {node.device}\n" for node in graph.nodes]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 
 from penstock import dtypes
 from penstock.ir.step_graph import Node
+from penstock.kernels.large_products import product_of
 from penstock.kernels.values import torch_type
 from penstock.passes.structure import Loop
 from penstock.runtime.aliasing import analyse
@@ -17,6 +19,7 @@ from penstock.runtime.device import Device
 from penstock.runtime.diagnosis import in_iteration
 from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.scalars import number, scalars_of
+from penstock.runtime.sums import SumOfProducts
 
 
 def loop_function(node: Node, device: Device) -> Callable[..., Any]:
@@ -24,10 +27,16 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
     loop: Loop = node.attrs["loop"]
     numbers = scalars_of(loop)
     header_nodes, body_nodes = (bind_all(region, device) for region in (loop.header, loop.body))
-    header = make_plan(
-        loop.header, header_nodes, inner=True, references=loop.references[0], scalars=numbers[0]
+    make_header = partial(
+        make_plan,
+        loop.header,
+        header_nodes,
+        inner=True,
+        references=loop.references[0],
+        scalars=numbers[0],
     )
-    body = make_plan(
+    make_body = partial(
+        make_plan,
         loop.body,
         body_nodes,
         inner=True,
@@ -35,8 +44,21 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
         scalars=numbers[1],
         owned=_owned(loop, body_nodes),
     )
+    header, body = make_header(), make_body()
     count, exits = loop.variables, loop.exits
-    check, advance = header.function, body.function
+    traced: list[tuple[Plan, Plan]] = []  # made for the first step that is traced
+
+    def plans(step: Any) -> tuple[Plan, Plan]:
+        if step.trace is None:
+            return header, body
+        if not traced:
+            traced.append((make_header(traced=True), make_body(traced=True)))
+        return traced[0]
+
+    sums = [
+        (index, product_of(loop.body.feeds[index].dtypes[0], device.torch_device))
+        for index in loop.sums
+    ]
     counters = sorted(numbers[0].variables)
     types = {index: torch_type(loop.header.feeds[index].dtypes[0]) for index in counters}
     passes_values = len(loop.header.fetches) > 1
@@ -51,9 +73,13 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
             started[index] = number(started[index])
         for index in body.overwritten:  # the first value may be somebody else's
             started[index] = started[index].clone()
+        for index, product in sums:
+            started[index] = SumOfProducts(started[index], product)
         variables = tuple(started)
         deadline = step.deadline
         iteration = 0
+        chosen = plans(step)
+        check, advance = (plan.function for plan in chosen)
         try:
             if passes_values:
                 extra = in_body[len(fixed) :]
@@ -69,7 +95,9 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
                     if deadline is not None:
                         step.check()
         except Exception as error:
-            raise _explained(error, (header, body), loop, iteration) from error
+            raise _explained(error, chosen, loop, iteration) from error
+        if sums:
+            variables = tuple(v.total() if isinstance(v, SumOfProducts) else v for v in variables)
         results = [
             torch.tensor(variables[index], dtype=types[index])
             if index in types
@@ -90,7 +118,11 @@ def _owned(loop: Loop, bound: list[BoundNode]) -> list[int]:
     if len(loop.header.fetches) > 1:
         return []  # what the header passes on may share memory with a variable
     body = loop.body
-    owned = {index for index in range(loop.variables) if not _is_handle(body.feeds[index])}
+    owned = {
+        index
+        for index in range(loop.variables)
+        if not _is_handle(body.feeds[index]) and index not in loop.sums
+    }
     while True:
         aliasing = analyse(body, bound, [body.feeds[index] for index in owned])
         results = [aliasing.roots[edge] for edge in body.fetches]

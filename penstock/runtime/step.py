@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import time
 from typing import Any
@@ -17,7 +18,7 @@ _NEVER_CANCELLED = Cancellation()
 class Step:
     """A step under way: its number, its own resources, and whether it must stop."""
 
-    __slots__ = ("_resources", "cancellation", "deadline", "id", "trace")
+    __slots__ = ("_resources", "cancellation", "deadline", "id", "observer", "only_tries", "trace")
 
     def __init__(
         self, deadline: float | None = None, cancellation: Cancellation = _NEVER_CANCELLED
@@ -26,7 +27,9 @@ class Step:
         self.deadline = deadline
         self.cancellation = cancellation
         self._resources: ResourceManager | None = None
+        self.only_tries = False  # an op that has to wait raises MustWait instead
         self.trace: Any = None  # of a traced run: what its nodes did
+        self.observer: Any = None  # of a debugged run: who sees its nodes
 
     @property
     def resources(self) -> ResourceManager:
@@ -34,6 +37,15 @@ class Step:
         if self._resources is None:
             self._resources = ResourceManager()
         return self._resources
+
+    def view(self, *, only_tries: bool = False, cancellation: Cancellation | None = None) -> Step:
+        """The same step under other rules of waiting."""
+        seen = copy.copy(self)
+        seen._resources = self.resources
+        seen.only_tries = only_tries
+        if cancellation is not None:
+            seen.cancellation = cancellation
+        return seen
 
     def successor(self) -> Step:
         """A step of its own for a function that runs later, and as long as its session does."""

@@ -9,9 +9,10 @@ from typing import Any
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
+from penstock import errors
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
-from penstock.platform import file_io, logging
+from penstock.platform import file_io, file_limits, logging
 from penstock.proto import POOL, AssetFileDef, SavedModel
 from penstock.saved_model import constants
 from penstock.saved_model.signature_def_utils import load_op_from_signature_def
@@ -50,13 +51,13 @@ def parse_saved_model(export_dir: Any) -> Any:
     binary, text = _paths(export_dir)
     if file_io.file_exists(binary):
         try:
-            return SavedModel.FromString(file_io.FileIO(binary, "rb").read())
-        except DecodeError as error:
+            return SavedModel.FromString(file_io.read_file_to_string(binary, binary_mode=True))
+        except (DecodeError, RuntimeError) as error:
             raise OSError(f"Cannot parse file {binary}: {error}.") from None
     if file_io.file_exists(text):
         message = SavedModel()
         try:
-            content = file_io.FileIO(text, "rb").read().decode()
+            content = file_io.read_file_to_string(text, binary_mode=True).decode()
             text_format.Merge(content, message, descriptor_pool=POOL)
         except (text_format.ParseError, UnicodeDecodeError) as error:
             raise OSError(f"Cannot parse file {text}: {error}.") from None
@@ -79,9 +80,20 @@ def get_asset_tensors(
     directory = get_assets_dir(export_dir)
     prefix = f"{import_scope}/" if import_scope else ""
     return {
-        f"{prefix}{asset.tensor_info.name}": os.path.join(directory, asset.filename)
+        f"{prefix}{asset.tensor_info.name}": _asset_path(directory, asset.filename)
         for asset in assets
     }
+
+
+def _asset_path(directory: str, filename: str) -> str:
+    """The file of an asset, which lies in the SavedModel: no name leads out of it."""
+    path = os.path.join(directory, filename)
+    inside = os.path.realpath(directory)
+    if os.path.commonpath([inside, os.path.realpath(path)]) != inside:
+        raise errors.PermissionDeniedError(
+            None, None, f"the asset {filename!r} of the SavedModel lies outside of {directory!r}"
+        )
+    return path
 
 
 def _op_of(meta_graph_def: Any, signature: str, keys: Sequence[str], scope: str | None) -> Any:
@@ -177,7 +189,7 @@ class SavedModelLoader:
     def run_init_ops(self, sess: Any, tags: Sequence[str], import_scope: str | None = None) -> None:
         """Runs the main operation, with the paths of the assets fed."""
         message = self.get_meta_graph_def_from_tags(tags)
-        with sess.graph.as_default():
+        with sess.graph.as_default(), file_limits.allowing(self._export_dir):
             init_op = get_init_op(message, import_scope)
             if init_op is not None:
                 sess.run(init_op, get_asset_tensors(self._export_dir, message, import_scope))

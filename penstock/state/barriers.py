@@ -30,7 +30,8 @@ class _Incomplete:
 class Barrier:
     """Elements that wait for components, and a queue of those that are complete.
 
-    1. Complete elements are taken in the order in which their keys first came.
+    1. Complete elements are taken in the order in which their keys first came. Keys that came with
+       one insertion have the same index.
     2. A closed barrier takes no new keys; keys that it has can still be completed, unless pending
        insertions were cancelled.
     """
@@ -50,18 +51,22 @@ class Barrier:
     ) -> None:
         """Gives elements their component number `component`."""
         with self._lock:
-            self._check_open(keys)
-            complete = [
-                element
-                for key, value in zip(keys, values, strict=True)
-                if (element := self._insert(key, value, component)) is not None
-            ]
+            new = self._check_open(keys)
+            try:
+                complete = [
+                    element
+                    for key, value in zip(keys, values, strict=True)
+                    if (element := self._insert(key, value, component)) is not None
+                ]
+            finally:
+                self._next_index += new > 0
             is_last = self._closed and not self._incomplete
         self._ready.enqueue_many(complete, waiter)
         if is_last:
             self._ready.close()
 
-    def _check_open(self, keys: Sequence[bytes]) -> None:
+    def _check_open(self, keys: Sequence[bytes]) -> int:
+        """How many of the keys are new, where the barrier still takes them."""
         new = sum(key not in self._incomplete for key in keys)
         if self._closed and (self._cancelled or new):
             raise errors.CancelledError(
@@ -71,13 +76,13 @@ class Barrier:
                 f"{int(self._cancelled)}.  Number of new insertions: {new}.  Number of incomplete "
                 f"keys: {len(self._incomplete)}.",
             )
+        return new
 
     def _insert(self, key: bytes, value: Any, component: int) -> Element | None:
         """Adds a component; the element where that was the last one."""
         entry = self._incomplete.get(key)
         if entry is None:
             entry = self._incomplete[key] = _Incomplete(self._next_index, len(self.dtypes))
-            self._next_index += 1
         if entry.values[component] is not None:
             raise errors.InvalidArgumentError(
                 None,

@@ -80,6 +80,11 @@ class Dataset:
 
     is_mapped = False  # whether its elements are those of another, each through a function
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nobody can tell when its elements are computed: they may be read ahead."""
+        return False
+
     def iterate(self, context: Context) -> Elements:
         raise NotImplementedError
 
@@ -88,10 +93,18 @@ class Dataset:
         return UNKNOWN
 
 
+class PipelineFunction(Protocol):
+    """What a dataset needs to know of a function that it calls."""
+
+    @property
+    def has_effects(self) -> bool: ...
+
+
 class DerivedDataset(Dataset):
     """A dataset made from another one by a kind of iterator.
 
-    `make(elements of the source, context)` is called for each iteration.
+    `make(elements of the source, context)` is called for each iteration; `functions` are what the
+    iterators call.
     """
 
     def __init__(
@@ -99,10 +112,16 @@ class DerivedDataset(Dataset):
         source: Dataset,
         make: Callable[[Elements, Context], Elements],
         cardinality: Callable[[int], int] | None = None,
+        functions: Sequence[PipelineFunction] = (),
     ):
         self._source = source
         self._make = make
         self._cardinality = cardinality
+        self._functions = functions
+
+    @property
+    def is_plain(self) -> bool:
+        return self._source.is_plain and not any(each.has_effects for each in self._functions)
 
     def iterate(self, context: Context) -> Elements:
         return self._make(self._source.iterate(context), context)

@@ -214,6 +214,7 @@ class Queue:
                 elements += getattr(attempt, "remaining", ())
             return {
                 "type": self.type_name,
+                "types": [dtype.name for dtype in self.dtypes],
                 "closed": self.closed,
                 "elements": [list(element) for element in elements],
                 **self._more_state(),
@@ -228,12 +229,12 @@ class Queue:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Takes over what `snapshot` gave, in the place of what the queue holds."""
-        if state["type"] != self.type_name:
+        own = self.type_name, [dtype.name for dtype in self.dtypes]
+        saved = state["type"], state["types"]
+        if saved != own:
+            has, is_ = (f"{kind} of {', '.join(types)}" for kind, types in (saved, own))
             raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"The saved state is that of a {state['type']}, and '{self.name}' is a "
-                f"{self.type_name}.",
+                None, None, f"The state of a {has} can't be that of '{self.name}', a {is_}."
             )
         with self._lines.lock:
             self._clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import zlib
 from abc import abstractmethod
@@ -21,9 +22,12 @@ _SIZE_OF_TEXT_BUFFER = 1 << 18
 class Reader:
     """Reads the records of one work unit after the other.
 
-    1. `lock` is held from the begin of a read to its end: two steps never share a record.
+    1. `_lock` is held from the begin of a read to its end: two steps never share a record. `_place`
+       is not held while a read waits for work, so that the state can be saved then.
     2. A work unit is finished when its records have come to their end; only then is the next one
        taken from the queue. A unit that `is_one_record` is finished with it.
+    3. A unit that can't be opened is left out by the next read. One whose records can't be read
+       stays, and so does the error.
     """
 
     type_name: str
@@ -32,8 +36,10 @@ class Reader:
     def __init__(self, name: str):
         self.name = name
         self._lock = threading.Lock()
+        self._place = threading.Lock()
         self._records: Iterator[Record] | None = None
         self._work = b""
+        self._position = 0  # records of the work unit that have been read
         self._started = self._finished = 0
         self.num_records_produced = 0
 
@@ -50,11 +56,13 @@ class Reader:
         with self._lock:
             while True:
                 records = self._current(next_work)
-                record = next(records, None)
-                if record is None or self.is_one_record:
-                    self._finish()
+                with self._place:
+                    record = next(records, None)
+                    if record is not None:
+                        self._count_record()
+                    if record is None or self.is_one_record:
+                        self._finish()
                 if record is not None:
-                    self.num_records_produced += 1
                     return record
 
     def read_up_to(self, count: int, next_work: Callable[[], bytes]) -> list[Record]:
@@ -63,28 +71,38 @@ class Reader:
         with self._lock:
             while len(found) < count:
                 records = self._current(next_work)
-                for record in records:
-                    found.append(record)
-                    self.num_records_produced += 1
-                    if len(found) == count and not self.is_one_record:
-                        return found
-                self._finish()
+                with self._place:
+                    for record in records:
+                        found.append(record)
+                        self._count_record()
+                        if len(found) == count and not self.is_one_record:
+                            return found
+                    self._finish()
                 if found:
                     break
         return found
+
+    def _count_record(self) -> None:
+        self.num_records_produced += 1
+        self._position += 1
 
     def _current(self, next_work: Callable[[], bytes]) -> Iterator[Record]:
         if self._records is None:
             if self._started == self._finished:
                 self._work = next_work()
             records = self._open(self._work)
-            if self._started == self._finished:
-                self._started += 1
-            self._records = records
+            for _ in range(self._position):  # of a state that was restored
+                next(records, None)
+            with self._place:
+                if self._started == self._finished:
+                    self._started += 1
+                self._records = records
         return self._records
 
     def _finish(self) -> None:
         self._finished = self._started
+        self._position = 0
+        self._work = b""
         self._forget()
 
     def _forget(self) -> None:
@@ -96,10 +114,9 @@ class Reader:
 
     def reset(self) -> None:
         """Forgets the work unit at hand and all counts."""
-        with self._lock:
-            self._forget()
+        with self._lock, self._place:
+            self._finish()
             self._started = self._finished = self.num_records_produced = 0
-            self._work = b""
 
     def close(self) -> None:
         """Gives the file back; a read that is still under way does that when it ends."""
@@ -110,10 +127,48 @@ class Reader:
                 self._lock.release()
 
     def serialize_state(self) -> bytes:
-        raise errors.UnimplementedError(None, None, "Reader SerializeState")
+        """Where the reader is, for `restore_state`."""
+        with self._place:
+            state = {
+                "counts": [self._started, self._finished, self.num_records_produced],
+                "work": self._work.decode("latin-1"),
+                "position": self._position,
+            }
+        return json.dumps(state).encode()
 
     def restore_state(self, state: bytes) -> None:
-        raise errors.UnimplementedError(None, None, "Reader RestoreState")
+        """Goes where `serialize_state` was called."""
+        try:
+            found = json.loads(state)
+            counts, position = [int(n) for n in found["counts"]], int(found["position"])
+            work = found["work"].encode("latin-1")
+            started, finished, produced = counts
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise self._unparsed(state) from None
+        self._restore(started, finished, produced, work, position)
+
+    def _restore(
+        self, started: int, finished: int, produced: int, work: bytes, position: int = 0
+    ) -> None:
+        where = f"{self.type_name} '{self.name}'"
+        if min(started, finished, produced, position) < 0:
+            raise _invalid(
+                f"Unexpected negative value when restoring in {where}: "
+                f"{[started, finished, produced, position]}"
+            )
+        if finished > started:
+            raise _invalid(
+                f"Inconsistent work started vs. finished when restoring in {where}: {started} vs. "
+                f"{finished}"
+            )
+        with self._lock, self._place:
+            self._finish()
+            self._started, self._finished, self.num_records_produced = started, finished, produced
+            self._work, self._position = work, position
+
+    def _unparsed(self, state: bytes) -> errors.InvalidArgumentError:
+        shown = state.decode(errors="backslashreplace")
+        return _invalid(f"Could not parse state for {self.type_name} '{self.name}': {shown}")
 
     def mismatch(self, other: Reader) -> str | None:
         """Why a node that would make `other` can't share this reader."""
@@ -126,38 +181,32 @@ class Reader:
 
 
 class _UnitReader(Reader):
-    """A reader of one record per work unit, which can save where it is."""
+    """A reader of one record per work unit, whose state has TensorFlow's form."""
 
     is_one_record = True
 
     def serialize_state(self) -> bytes:
-        with self._lock:
+        with self._place:
             state = proto.ReaderBaseState(
                 work_started=self._started,
                 work_finished=self._finished,
                 num_records_produced=self.num_records_produced,
                 current_work=self._work,
             )
-            return bytes(state.SerializeToString())
+        return bytes(state.SerializeToString())
 
     def restore_state(self, state: bytes) -> None:
         message = proto.ReaderBaseState()
-        where = f"{self.type_name} '{self.name}'"
         try:
             message.ParseFromString(state)
         except Exception:
-            raise _invalid(f"Could not parse state for {where}: {state!r}") from None
-        counts = message.work_started, message.work_finished, message.num_records_produced
-        if any(count < 0 for count in counts):
-            raise _invalid(f"Unexpected negative value when restoring in {where}: {message}")
-        if message.work_finished > message.work_started:
-            raise _invalid(
-                f"Inconsistent work started vs. finished when restoring in {where}: {message}"
-            )
-        with self._lock:
-            self._forget()
-            self._started, self._finished, self.num_records_produced = counts
-            self._work = message.current_work
+            raise self._unparsed(state) from None
+        self._restore(
+            message.work_started,
+            message.work_finished,
+            message.num_records_produced,
+            message.current_work,
+        )
 
 
 def _invalid(message: str) -> errors.InvalidArgumentError:
@@ -179,8 +228,23 @@ class WholeFileReader(_UnitReader):
     type_name = "WholeFileReader"
 
     def _open(self, work: bytes) -> Iterator[Record]:
-        with open_file(work, "rb") as file, file_errors(as_path(work)):
-            return iter([(work, file.read())])
+        return _WholeFile(work)
+
+
+class _WholeFile(Iterator[Record]):
+    """The only record of a file, which is opened when it is read."""
+
+    def __init__(self, work: bytes):
+        self._work = work
+        self._is_read = False
+
+    def __next__(self) -> Record:
+        if self._is_read:
+            raise StopIteration
+        with open_file(self._work, "rb") as file, file_errors(as_path(self._work)):
+            record = self._work, file.read()
+        self._is_read = True
+        return record
 
 
 class TextLineReader(Reader):
@@ -271,16 +335,22 @@ class TFRecordReader(Reader):
         self._compression = compression_type
 
     def _open(self, work: bytes) -> Iterator[Record]:
-        return self._records_of(work, RecordReader(work, self._compression))
+        return _TFRecords(work, self._compression)
 
-    @staticmethod
-    def _records_of(work: bytes, reader: RecordReader) -> Iterator[Record]:
-        try:
-            while True:
-                key = b"%s:%d" % (work, reader.offset)
-                record = reader.read()
-                if record is None:
-                    return
-                yield key, record
-        finally:
-            reader.close()
+
+class _TFRecords(Iterator[Record]):
+    """The records of a file; at one that is damaged it stays."""
+
+    def __init__(self, work: bytes, compression: str):
+        self._work = work
+        self._reader = RecordReader(work, compression)
+
+    def __next__(self) -> Record:
+        offset = self._reader.offset
+        record = self._reader.read()
+        if record is None:
+            raise StopIteration
+        return b"%s:%d" % (self._work, offset), record
+
+    def close(self) -> None:
+        self._reader.close()

@@ -133,7 +133,11 @@ class MapStagingArea:
         waiter: Waiter,
     ) -> None:
         """Puts some of an element's components (each a value and its bytes), when there is room."""
-        _check_indices(indices, len(values), components)
+        if len(indices) != len(values):
+            raise errors.InvalidArgumentError(
+                None, None, f"{len(indices)} indices do not match {len(values)} values"
+            )
+        _check_indices(indices, components)
         size = sum(bytes_ for _, bytes_ in values)
         self._limits.refuse_too_large(size)
 
@@ -180,7 +184,7 @@ class MapStagingArea:
                 return NOTHING
             chosen = key if key is not None else self._next_key()
             element = self._complete[chosen]
-            _check_range(indices, len(element))
+            _check_indices(indices, len(element))
             for index in indices:
                 if element[index] is None:
                     raise errors.InvalidArgumentError(
@@ -215,17 +219,9 @@ class MapStagingArea:
             self._lines.flush()
 
 
-def _check_indices(indices: Sequence[int], values: int, components: int) -> None:
-    if len(indices) != values:
-        raise errors.InvalidArgumentError(
-            None, None, f"{len(indices)} indices do not match {values} values"
-        )
+def _check_indices(indices: Sequence[int], components: int) -> None:
     if any(a >= b for a, b in itertools.pairwise(indices)):
         raise errors.InvalidArgumentError(None, None, "Indices are not strictly ordered")
-    _check_range(indices, components)
-
-
-def _check_range(indices: Sequence[int], components: int) -> None:
     for index in indices:
         if not 0 <= index < components:
             raise errors.InvalidArgumentError(

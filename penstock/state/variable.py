@@ -20,10 +20,11 @@ class VariableState:
        behind a handle always hold the lock, as in TensorFlow.
     """
 
-    __slots__ = ("dtype", "lock", "name", "shape", "value")
+    __slots__ = ("dtype", "has_handle", "lock", "name", "shape", "value")
 
-    def __init__(self, name: str, dtype: DType, shape: Shape):
+    def __init__(self, name: str, dtype: DType, shape: Shape, *, has_handle: bool = False):
         self.name = name
+        self.has_handle = has_handle
         self.dtype = dtype
         self.shape = shape
         self.value: Any = None
@@ -33,10 +34,12 @@ class VariableState:
         """The current value, sharing memory with the variable."""
         value = self.value
         if value is None:
-            raise errors.FailedPreconditionError(
-                None,
-                None,
-                f"Attempting to use uninitialized value {self.name}: run its initializer first "
-                "(sess.run(tf.global_variables_initializer()))",
+            problem = (
+                f"Error while reading resource variable {self.name} from Container: localhost. "
+                "This could mean that the variable was uninitialized"
+                if self.has_handle
+                else f"Attempting to use uninitialized value {self.name}"
             )
+            hint = "run its initializer first (sess.run(tf.global_variables_initializer()))"
+            raise errors.FailedPreconditionError(None, None, f"{problem}: {hint}")
         return value

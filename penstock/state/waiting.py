@@ -35,6 +35,7 @@ class Cancellation:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._wakers: dict[Any, Callable[[], None]] = {}
+        self._parent: Cancellation | None = None
         self.is_cancelled = False
 
     def add(self, key: Any, wake: Callable[[], None]) -> None:
@@ -44,6 +45,17 @@ class Cancellation:
                 self._wakers[key] = wake
                 return
         wake()
+
+    def child(self) -> Cancellation:
+        """A flag that is set with this one, and can be set alone; `close` it when it is done."""
+        made = Cancellation()
+        made._parent = self
+        self.add(made, made.cancel)
+        return made
+
+    def close(self) -> None:
+        if self._parent is not None:
+            self._parent.discard(self)
 
     def discard(self, key: Any) -> None:
         with self._lock:
@@ -57,14 +69,24 @@ class Cancellation:
             wake()
 
 
+class MustWait(BaseException):
+    """Raised in the place of a wait where the waiter only tries; no kernel catches it."""
+
+
 class Waiter(Protocol):
     """What a wait asks of the step that waits."""
+
+    @property
+    def only_tries(self) -> bool: ...
 
     @property
     def deadline(self) -> float | None: ...
 
     @property
     def cancellation(self) -> Cancellation: ...
+
+    @property
+    def trace(self) -> Any: ...
 
     def check(self) -> None: ...
 
@@ -79,10 +101,17 @@ class Reminder(NamedTuple):
 class Attempt:
     """An operation that waits for its turn."""
 
-    __slots__ = ("error", "gate", "give_back", "is_over", "run")
+    __slots__ = ("error", "gate", "give_back", "in_parts", "is_over", "run")
 
-    def __init__(self, run: Callable[[], Outcome], give_back: Callable[[], None] | None = None):
+    def __init__(
+        self,
+        run: Callable[[], Outcome],
+        give_back: Callable[[], None] | None = None,
+        *,
+        in_parts: bool = False,
+    ):
         self.run = run
+        self.in_parts = in_parts  # a part of it may be done, for good, while the rest waits
         self.give_back = give_back  # what undoes a part that was done, if the attempt is given up
         self.error: errors.OpError | None = None
         self.is_over = False
@@ -124,12 +153,18 @@ class Lines:
         reminder: Reminder | None = None,
     ) -> None:
         """Does an operation when its turn has come; `what` names it where it is cancelled."""
+        if attempt.in_parts and waiter.only_tries:
+            raise MustWait
         with self.lock:
             self._lines[line].append(attempt)
             self.flush()
+            if not attempt.is_over and waiter.only_tries:
+                self._withdraw(line, attempt)
+                raise MustWait
         if not attempt.is_over:
             self._wait(line, attempt, waiter, what, reminder)
         if attempt.error is not None:
+            self._refuse_if_cancelled(waiter, what)  # a session that closes closes its queues, too
             raise attempt.error
 
     def flush(self) -> None:
@@ -157,6 +192,18 @@ class Lines:
                 break
         return changed
 
+    @staticmethod
+    def _refuse_if_cancelled(waiter: Waiter, what: str) -> None:
+        if waiter.cancellation.is_cancelled:
+            raise errors.CancelledError(None, None, f"{what} operation was cancelled")
+
+    def _withdraw(self, line: int, attempt: Attempt) -> None:
+        """Takes an attempt out of its line, undoing the part that was done; under the lock."""
+        self._lines[line].remove(attempt)
+        if attempt.give_back is not None:
+            attempt.give_back()
+        self.flush()
+
     def _wait(
         self,
         line: int,
@@ -167,20 +214,19 @@ class Lines:
     ) -> None:
         cancellation = waiter.cancellation
         cancellation.add(attempt, attempt.wake)
+        began = time.perf_counter_ns()
         try:
             _pass_gate(attempt, waiter.deadline, reminder)
+            if waiter.trace is not None:
+                waiter.trace.wait(time.perf_counter_ns() - began)
         finally:  # Ctrl-C ends a wait too
             cancellation.discard(attempt)
             with self.lock:
                 gave_up = not attempt.is_over
                 if gave_up:
-                    self._lines[line].remove(attempt)
-                    if attempt.give_back is not None:
-                        attempt.give_back()
-                    self.flush()
-        if cancellation.is_cancelled and (gave_up or attempt.error is not None):
-            raise errors.CancelledError(None, None, f"{what} operation was cancelled")
+                    self._withdraw(line, attempt)
         if gave_up:
+            self._refuse_if_cancelled(waiter, what)
             waiter.check()
             raise errors.DeadlineExceededError(None, None, f"{what} operation timed out")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock.ir.composite import IndexedSlicesValue
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_session
 from penstock.ops.constants import placeholder
@@ -43,3 +44,12 @@ def compute_gradient(
 def max_error(grad1: Iterable[np.ndarray], grad2: Iterable[np.ndarray]) -> Any:
     """The largest difference between the elements of two lists of Jacobians."""
     return largest_difference(zip(grad1, grad2, strict=False))
+
+
+def _to_numpy(value: Any) -> Any:
+    """A fetched gradient as an array: of rows, the sum at each index."""
+    if not isinstance(value, IndexedSlicesValue):
+        return value
+    dense = np.zeros(value.dense_shape)
+    np.add.at(dense, value.indices, value.values)
+    return dense

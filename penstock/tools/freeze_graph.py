@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import penstock as tf
-from penstock import gfile, graph_util
-from penstock.proto import GraphDef
+from penstock import graph_util
+from penstock.proto import GraphDef, SaverDef
+from penstock.saved_model import loader
+from penstock.tools.graph_files import read_message, write_message
 
 __all__ = ["freeze_graph", "freeze_graph_with_def_protos"]
 
@@ -23,41 +26,86 @@ def freeze_graph_with_def_protos(
     initializer_nodes: str,
     variable_names_whitelist: str = "",
     variable_names_blacklist: str = "",
-    **unused: Any,
+    input_meta_graph_def: Any = None,
+    input_saved_model_dir: str | None = None,
+    saved_model_tags: Any = None,
+    checkpoint_version: int = SaverDef.V2,
 ) -> Any:
-    """The frozen GraphDef; it is written to `output_graph` if that is given."""
-    if not tf.train.checkpoint_exists(input_checkpoint):
-        print(f"Input checkpoint '{input_checkpoint}' doesn't exist!")
-        return -1
+    """The frozen GraphDef; it is written to `output_graph` if that is given.
+
+    The variables' values are those of a checkpoint or of a SavedModel. `restore_op_name` and
+    `filename_tensor_name` are not used.
+    """
+    if not input_saved_model_dir and not tf.train.checkpoint_exists(input_checkpoint):
+        raise ValueError(f"Input checkpoint '{input_checkpoint}' doesn't exist!")
     if not output_node_names:
-        print("You need to supply the name of a node to --output_node_names.")
-        return -1
-    if clear_devices:
-        for node in input_graph_def.node:
+        raise ValueError("You need to supply the name of a node to --output_node_names.")
+    graph_def = input_graph_def
+    if graph_def is None and input_meta_graph_def is not None:
+        graph_def = input_meta_graph_def.graph_def
+    if clear_devices and graph_def is not None:
+        for node in graph_def.node:
             node.device = ""
+    # A graph of its own, and no more nodes in the caller's.
     with tf.Graph().as_default(), tf.Session() as session:
-        tf.import_graph_def(input_graph_def, name="")
+        if input_graph_def is not None:
+            tf.import_graph_def(input_graph_def, name="")
         if input_saver_def is not None:
-            tf.train.Saver(saver_def=input_saver_def).restore(session, input_checkpoint)
+            saver = tf.train.Saver(saver_def=input_saver_def, write_version=checkpoint_version)
+            saver.restore(session, input_checkpoint)
+        elif input_meta_graph_def is not None:
+            restorer = tf.train.import_meta_graph(input_meta_graph_def, clear_devices=True)
+            restorer.restore(session, input_checkpoint)
+        elif input_saved_model_dir:
+            loader.load(session, saved_model_tags or [], input_saved_model_dir)
         else:
-            session.run([restore_op_name], {filename_tensor_name: input_checkpoint})
-        if initializer_nodes:
-            session.run(initializer_nodes.replace(" ", "").split(","))
+            _restore_by_name(session, input_checkpoint, checkpoint_version)
+        if initializer_nodes and input_saved_model_dir is None:
+            session.run(_names(initializer_nodes))
         frozen = graph_util.convert_variables_to_constants(
             session,
-            input_graph_def,
-            output_node_names.replace(" ", "").split(","),
+            session.graph.as_graph_def() if graph_def is None else graph_def,
+            _names(output_node_names),
             variable_names_whitelist=_names(variable_names_whitelist),
             variable_names_blacklist=_names(variable_names_blacklist),
         )
     if output_graph:
-        with gfile.GFile(output_graph, "wb") as file:
-            file.write(frozen.SerializeToString())
+        write_message(output_graph, frozen, binary=True)
     return frozen
 
 
 def _names(text: str) -> list[str] | None:
     return text.replace(" ", "").split(",") if text else None
+
+
+def _restore_by_name(session: Any, checkpoint: str, version: int) -> None:
+    """Gives each node of the graph that has the name of a tensor of the checkpoint its value."""
+    graph = session.graph
+    names = tf.train.NewCheckpointReader(checkpoint).get_variable_to_shape_map()
+    known = {name: graph.get_tensor_by_name(f"{name}:0") for name in names if _is_in(graph, name)}
+    try:
+        saver = tf.train.Saver(var_list=known, write_version=version)
+    except TypeError as error:
+        if any(re.search(r"/part_\d+/", op.name) for op in graph.get_operations()):
+            raise ValueError(
+                "Models containing partition variables cannot be converted from checkpoint files. "
+                "Please pass in a SavedModel using the flag --input_saved_model_dir."
+            ) from error
+        if not any(tensor.op.type in ("Variable", "VariableV2") for tensor in known.values()):
+            print(
+                "No variables were found in this model. It is likely the model was frozen "
+                "previously. You cannot freeze a graph twice."
+            )
+        raise
+    saver.restore(session, checkpoint)
+
+
+def _is_in(graph: Any, name: str) -> bool:
+    try:
+        graph.get_tensor_by_name(f"{name}:0")
+    except (KeyError, ValueError):
+        return False
+    return True
 
 
 def freeze_graph(
@@ -73,23 +121,28 @@ def freeze_graph(
     initializer_nodes: str,
     variable_names_whitelist: str = "",
     variable_names_blacklist: str = "",
-    input_meta_graph: str = "",
-    **unused: Any,
+    input_meta_graph: str | None = None,
+    input_saved_model_dir: str | None = None,
+    saved_model_tags: str = "serve",
+    checkpoint_version: int = SaverDef.V2,
 ) -> Any:
     """Freezes a graph file, binary or text, with the values of a checkpoint.
 
     Args:
+      input_graph: the GraphDef; or give `input_meta_graph` or `input_saved_model_dir`.
+      input_saver: a SaverDef file; without one, variables are found by their names.
       output_node_names: names of the nodes to keep, and all that they need, with commas between.
-      restore_op_name: the node that restores, where no `input_saver` (a SaverDef file) is given.
+      output_graph: the file to write.
+      clear_devices: whether to forget where nodes are placed.
+      initializer_nodes: nodes to run before freezing.
     """
-    saver_def = None
+    graph_def = meta_graph = saver_def = None
+    if input_graph:
+        graph_def = read_message(input_graph, GraphDef(), binary=input_binary)
     if input_meta_graph:
-        meta_graph = _read(input_meta_graph, tf.MetaGraphDef(), input_binary)
-        graph_def, saver_def = meta_graph.graph_def, meta_graph.saver_def
-    else:
-        graph_def = _read(input_graph, GraphDef(), input_binary)
+        meta_graph = read_message(input_meta_graph, tf.MetaGraphDef(), binary=input_binary)
     if input_saver:
-        saver_def = _read(input_saver, tf.train.SaverDef(), input_binary)
+        saver_def = read_message(input_saver, SaverDef(), binary=input_binary)
     return freeze_graph_with_def_protos(
         graph_def,
         saver_def,
@@ -102,18 +155,8 @@ def freeze_graph(
         initializer_nodes,
         variable_names_whitelist,
         variable_names_blacklist,
+        meta_graph,
+        input_saved_model_dir,
+        _names(saved_model_tags),
+        checkpoint_version,
     )
-
-
-def _read(filename: str, message: Any, binary: bool) -> Any:
-    from google.protobuf import text_format
-
-    if not gfile.Exists(filename):
-        raise tf.errors.NotFoundError(None, None, f"Input file '{filename}' does not exist!")
-    with gfile.GFile(filename, "rb") as file:
-        content = file.read()
-    if binary:
-        message.ParseFromString(content)
-    else:
-        text_format.Parse(content.decode(), message)
-    return message

@@ -25,6 +25,7 @@ from penstock.train.adadelta import AdadeltaOptimizer
 from penstock.train.adagrad import AdagradOptimizer
 from penstock.train.adagrad_da import AdagradDAOptimizer
 from penstock.train.adam import AdamOptimizer
+from penstock.train.async_saver import AsyncSaver
 from penstock.train.basic_loops import basic_train_loop
 from penstock.train.basic_session_run_hooks import (
     FeedFnHook,
@@ -82,6 +83,7 @@ from penstock.train.input_producers import (
     slice_input_producer,
     string_input_producer,
 )
+from penstock.train.input_state import input_saveables
 from penstock.train.learning_rate_decay import (
     cosine_decay,
     cosine_decay_restarts,
@@ -136,6 +138,7 @@ __all__ = [
     "AdagradDAOptimizer",
     "AdagradOptimizer",
     "AdamOptimizer",
+    "AsyncSaver",
     "BytesList",
     "Checkpoint",
     "CheckpointManager",
@@ -220,6 +223,7 @@ __all__ = [
     "import_meta_graph",
     "init_from_checkpoint",
     "input_producer",
+    "input_saveables",
     "inverse_time_decay",
     "latest_checkpoint",
     "limit_epochs",

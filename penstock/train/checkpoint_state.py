@@ -10,9 +10,11 @@ from typing import Any
 from google.protobuf import text_format
 
 from penstock import errors
-from penstock.checkpoint import files
+from penstock.checkpoint import disk, files
 from penstock.checkpoint.missing import path_of_one_file
 from penstock.platform import file_io, logging
+from penstock.platform.file_errors import file_errors
+from penstock.platform.paths import local_path
 from penstock.proto import CheckpointState, SaverDef
 
 __all__ = [
@@ -209,7 +211,8 @@ def remove_checkpoint(
 
 def _delete_matching(pattern: str) -> None:
     for path in file_io.get_matching_files(pattern):
-        file_io.delete_file(path)
+        with file_errors(path):
+            disk.current.remove(local_path(path))
 
 
 def meta_graph_filename(checkpoint_filename: str, meta_graph_suffix: str = "meta") -> str:

@@ -222,7 +222,7 @@ def read_meta_graph_file(filename: Any) -> Any:
     """The MetaGraphDef in a file, binary or text; IOError if there is none."""
     if not file_io.file_exists(filename):
         raise OSError(f"File {filename} does not exist.")
-    content = file_io.FileIO(filename, "rb").read()
+    content = file_io.read_file_to_string(filename, binary_mode=True)
     try:
         return MetaGraphDef.FromString(content)
     except (DecodeError, RuntimeError):
@@ -286,6 +286,7 @@ def import_scoped_meta_graph_with_return_elements(
             name=import_scope or scope,
             input_map=input_map,
             return_elements=return_elements,
+            producer_op_list=message.meta_info_def.stripped_op_list,
         )
         importer = _CollectionImport(graph, message, scope)
         for key in importer.keys():

@@ -11,6 +11,7 @@ from penstock.ir.collections import GraphKeys
 from penstock.ir.defaults import get_default_graph
 from penstock.platform import gfile, logging
 from penstock.summary import SummaryWriterCache
+from penstock.train.async_saver import AsyncSaver
 from penstock.train.basic_session_run_hooks import global_step_to_read
 from penstock.train.global_step import get_global_step
 from penstock.train.graph_files import write_graph
@@ -124,6 +125,7 @@ class CheckpointSaverHook(SessionRunHook):
         last_step = session.run(self._global_step_tensor)
         if last_step != self._timer.last_triggered_step():
             self._save(session, last_step)
+        self._wait_for_saver()
         for listener in self._listeners:
             listener.end(session, last_step)
 
@@ -135,6 +137,8 @@ class CheckpointSaverHook(SessionRunHook):
         self._get_saver().save(session, self._save_path, global_step=step)
         log = proto.SessionLog(status=proto.SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
         self._summary_writer.add_session_log(log, step)
+        if self._listeners:
+            self._wait_for_saver()
         should_stop = False
         for listener in self._listeners:
             if listener.after_save(session, step):
@@ -144,6 +148,12 @@ class CheckpointSaverHook(SessionRunHook):
                 )
                 should_stop = True
         return should_stop
+
+    def _wait_for_saver(self) -> None:
+        """Returns when the last checkpoint is there, which an AsyncSaver may still be writing."""
+        saver = self._get_saver()
+        if isinstance(saver, AsyncSaver):
+            saver.wait()
 
     def _get_saver(self) -> Any:
         if self._saver is not None:

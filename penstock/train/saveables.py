@@ -12,6 +12,9 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.ops.identity import identity
 from penstock.ops.partitioned_variables import PartitionedVariable
+from penstock.ops.queue_state import QueueState, SetQueueState
+from penstock.ops.queues import QueueBase
+from penstock.ops.readers import ReaderBase, ReaderRestoreStateV2, ReaderSerializeStateV2
 from penstock.ops.ref_variable import RefVariable
 from penstock.ops.resource_variable import ResourceVariable
 from penstock.ops.resource_variables import AssignVariableOp
@@ -135,6 +138,37 @@ class ResourceVariableSaveable(SaveableObject):
             return AssignVariableOp(self.handle_op, value)
 
 
+class HandleSaveable(SaveableObject):
+    """What is behind a handle, where one op tells its state and another one sets it."""
+
+    def __init__(self, handle: Tensor, name: str, tell: Callable[..., Any], put: Callable[..., Any]):
+        self._put = put
+        with get_default_graph().colocate_with(handle):
+            state = tell(handle, name="state")
+        super().__init__(handle, [SaveSpec(state, "", name)], name)
+
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Any) -> Any:
+        with get_default_graph().colocate_with(self.op):
+            return self._put(self.op, restored_tensors[0], name="set_state")
+
+
+def queue_saveable(handle: Tensor, name: str | None = None) -> SaveableObject:
+    """The elements of a queue, in their order, and the state of its generator if it shuffles."""
+    return HandleSaveable(handle, name or handle.op.name, QueueState, SetQueueState)
+
+
+def reader_saveable(handle: Tensor, name: str | None = None) -> SaveableObject:
+    """The file that a reader is in, and how far."""
+    name = name or handle.op.name
+    return HandleSaveable(handle, name, ReaderSerializeStateV2, ReaderRestoreStateV2)
+
+
+def _input_saveable(part: QueueBase | ReaderBase, name: str | None = None) -> SaveableObject:
+    if isinstance(part, QueueBase):
+        return queue_saveable(part.queue_ref, name)
+    return reader_saveable(part.reader_ref, name)
+
+
 def _reader_of(variable: ResourceVariable) -> Callable[[], Tensor]:
     def read() -> Tensor:
         graph = get_default_graph()
@@ -182,7 +216,7 @@ def _saveable_of(variable: Any, slice_spec: str, name: str) -> SaveableObject:
 
 
 def saveable_objects_for_op(op: Any, name: Any) -> Iterator[SaveableObject]:
-    """The objects to save for a variable, a list of its slices, or a SaveableObject."""
+    """The objects to save for a variable, a list of its slices, a queue or a reader, or itself."""
     if not isinstance(name, str):
         raise TypeError(
             "names_to_saveables must be a dict mapping string names to trackable operations. "
@@ -190,6 +224,8 @@ def saveable_objects_for_op(op: Any, name: Any) -> Iterator[SaveableObject]:
         )
     if isinstance(op, SaveableObject):
         yield op
+    elif isinstance(op, (QueueBase, ReaderBase)):
+        yield _input_saveable(op, name)
     elif isinstance(op, (list, tuple, PartitionedVariable)):
         yield from _saveables_of_slices(op, name)
     else:
@@ -235,13 +271,17 @@ def op_list_to_dict(op_list: Any, convert_variable_to_tensor: bool = True) -> di
     if not isinstance(op_list, (list, tuple, set)):
         raise TypeError(f"Variables to save should be passed in a dict or a list: {op_list}")
     found: dict[str, Any] = {}
+    entries = [
+        _input_saveable(entry) if isinstance(entry, (QueueBase, ReaderBase)) else entry
+        for entry in op_list
+    ]
 
     def put(name: str, value: Any) -> None:
         if name in found:
             raise ValueError(f"At least two variables have the same name: {name}")
         found[name] = value
 
-    for entry in sorted(op_list, key=lambda entry: entry.name):
+    for entry in sorted(entries, key=lambda entry: entry.name):
         if isinstance(entry, SaveableObject):
             found[entry.name] = entry
         elif isinstance(entry, PartitionedVariable):

@@ -6,6 +6,8 @@ import math
 import numbers
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from penstock import errors
@@ -15,7 +17,7 @@ from penstock.ir.collection_protos import register_proto_function
 from penstock.ir.collections import GraphKeys
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.naming import within_scope, without_scope
-from penstock.platform import file_io, logging
+from penstock.platform import file_io, file_limits, logging
 from penstock.proto import SaverDef, TrackableObjectGraph
 from penstock.train import checkpoint_state
 from penstock.train.checkpoint_state import (  # noqa: F401 - programs look for them here
@@ -29,6 +31,7 @@ from penstock.train.checkpoint_state import (  # noqa: F401 - programs look for 
 )
 from penstock.train.global_step import global_step as global_step_of
 from penstock.train.meta_graph import export_scoped_meta_graph
+from penstock.train.restore_shapes import refuse_other_shapes
 from penstock.train.saveables import all_saveable_objects, validate_and_slice_inputs
 from penstock.train.saver_builder import BaseSaverBuilder, BulkSaverBuilder
 
@@ -235,9 +238,31 @@ class Saver:
           strip_default_attrs: whether the graph leaves out attrs that have their defaults.
           save_debug_info: not used.
         """
+        latest_filename = latest_filename or "checkpoint"
+        save_path = os.fspath(save_path)
+        prefix = self._checked_prefix(sess, save_path, global_step, latest_filename)
+        saved = None
+        if not self._is_empty:
+            with _missing_parent_explained(save_path):
+                saved = self._run_save(sess, prefix)
+        if write_meta_graph:
+            path = checkpoint_state.meta_graph_filename(prefix, meta_graph_suffix)
+            with sess.graph.as_default():
+                self.export_meta_graph(
+                    path, strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info
+                )
+        # Last: what the state file names is there, whole, whenever a program stops.
+        if saved is not None and write_state:
+            with _missing_parent_explained(save_path):
+                self._write_state(save_path, saved, latest_filename, meta_graph_suffix)
+        return saved
+
+    def _checked_prefix(
+        self, sess: Any, save_path: str, global_step: Any, latest_filename: str
+    ) -> str:
+        """The prefix to save to, after the checks of the arguments of `save`."""
         if not self._is_built:
             raise RuntimeError("`build()` should be called before save if defer_build==True")
-        latest_filename = latest_filename or "checkpoint"
         if self._write_version != SaverDef.V2:
             logging.warning(
                 "TensorFlow's V1 checkpoint format has been deprecated. Consider switching to the "
@@ -246,30 +271,10 @@ class Saver:
             )
         if os.path.dirname(latest_filename):
             raise ValueError("'latest_filename' must not contain path components")
-        save_path = os.fspath(save_path)
         prefix = self._prefix(sess, save_path, global_step, latest_filename)
         if not isinstance(sess, BaseSession):
             raise TypeError(f"'sess' must be a Session; {sess}")
-        saved = None
-        if not self._is_empty:
-            try:
-                saved = self._run_save(sess, prefix)
-                if write_state:
-                    self._write_state(save_path, saved, latest_filename, meta_graph_suffix)
-            except (errors.FailedPreconditionError, errors.NotFoundError):
-                parent = os.path.dirname(save_path)
-                if parent and not file_io.is_directory(parent):
-                    raise ValueError(
-                        f"Parent directory of {save_path} doesn't exist, can't save."
-                    ) from None
-                raise
-        if write_meta_graph:
-            path = checkpoint_state.meta_graph_filename(prefix, meta_graph_suffix)
-            with sess.graph.as_default():
-                self.export_meta_graph(
-                    path, strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info
-                )
-        return saved
+        return prefix
 
     def _prefix(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:
         if global_step is not None:
@@ -289,7 +294,8 @@ class Saver:
 
     def _run_save(self, sess: Any, prefix: str) -> str:
         definition = self.saver_def
-        saved = sess.run(definition.save_tensor_name, {definition.filename_tensor_name: prefix})
+        with file_limits.allowing(os.path.dirname(prefix)):
+            saved = sess.run(definition.save_tensor_name, {definition.filename_tensor_name: prefix})
         return os.fsdecode(saved)
 
     def _write_state(
@@ -321,7 +327,10 @@ class Saver:
         logging.info("Restoring parameters from %s", prefix)
         definition = self.saver_def
         try:
-            sess.run(definition.restore_op_name, {definition.filename_tensor_name: prefix})
+            if not self._reshape:
+                refuse_other_shapes(sess.graph, definition.restore_op_name, prefix)
+            with file_limits.allowing(os.path.dirname(prefix)):
+                sess.run(definition.restore_op_name, {definition.filename_tensor_name: prefix})
         except errors.NotFoundError as error:
             try:
                 keys = object_graph_key_mapping(prefix)
@@ -387,6 +396,20 @@ class Saver:
             clear_extraneous_savers=clear_extraneous_savers,
             strip_default_attrs=strip_default_attrs,
         )[0]
+
+
+@contextmanager
+def _missing_parent_explained(save_path: str) -> Iterator[None]:
+    """Says which directory is missing, where a file could not be made for that."""
+    try:
+        yield
+    except (errors.FailedPreconditionError, errors.NotFoundError):
+        parent = os.path.dirname(save_path)
+        if parent and not file_io.is_directory(parent):
+            raise ValueError(
+                f"Parent directory of {save_path} doesn't exist, can't save."
+            ) from None
+        raise
 
 
 def _explained(error: errors.OpError, cause: str) -> errors.OpError:

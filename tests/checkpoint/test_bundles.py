@@ -10,11 +10,13 @@ import pytest
 from penstock import dtypes
 from penstock.checkpoint.bundle_reader import BundleReader
 from penstock.checkpoint.bundle_writer import BundleWriter
+from penstock.checkpoint.reader import open_checkpoint
 from penstock.checkpoint.slice_files import SliceFileReader, SliceFileWriter
 from penstock.checkpoint.slices import TensorSlice
 from tests.checkpoint import values
 
 DATA = Path(__file__).with_name("data")
+DATA_1_15 = Path(__file__).with_name("data_1_15")
 
 
 def _dtype(array: np.ndarray) -> dtypes.DType:
@@ -120,3 +122,36 @@ def test_v1_partitioned() -> None:
         assert _equal(reader.read(name), values.number("float32", shape))
     part = TensorSlice.parse("1,4:-")
     assert _equal(reader.read_slice("rows", part), values.number("float32", (7, 3))[1:5])
+
+
+@pytest.mark.parametrize(("name", "count"), [("plain", 42), ("resource", 39), ("plain_v1", 39)])
+def test_reads_what_tensorflow_1_15_wrote(name: str, count: int) -> None:
+    arrays = values.plain()
+    reader = open_checkpoint(str(DATA_1_15 / name))
+    assert len(reader.names()) == count
+    for key in reader.names():
+        assert _equal(reader.read(key), arrays[key]), key
+        assert reader.dtype(key) is _dtype(arrays[key])
+
+
+@pytest.mark.parametrize("name", ["partitioned", "partitioned_v1"])
+def test_reads_partitioned_of_1_15(name: str) -> None:
+    reader = open_checkpoint(str(DATA_1_15 / name))
+    for key, (shape, _) in values.PARTITIONED.items():
+        assert _equal(reader.read(key), values.number("float32", shape))
+
+
+@pytest.mark.parametrize("name", ["sharded", "sharded_v1-?????-of-00002"])
+def test_reads_sharded_of_1_15(name: str) -> None:
+    reader = open_checkpoint(str(DATA_1_15 / name))
+    for shard in (0, 1):
+        assert _equal(reader.read(f"on_{shard}"), values.number("float32", (3, 2)) + shard)
+        assert reader.read(f"text_{shard}").tolist() == [[b"text"], [b""]]
+
+
+def test_reads_objects_of_1_15() -> None:
+    reader = open_checkpoint(str(DATA_1_15 / "objects"))
+    weights = "weights/.ATTRIBUTES/VARIABLE_VALUE"
+    assert _equal(reader.read(weights), values.number("float32", (3, 2)))
+    assert reader.read("inner/scale/.ATTRIBUTES/VARIABLE_VALUE") == 1.5
+    assert "_CHECKPOINTABLE_OBJECT_GRAPH" in reader

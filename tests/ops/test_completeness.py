@@ -53,6 +53,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
             "RefExit",
             "RefMerge",
             "RefNextIteration",
+            "RefSelect",
             "RefSwitch",
         ),
         "tests/runtime/test_control_flow_primitives.py",

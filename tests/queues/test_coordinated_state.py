@@ -127,7 +127,9 @@ def test_barrier() -> None:
         taken = call.result()
         smallest = np.iinfo(np.int64).min
         # As they became complete; each dequeue of several takes what is ready.
-        assert sorted(taken.indices) == [smallest, smallest + 1, smallest + 2]
+        assert taken.indices.tolist() == [smallest] * 3  # all keys came with one insertion
+        sess.run([barrier.insert_many(i, ["d"], [v]) for i, v in enumerate((1.0, ["7", "8"]))])
+        assert sess.run(barrier.take_many(1)).indices.tolist() == [smallest + 1]
         by_key = dict(zip(taken.keys, zip(*taken.values, strict=True), strict=True))
         assert by_key[b"a"][0] == 10.0
         assert by_key[b"c"][1].tolist() == [b"1", b"2"]

@@ -1,8 +1,12 @@
-"""Queues of all kinds against a plain model, in random sequences of operations."""
+"""Queues of all kinds against a plain model, in random sequences of operations that may wait.
+
+An operation that waits, according to the model, runs in a thread of its own; one that doesn't
+runs at once, and fails if it has to wait after all.
+"""
 
 from __future__ import annotations
 
-import heapq
+import time
 from collections import Counter
 from typing import Any
 
@@ -11,15 +15,60 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from penstock import dtypes, errors
+from penstock import dtypes
 from penstock.state import queues
-from tests.queues.waiting_steps import Impatient
+from penstock.state.waiting import Cancellation
+from tests.queues.plain_queue import Element, Operation, PlainQueue
+from tests.queues.waiting_steps import WAIT_SECONDS, Background, Impatient, Patient
 
 VALUES = st.integers(0, 5)
+MOST_WAITING = 4
+
+
+def _first(elements: list[Any]) -> int:
+    return 0
+
+
+def _smallest(elements: list[Any]) -> int:
+    return elements.index(min(elements))
+
+
+KINDS: dict[str, tuple[type[queues.Queue], Any]] = {
+    "fifo": (queues.FIFOQueue, _first),
+    "padding": (queues.PaddingFIFOQueue, _first),
+    "priority": (queues.PriorityQueue, _smallest),
+    "shuffle": (queues.RandomShuffleQueue, _first),
+}
+
+
+class Words:
+    """A generator for a queue that shuffles."""
+
+    def __init__(self) -> None:
+        self._last = 7
+
+    def __call__(self) -> int:
+        self._last = self._last * 1103515245 + 12345 & 0x7FFFFFFF
+        return self._last >> 8
+
+    def snapshot(self) -> list[int]:
+        return [self._last]
+
+    def restore(self, state: list[int]) -> None:
+        (self._last,) = state
+
+
+class Waiting:
+    """An operation of the model, and the thread in which the queue's own one waits."""
+
+    def __init__(self, operation: Operation, call: Any, *args: Any, **kwargs: Any):
+        self.operation = operation
+        self.cancellation = Cancellation()
+        self.thread = Background(lambda: call(*args, Patient(self.cancellation), **kwargs))
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """What goes in comes out; an operation that would wait is given up and changes nothing."""
+    """All operations end as those of the model do, those that waited too, and in its order."""
 
     kind = "fifo"
     capacity = 3
@@ -27,105 +76,120 @@ class QueueMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.queue = self.make()
-        self.model: list[tuple[int, int]] = []  # (value, number), in the order of coming
-        self.number = 0
-        self.closed = False
-
-    def make(self) -> queues.Queue:
+        make, choose = KINDS[self.kind]
         arguments: Any = ("q", [dtypes.int64, dtypes.int64], [(), ()], self.capacity)
-        if self.kind == "fifo":
-            return queues.FIFOQueue(*arguments)
-        if self.kind == "priority":
-            return queues.PriorityQueue(*arguments)
-        words = iter(range(7, 10**6, 13))
-        return queues.RandomShuffleQueue(
-            *arguments, min_after_dequeue=self.least, random_word=lambda: next(words)
-        )
+        more: Any = {}
+        if make is queues.RandomShuffleQueue:
+            more = {"min_after_dequeue": self.least, "random_word": Words()}
+        self.queue = make(*arguments, **more)
+        self.model = PlainQueue(self.capacity, choose, self.least)
+        self.waiting: list[Waiting] = []
+        self.number = 0
+        self.inside: Counter[Element] = Counter()  # of a queue that shuffles
 
-    def fresh(self, values: list[int]) -> list[tuple[int, int]]:
+    # Operations ------------------------------------------------------------------------------------
+
+    @rule(values=st.lists(VALUES, min_size=1, max_size=5))
+    @precondition(lambda self: len(self.waiting) < MOST_WAITING)
+    def enqueue(self, values: list[int]) -> None:
         elements = [(value, self.number + i) for i, value in enumerate(values)]
         self.number += len(values)
-        return elements
-
-    def ready(self) -> int:
-        return len(self.model) - (0 if self.closed else self.least)
-
-    def expect(self, taken: list[Any]) -> None:
-        """Removes what was taken from the model, where it is what the model would give."""
-        if self.kind == "fifo":
-            assert taken == self.model[: len(taken)]
-        elif self.kind == "priority":
-            assert taken == heapq.nsmallest(len(taken), self.model)
+        if len(elements) == 1:
+            self.run(Operation(arriving=elements), self.queue.enqueue, elements[0])
         else:
-            assert not Counter(taken) - Counter(self.model)
-        for element in taken:
-            self.model.remove(element)
-
-    @rule(value=VALUES)
-    def enqueue(self, value: int) -> None:
-        (element,) = self.fresh([value])
-        if self.closed:
-            with pytest.raises(errors.CancelledError, match="is closed"):
-                self.queue.enqueue(element, Impatient())
-        elif len(self.model) == self.capacity:
-            with pytest.raises(errors.DeadlineExceededError):
-                self.queue.enqueue(element, Impatient())
-        else:
-            self.queue.enqueue(element, Impatient())
-            self.model.append(element)
-
-    @rule(values=st.lists(VALUES, max_size=5))
-    @precondition(lambda self: not self.closed)
-    def enqueue_many(self, values: list[int]) -> None:
-        """As many as there is room for stay in the queue, though the rest is given up."""
-        elements = self.fresh(values)
-        room = self.capacity - len(self.model)
-        if len(values) > room:
-            with pytest.raises(errors.DeadlineExceededError):
-                self.queue.enqueue_many(elements, Impatient())
-        else:
-            self.queue.enqueue_many(elements, Impatient())
-        self.model += elements[:room]
+            self.run(Operation(arriving=list(elements)), self.queue.enqueue_many, elements)
+        self.inside.update(elements)
 
     @rule()
+    @precondition(lambda self: len(self.waiting) < MOST_WAITING)
     def dequeue(self) -> None:
-        if self.ready() > 0:
-            self.expect([self.queue.dequeue(Impatient())])
-            return
-        expected = errors.OutOfRangeError if self.closed else errors.DeadlineExceededError
-        with pytest.raises(expected):
-            self.queue.dequeue(Impatient())
+        self.run(Operation(wanted=1), lambda waiter: [self.queue.dequeue(waiter)])
 
     @rule(count=st.integers(1, 5), allow_fewer=st.booleans())
+    @precondition(lambda self: len(self.waiting) < MOST_WAITING)
     def dequeue_many(self, count: int, allow_fewer: bool) -> None:
-        if self.ready() >= count:
-            self.expect(self.queue.dequeue_many(count, Impatient(), allow_fewer=allow_fewer))
-        elif self.closed and allow_fewer and self.model:
-            taken = self.queue.dequeue_many(count, Impatient(), allow_fewer=True)
-            assert len(taken) == len(self.model)
-            self.expect(taken)
-        else:
-            expected = errors.OutOfRangeError if self.closed else errors.DeadlineExceededError
-            with pytest.raises(expected):
-                self.queue.dequeue_many(count, Impatient(), allow_fewer=allow_fewer)
+        operation = Operation(wanted=count, allow_fewer=allow_fewer)
+        self.run(operation, self.queue.dequeue_many, count, allow_fewer=allow_fewer)
 
-    @rule(cancel=st.booleans())
-    def close(self, cancel: bool) -> None:
-        if self.closed and not cancel:
-            with pytest.raises(errors.CancelledError, match="already closed"):
-                self.queue.close_for(Impatient())
+    @rule()
+    @precondition(lambda self: len(self.waiting) < MOST_WAITING and not self.model.closed)
+    def close(self) -> None:
+        self.run(Operation(closes=True), self.queue.close_for)
+
+    @rule()
+    def close_at_once(self) -> None:
+        self.model.close_at_once()
+        self.queue.close_for(Impatient(), cancel_pending_enqueues=True)
+        self.compare()
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.waiting)
+    def give_up(self, data: st.DataObject) -> None:
+        given_up = data.draw(st.sampled_from(self.waiting))
+        self.model.give_up(given_up.operation)
+        given_up.cancellation.cancel()
+        self.compare()
+
+    # Comparing -------------------------------------------------------------------------------------
+
+    def run(self, operation: Operation, call: Any, *args: Any, **kwargs: Any) -> None:
+        self.model.begin(operation)
+        if operation.is_over:
+            self.check_end(operation, lambda: call(*args, Impatient(), **kwargs))
         else:
-            self.queue.close_for(Impatient(), cancel_pending_enqueues=cancel)
-        self.closed = True
+            self.waiting.append(Waiting(operation, call, *args, **kwargs))
+            self.wait_for_lines()
+        self.compare()
+
+    def wait_for_lines(self) -> None:
+        """Until as many operations stand in the queue's lines as in those of the model."""
+        expected = [len(self.model.producers), len(self.model.consumers)]
+        end = time.monotonic() + WAIT_SECONDS
+        while [len(self.queue._lines[line]) for line in (0, 1)] != expected:
+            assert time.monotonic() < end, f"{expected} operations should wait"
+            time.sleep(0)
+
+    def compare(self) -> None:
+        still = []
+        for waiting in self.waiting:
+            if waiting.operation.is_over:
+                self.check_end(waiting.operation, waiting.thread.result)
+            else:
+                still.append(waiting)
+        self.waiting = still
+        self.wait_for_lines()
+        assert len(self.queue) == len(self.model.elements)
+        assert self.queue.closed == self.model.closed
+
+    def check_end(self, operation: Operation, finish: Any) -> None:
+        if operation.error is not None:
+            with pytest.raises(operation.error):
+                finish()
+            return
+        result = finish()
+        if operation.wanted and self.kind == "shuffle":
+            assert len(result) == operation.wanted
+            assert not Counter(result) - self.inside
+            self.inside.subtract(result)
+        elif operation.wanted:
+            assert result == operation.taken
 
     def teardown(self) -> None:
-        assert len(self.queue) == len(self.model)
-        assert self.queue.closed == self.closed
+        for waiting in list(self.waiting):
+            self.model.give_up(waiting.operation)
+            waiting.cancellation.cancel()
+            self.compare()
+        left = self.queue.snapshot()["elements"]
+        if self.kind == "priority":
+            assert left == [list(element) for element in sorted(self.model.elements)]
+        elif self.kind != "shuffle":
+            assert left == [list(element) for element in self.model.elements]
+        else:
+            assert not Counter(map(tuple, left)) - self.inside
 
 
-@pytest.mark.parametrize("kind", ["fifo", "priority", "shuffle"])
-@pytest.mark.parametrize(("capacity", "runs", "steps"), [(1, 100, 10), (3, 150, 25), (8, 90, 50)])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("capacity", "runs", "steps"), [(1, 80, 12), (3, 100, 24), (8, 80, 40)])
 def test_queue_behaves_as_its_model(kind: str, capacity: int, runs: int, steps: int) -> None:
     least = 2 if kind == "shuffle" and capacity > 2 else 0
     attributes = {"kind": kind, "capacity": capacity, "least": least}

@@ -92,14 +92,21 @@ def test_a_damaged_file_and_a_missing_one(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes()[:-1])
     with tf.Session() as sess:
         read = tf.TFRecordReader().read(_queue_of(sess, file, tmp_path / "none"))
-        with pytest.raises(tf.errors.DataLossError, match="truncated"):
-            sess.run(read)
+        for _ in range(2):  # the reader stays there
+            with pytest.raises(tf.errors.DataLossError, match="truncated"):
+                sess.run(read)
     with tf.Session() as sess:
-        whole = tf.WholeFileReader()
+        whole, lines = tf.WholeFileReader(), tf.TextLineReader()
+        queue = _queue_of(sess, tmp_path / "none", file)
+        for _ in range(2):
+            with pytest.raises(tf.errors.NotFoundError):
+                sess.run(whole.read(queue))
+        sess.run(whole.reset())
+        assert sess.run(whole.read(queue)).key == str(file).encode()
         queue = _queue_of(sess, tmp_path / "none", file)
         with pytest.raises(tf.errors.NotFoundError):
-            sess.run(whole.read(queue))
-        assert sess.run(whole.read(queue)).key == str(file).encode()
+            sess.run(lines.read(queue))
+        assert sess.run(lines.read(queue)).key == str(file).encode() + b":1"
 
 
 def test_whole_files_are_counted_and_the_state_is_saved(tmp_path: Path) -> None:
@@ -117,7 +124,7 @@ def test_whole_files_are_counted_and_the_state_is_saved(tmp_path: Path) -> None:
         assert sess.run(reader.read_up_to(queue, 5)).values.tolist() == [b"bbb"]
         sess.run(reader.restore_state(state))
         assert sess.run([produced, completed]) == [1, 1]
-        for damaged in (b"BOGUS" + state[5:], state[:-2]):
+        for damaged in (b"BOGUS" + state[5:], state[1:], state[:-1], state + b"ExtraJunk"):
             with pytest.raises(
                 tf.errors.InvalidArgumentError,
                 match="Could not parse state for WholeFileReader 'whole'",

@@ -44,6 +44,9 @@ class Background(threading.Thread):
 class Impatient:
     """A step whose time is over as soon as it has to wait."""
 
+    only_tries = False
+    trace = None
+
     def __init__(self) -> None:
         self.deadline: float | None = time.monotonic()
         self.cancellation = Cancellation()
@@ -56,6 +59,8 @@ class Patient:
     """A step that waits for as long as it takes."""
 
     deadline: float | None = None
+    only_tries = False
+    trace = None
 
     def __init__(self, cancellation: Cancellation | None = None) -> None:
         self.cancellation = cancellation or Cancellation()

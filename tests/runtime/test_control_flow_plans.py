@@ -83,8 +83,8 @@ def _session(graph, *, structure):
     compiled = []
     compile_step = session._runtime.compile
 
-    def watched(*signature):
-        compiled.append(compile_step(*signature))
+    def watched(*signature, **options):
+        compiled.append(compile_step(*signature, **options))
         return compiled[-1]
 
     session._runtime.compile = watched

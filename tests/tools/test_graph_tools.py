@@ -38,16 +38,19 @@ def test_freeze_graph(saved, name, binary):
     assert _value(frozen, 2.0) == 7.0
 
 
-def test_freezing_without_a_checkpoint_is_refused(saved, capsys):
-    folder, _ = saved
+def test_freezing_without_a_checkpoint_is_refused(saved):
+    folder, prefix = saved
     arguments = ["", True, str(folder / "nowhere"), "y", "", "", "", True, ""]
-    assert freeze_graph.freeze_graph(str(folder / "graph.pb"), *arguments) == -1
-    assert "doesn't exist" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="nowhere' doesn't exist"):
+        freeze_graph.freeze_graph(str(folder / "graph.pb"), *arguments)
+    arguments[2] = prefix
+    with pytest.raises(OSError, match="graph.pbtxt as a binary GraphDef"):
+        freeze_graph.freeze_graph(str(folder / "graph.pbtxt"), *arguments)
 
 
 def test_inspect_checkpoint(saved, capsys):
     inspect_checkpoint.print_tensors_in_checkpoint_file(saved[1], None, True)
-    assert capsys.readouterr().out == "tensor_name:  w\n3.0\n"
+    assert capsys.readouterr().out == "tensor_name:  w\n3.0\n# Total number of params: 1\n"
 
 
 def test_strip_unused(saved):

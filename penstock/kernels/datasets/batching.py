@@ -171,6 +171,10 @@ class ListDataset(Dataset):
     def __init__(self, elements):
         self.elements = elements
 
+    @property
+    def is_plain(self) -> bool:
+        return True
+
     def iterate(self, context: Context) -> Elements:
         return _ListElements(self.elements)
 

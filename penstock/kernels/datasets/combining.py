@@ -62,6 +62,10 @@ class _RepeatDataset(Dataset):
     def __init__(self, source, count):
         self._source, self._count = source, count
 
+    @property
+    def is_plain(self) -> bool:
+        return self._source.is_plain
+
     def iterate(self, context: Context) -> Elements:
         return _Repeated(self._source, self._count, context)
 
@@ -111,6 +115,10 @@ class _ConcatenateDataset(Dataset):
     def __init__(self, *datasets):
         self._datasets = datasets
 
+    @property
+    def is_plain(self) -> bool:
+        return all(dataset.is_plain for dataset in self._datasets)
+
     def iterate(self, context: Context) -> Elements:
         return _Concatenated(self._datasets, context)
 
@@ -154,6 +162,10 @@ class _Zipped(Elements):
 class _ZipDataset(Dataset):
     def __init__(self, *datasets):
         self._datasets = datasets
+
+    @property
+    def is_plain(self) -> bool:
+        return all(dataset.is_plain for dataset in self._datasets)
 
     def iterate(self, context: Context) -> Elements:
         return _Zipped([dataset.iterate(context) for dataset in self._datasets])
@@ -234,6 +246,10 @@ class _Cached(Elements):
 class _CacheDataset(Dataset):
     def __init__(self, source, memory):
         self._source, self._memory = source, memory
+
+    @property
+    def is_plain(self) -> bool:
+        return self._source.is_plain
 
     def iterate(self, context: Context) -> Elements:
         return _Cached(self._source, self._memory, context)

@@ -74,6 +74,10 @@ class _CsvDataset(Dataset):
     def __init__(self, *arguments):
         self._arguments = arguments
 
+    @property
+    def is_plain(self) -> bool:
+        return True
+
     def iterate(self, context: Context) -> Elements:
         return _CsvRecords(*self._arguments)
 

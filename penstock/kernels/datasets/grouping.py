@@ -122,7 +122,9 @@ def _(node, env):
     def run(source, *inputs):
         captured = _split(node, inputs, keys)
         return DerivedDataset(
-            source, lambda elements, context: _Windows(elements, functions, captured, context)
+            source,
+            lambda elements, context: _Windows(elements, functions, captured, context),
+            functions=functions,
         )
 
     return run
@@ -175,7 +177,9 @@ def _(node, env):
     def run(source, *inputs):
         captured = _split(node, inputs, keys)
         return DerivedDataset(
-            source, lambda elements, context: _Reduced(elements, functions, captured, context)
+            source,
+            lambda elements, context: _Reduced(elements, functions, captured, context),
+            functions=functions,
         )
 
     return run

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from penstock.kernels.datasets.mapping import function_of
+from penstock.kernels.kernel_threads import processors
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import DerivedDataset, UnaryElements
@@ -101,7 +100,7 @@ def _(node, env):
         captured, given = rest[:-settings], [int(number) for number in rest[-settings:]]
         cycle, block = given[:2]
         if cycle == -1:
-            cycle = os.cpu_count() or 1
+            cycle = processors()
         if cycle <= 0:
             raise invalid("cycle_length must be greater than zero.")
         if block <= 0:
@@ -115,6 +114,7 @@ def _(node, env):
             lambda elements, context: _Interleaved(
                 elements, function, captured, context, cycle, block
             ),
+            functions=[function],
         )
 
     return run

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 from penstock import errors
 from penstock.kernels.datasets.batching import WholeBatches, batch_count, positive_batch_size
+from penstock.kernels.datasets.parsing_ahead import parsed_ahead
 from penstock.kernels.datasets.stacking import batch_of
+from penstock.kernels.kernel_threads import processors, share_processors
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import UNKNOWN, DerivedDataset, Elements, UnaryElements, same_number
@@ -57,11 +58,17 @@ def _(node, env):
 
     def run(source, *captured):
         own = function.renewed()
-        return _MapDataset(
-            source,
-            lambda elements, context: Mapped(elements, own, captured, context, preserve),
-            same_number if preserve else None,
-        )
+        ahead, called = parsed_ahead(source, own, captured)
+        threads = thread_count(-1)
+
+        def make(elements, context):
+            if source.is_plain and not own.has_effects and threads > 1:
+                return ParallelMapped(
+                    elements, called, captured, context, threads, preserve, asked=False
+                )
+            return Mapped(elements, called, captured, context, preserve)
+
+        return _MapDataset(ahead, make, same_number if preserve else None, [own])
 
     return run
 
@@ -78,18 +85,19 @@ class _Ready:
         return self._element
 
 
-_CALLS_TO_MEASURE = 64
-_SHORT_CALL = 0.5e-3  # seconds
+_SHORT_CALL = 0.2e-3  # seconds
 
 
 class _Usefulness:
     """Whether calls of a function are worth threads, by the times of the first ones.
 
     Threads help where calls wait, or are long in kernels that release the interpreter. Short calls
-    that keep it busy are faster one after the other.
+    that keep it busy are faster one after the other. Before the times are known, it is `expected`.
     """
 
-    def __init__(self):
+    def __init__(self, expected):
+        self._expected = expected
+        self._calls_to_measure = 64 if expected else 8
         self._calls = 0
         self._wall = self._busy = 0.0
 
@@ -103,20 +111,23 @@ class _Usefulness:
             self._calls += 1
 
     def is_low(self):
-        if self._calls < _CALLS_TO_MEASURE:
-            return False
+        if self._calls < self._calls_to_measure:
+            return not self._expected
         return self._busy / self._calls < _SHORT_CALL and self._busy > 0.3 * self._wall
 
 
 class ParallelMapped(UnaryElements):
-    """A function of up to `threads` elements at once; results come in the order of the source."""
+    """A function of up to `threads` elements at once; results come in the order of the source.
 
-    def __init__(self, source, function, captured, context, threads, preserve):
+    A program that did not ask for threads (`asked`) gets them where calls turn out to be long.
+    """
+
+    def __init__(self, source, function, captured, context, threads, preserve, asked=True):
         super().__init__(source)
         self._function, self._captured, self._context = function, captured, context
         self._threads, self._preserve = threads, preserve
         self._pool = None
-        self._usefulness = _Usefulness()
+        self._usefulness = _Usefulness(asked)
         self._pending = deque()
         self._ended = False
 
@@ -146,7 +157,9 @@ class ParallelMapped(UnaryElements):
         if element is None:
             return None
         try:
-            return self._context.call(self._function, element + self._captured)
+            return self._usefulness.measured(
+                self._context.call, self._function, element + self._captured
+            )
         except errors.OutOfRangeError as error:
             out_of_range(error, self._preserve)
             self._ended = True
@@ -154,7 +167,9 @@ class ParallelMapped(UnaryElements):
 
     def _fill(self):
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads, "penstock-map")
+            self._pool = ThreadPoolExecutor(
+                self._threads, "penstock-map", share_processors, (self._threads,)
+            )
         call, function, captured = self._context.call, self._function, self._captured
         measured = self._usefulness.measured
         while not self._ended and len(self._pending) < self._threads:
@@ -202,7 +217,7 @@ def thread_count(number):
     """How many threads a node asks for; -1 leaves it to us."""
     number = int(number)
     if number == -1:
-        return os.cpu_count() or 1
+        return processors()
     if number <= 0:
         raise invalid("num_parallel_calls must be greater than zero.")
     return number
@@ -215,12 +230,14 @@ def _(node, env):
     def run(source, *captured_and_threads):
         *captured, threads = captured_and_threads
         captured, threads, own = tuple(captured), thread_count(threads), function.renewed()
+        ahead, called = parsed_ahead(source, own, captured)
         return _MapDataset(
-            source,
+            ahead,
             lambda elements, context: ParallelMapped(
-                elements, own, captured, context, threads, preserve
+                elements, called, captured, context, threads, preserve
             ),
             same_number if preserve else None,
+            [own],
         )
 
     return run
@@ -235,18 +252,19 @@ def _(node, env):
         captured, size = tuple(captured), positive_batch_size(size)
         threads, drop = thread_count(threads), bool(drop_remainder)
         own = function.renewed()
+        ahead, called = parsed_ahead(source, own, captured)
 
         def make(elements, context):
             if threads == 1:
-                mapped = Mapped(elements, own, captured, context, preserve)
+                mapped = Mapped(elements, called, captured, context, preserve)
             else:
-                mapped = ParallelMapped(elements, own, captured, context, threads, preserve)
+                mapped = ParallelMapped(elements, called, captured, context, threads, preserve)
             return WholeBatches(mapped, size, drop, batch_of)
 
         def count(of_source):
             return batch_count(of_source, size, drop) if preserve else UNKNOWN
 
-        return DerivedDataset(source, make, count)
+        return DerivedDataset(ahead, make, count, [own])
 
     return run
 
@@ -276,7 +294,9 @@ def _(node, env):
     def run(source, *captured):
         own = function.renewed()
         return DerivedDataset(
-            source, lambda elements, context: _Filtered(elements, own, captured, context)
+            source,
+            lambda elements, context: _Filtered(elements, own, captured, context),
+            functions=[own],
         )
 
     return run
@@ -307,7 +327,9 @@ class _TakenWhile(UnaryElements):
 def _(node, env):
     function = function_of(node, env, "predicate")
     return lambda source, *captured: DerivedDataset(
-        source, lambda elements, context: _TakenWhile(elements, function, captured, context)
+        source,
+        lambda elements, context: _TakenWhile(elements, function, captured, context),
+        functions=[function],
     )
 
 
@@ -353,6 +375,7 @@ def _(node, env):
             source,
             lambda elements, context: _Scanned(elements, own, state, captured, context, preserve),
             same_number if preserve else None,
+            [own],
         )
 
     return run
@@ -410,7 +433,9 @@ def _(node, env):
     def run(source, *captured):
         own = function.renewed()
         return DerivedDataset(
-            source, lambda elements, context: _FlatMapped(elements, own, captured, context)
+            source,
+            lambda elements, context: _FlatMapped(elements, own, captured, context),
+            functions=[own],
         )
 
     return run

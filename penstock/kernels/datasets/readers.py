@@ -81,6 +81,10 @@ class _FilesDataset(Dataset):
     def __init__(self, names, open_one):
         self._names, self._open_one = names, open_one
 
+    @property
+    def is_plain(self) -> bool:
+        return True
+
     def iterate(self, context: Context) -> Elements:
         return _Files(self._names, self._open_one)
 

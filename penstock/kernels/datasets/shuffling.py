@@ -138,6 +138,10 @@ class _ShuffleDataset(Dataset):
         self._source, self._size, self._epochs = source, size, epochs
         self._seed_source = seed_source
 
+    @property
+    def is_plain(self) -> bool:
+        return self._source.is_plain
+
     def iterate(self, context: Context) -> Elements:
         return _Shuffled(self._source, self._size, self._epochs, self._seed_source, context)
 

@@ -41,6 +41,10 @@ class _IndexedDataset(Dataset):
         self._count = count
         self._make = make
 
+    @property
+    def is_plain(self) -> bool:
+        return True
+
     def iterate(self, context: Context) -> Elements:
         return self._make()
 

@@ -18,9 +18,11 @@ def batch_of(elements):
 def _stacked(number, parts):
     first = parts[0]
     try:
-        if isinstance(first, torch.Tensor):
-            return torch.stack(parts)
-        return stack_host(parts)
+        if not isinstance(first, torch.Tensor):
+            return stack_host(parts)
+        if first.numel() >= _LARGE and first.device.type == "cpu":
+            return _stacked_alone(parts)
+        return torch.stack(parts)
     except (RuntimeError, ValueError):
         for place, part in enumerate(parts):
             if tuple(part.shape) != tuple(first.shape):
@@ -30,6 +32,26 @@ def _stacked(number, parts):
                     f"{brackets(part.shape)}."
                 ) from None
         raise
+
+
+# For more numbers than these torch takes several threads, and lets them wait for more work in a busy
+# loop: that takes processors from the threads which compute the next elements.
+_LARGE = 1 << 15
+
+
+def _stacked_alone(parts):
+    """Tensors as one, copied by this thread alone."""
+    first = parts[0]
+    result = torch.empty((len(parts), *first.shape), dtype=first.dtype)
+    carried = result.view(torch.uint8) if first.element_size() == 1 else result
+    if carried.dtype in (torch.bfloat16, torch.complex32):
+        return torch.stack(parts)
+    rows = carried.numpy()
+    for place, part in enumerate(parts):
+        if part.shape != first.shape:
+            raise ValueError("shapes differ")
+        rows[place] = (part.view(torch.uint8) if first.element_size() == 1 else part).numpy()
+    return result
 
 
 def stack_host(parts):

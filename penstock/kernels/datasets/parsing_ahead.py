@@ -1,0 +1,141 @@
+"""Functions that parse an Example: many elements are parsed at once, before they are called.
+
+A function of a map that begins with `tf.parse_single_example` of its argument is called with what
+the op would give. The values are those that the op gives for each element alone; where a batch
+can't be parsed, its elements are, so that just those fail that must.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from penstock import errors
+from penstock.ir.constants import constant_value
+from penstock.kernels.example_parsing import example_parser, single_example_parser
+from penstock.kernels.values import from_array
+from penstock.state.datasets import DerivedDataset, UnaryElements, same_number
+
+_MOST = 64  # elements at once
+
+
+def parsed_ahead(source, function, captured):
+    """The source and the function of a map, changed if its elements can be parsed ahead."""
+    if not source.is_plain:
+        return source, function
+    body = function.body
+    count = len(body.inputs) - len(captured)
+    op = next((op for op in body.get_operations() if op.type in _PARSERS), None)
+    parser = None if op is None or op.control_inputs else _PARSERS[op.type](op)
+    if parser is None:
+        return source, function
+    places = {tensor: place for place, tensor in enumerate(body.inputs)}
+    argument = places.get(op.inputs[0], count)
+    tensors = op.inputs[len(op.inputs) - len(op.attrs["Tdense"]) :]
+    defaults = [_default(tensor, places, count, captured) for tensor in tensors]
+    if argument >= count or any(default is None for default in defaults):
+        return source, function
+    rest = _Rest(function, function.given(op.name, count), count, len(op.outputs))
+    parsed = DerivedDataset(
+        source, lambda elements, _: _Parsed(elements, argument, parser, defaults), same_number
+    )
+    return parsed, rest
+
+
+def _parser_of_scalar(op):
+    """The parser of a ParseExampleV2 node whose input is a scalar; None for any other."""
+    names, *keys = [constant_value(tensor) for tensor in op.inputs[1:5]]
+    is_scalar = op.inputs[0].shape.ndims == 0
+    if not is_scalar or names is None or names.size or any(key is None for key in keys):
+        return None
+    return None if keys[2].size else example_parser(op.attrs, *(key.tolist() for key in keys))
+
+
+_PARSERS = {
+    "ParseSingleExample": lambda op: single_example_parser(op.attrs),
+    "ParseExampleV2": _parser_of_scalar,
+}
+
+
+def _default(tensor, places, count, captured):
+    """The value of an input that is the same for all elements; None if it is not."""
+    place = places.get(tensor)
+    if place is not None:
+        return captured[place - count] if place >= count else None
+    value = constant_value(tensor)
+    return None if value is None else from_array(value)
+
+
+class _Parsed(UnaryElements):
+    """Elements, each of them followed by what parsing gives, or by None for each part of that.
+
+    `_waiting` holds what was read ahead, `_rows` what was parsed of it.
+    """
+
+    def __init__(self, source, argument, parser, defaults):
+        super().__init__(source)
+        self._argument, self._parser, self._defaults = argument, parser, defaults
+        self._waiting = deque()
+        self._rows = deque()
+        self._failure = None
+        self._size = 1
+
+    def next(self):
+        if not self._waiting:
+            self._read()
+            if not self._waiting:
+                failure, self._failure = self._failure, None
+                if failure is not None:
+                    raise failure
+                return None
+        if not self._rows:
+            self._parse()
+        return self._waiting.popleft() + self._rows.popleft()
+
+    def _read(self):
+        if self._failure is not None:
+            return
+        # The first elements come as fast as they can; a long pipeline gets to large batches.
+        size, self._size = self._size, min(2 * self._size, _MOST)
+        read = self._source.next
+        try:
+            while len(self._waiting) < size and (element := read()) is not None:
+                self._waiting.append(element)
+        except errors.OpError as error:
+            self._failure = error
+
+    def _parse(self):
+        strings = [element[self._argument] for element in self._waiting]
+        try:
+            if any(string.ndim for string in strings):
+                raise ValueError("not a scalar")
+            rows = self._parser.rows([string.item() for string in strings], self._defaults)
+        except (errors.OpError, ValueError):
+            rows = [self._parser.no_row] * len(strings)
+        self._rows.extend(rows)
+
+    def save(self):
+        failure = self._failure
+        failed = None if failure is None else [failure.error_code, failure.message]
+        return [[list(element) for element in self._waiting], failed, self._source.save()]
+
+    def restore(self, state):
+        waiting, failed, source = state
+        self._source.restore(source)
+        self._waiting = deque(tuple(element) for element in waiting)
+        self._rows = deque()
+        self._failure = None
+        if failed is not None:
+            self._failure = errors.exception_type_from_error_code(failed[0])(None, None, failed[1])
+
+
+class _Rest:
+    """A function of elements that were parsed already; `whole` is called for those that weren't."""
+
+    def __init__(self, whole, rest, count, parsed):
+        self._whole, self._rest, self._count = whole, rest, count
+        self._behind = count + parsed
+
+    def __call__(self, step, values):
+        if values[self._count] is None:
+            return self._whole(step, values[: self._count] + values[self._behind :])
+        return self._rest(step, values)

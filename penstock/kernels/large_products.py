@@ -1,0 +1,38 @@
+"""Products of large matrices on processors where oneDNN multiplies faster than MKL does.
+
+MKL keeps its best kernels for Intel's processors. On others with AVX-512, oneDNN takes 0.75 to
+0.9 of its time for large float32 matrices (benchmarks/README.md), but more for small ones.
+"""
+
+import functools
+from pathlib import Path
+
+import torch
+
+from penstock import dtypes
+
+_LEAST_WORK = 1 << 22  # multiplications, from which oneDNN's longer way in is worth it
+
+
+def product_of(dtype, device):
+    """The product of two matrices of a type: `torch.mm`, or a choice between it and oneDNN."""
+    if dtype is dtypes.float32 and device.type == "cpu" and _onednn_is_faster():
+        return _product
+    return torch.mm
+
+
+@functools.cache
+def _onednn_is_faster():
+    if not torch.backends.mkldnn.is_available():
+        return False
+    try:
+        facts = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
+    return "GenuineIntel" not in facts and "avx512f" in facts
+
+
+def _product(a, b):
+    if a.shape[0] * b.numel() < _LEAST_WORK or a.shape[1] != b.shape[0]:
+        return torch.mm(a, b)
+    return torch.ops.mkldnn._linear_pointwise.default(a, b.t(), None, "none", [], "")
