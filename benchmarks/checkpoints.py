@@ -2,9 +2,8 @@
 
     python -m benchmarks.checkpoints
 
-In turn, several times: the same bytes are written to a plain file in large pieces and synced, a
-saver saves them, the plain file is read, and the saver restores, both with nothing in the system's
-cache. The goal is 70 % of the disk's speed. It also measures for how long saving keeps training
+Several times: the same bytes are written to a plain file in large pieces and synced, a saver saves
+them, the plain file is read, and the saver restores, both with nothing in the system's cache. The goal is 70 % of the disk's speed. It also measures for how long saving keeps training
 waiting when a thread does the writing.
 """
 
@@ -75,6 +74,12 @@ def measure(folder: str, size: int, rounds: int) -> dict[str, list[float]]:
     def note(name: str, work: Callable[[], Any]) -> None:
         seconds.setdefault(name, []).append(_seconds(work))
 
+    def in_turn(number: int, *works: tuple[str, Callable[[], Any]]) -> None:
+        """Does what is compared, the other way round every other time: the second finds memory
+        that the system has just used."""
+        for name, work in works if number % 2 else reversed(works):
+            note(name, work)
+
     with tf.Graph().as_default(), tf.Session() as session:
         _model(tf, size)
         saver, background = tf.train.Saver(), tf.train.AsyncSaver()
@@ -83,12 +88,19 @@ def measure(folder: str, size: int, rounds: int) -> dict[str, list[float]]:
             if number == 1:
                 seconds.clear()  # the first round compiled the steps
             prefix = os.path.join(folder, f"model-{number}")
-            note("disk write", lambda: _write_plain(plain, content))
-            note("save", lambda p=prefix: saver.save(session, p, **options))
+            data = f"{prefix}.data-00000-of-00001"
+            in_turn(
+                number,
+                ("disk write", lambda: _write_plain(plain, content)),
+                ("save", lambda p=prefix: saver.save(session, p, **options)),
+            )
             _forget(plain)
-            _forget(f"{prefix}.data-00000-of-00001")
-            note("disk read", lambda: _read_plain(plain, content))
-            note("restore", lambda p=prefix: saver.restore(session, p))
+            _forget(data)
+            in_turn(
+                number,
+                ("disk read", lambda: _read_plain(plain, content)),
+                ("restore", lambda p=prefix: saver.restore(session, p)),
+            )
             note("snapshot", lambda p=prefix: background.save(session, f"{p}b", **options))
             background.wait()
             for name in os.listdir(folder):
@@ -109,7 +121,7 @@ def _row(name: str, size: int, seconds: list[float], disk: list[float] | None) -
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=256)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--folder", help="on the disk to measure; a temporary one if not given")
     arguments = parser.parse_args()
     folder = tempfile.mkdtemp(dir=arguments.folder)

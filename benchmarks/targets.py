@@ -40,6 +40,9 @@ TARGETS = (
     Target("queue_pair", 0.3, "tensorflow"),
     Target("queue_input", 1.0, "tensorflow"),
     Target("queue_input_several", 1.0, "tensorflow"),
+    Target("data_records", 1.0, "tensorflow"),
+    Target("data_record_batches", 1.0, "tensorflow"),
+    Target("data_images", 1.0, "tensorflow"),
     Target("graph_building", 1.0, "tensorflow"),
     Target("import_time", 500.0, None),
 )

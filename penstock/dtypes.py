@@ -338,6 +338,11 @@ def _conversions() -> dict[Any, DType]:
 _CONVERSIONS = _conversions()
 
 
+def runtime_name(dtype: DType) -> str:
+    """The name of a type in the messages of TensorFlow's runtime, which is C++'s."""
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
+
+
 def as_dtype(type_value: Any) -> DType:
     """The `DType` for a `DType`, enum number, name ("float32", "float", "float_ref" …), NumPy
     dtype or scalar type, or the Python types `float` and `bool`.

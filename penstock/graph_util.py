@@ -226,15 +226,20 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Sequence[str] | Non
     """A GraphDef without CheckNumerics and Identity nodes, which only training needs."""
     protected = set(protected_nodes or ())
     checks = {
-        node.name
+        node.name: node.input[0]
         for node in input_graph.node
         if node.op == "CheckNumerics" and node.name not in protected
     }
-    kept = [
-        _with_inputs(node, lambda text: None if text.lstrip("^") in checks else text)
-        for node in input_graph.node
-        if node.name not in checks
-    ]
+
+    def unchecked(text: str) -> str | None:
+        """What a check checks, in its place; who only waits for a check waits no longer."""
+        while _node_name(text) in checks:
+            if text.startswith("^"):
+                return None
+            text = checks[_node_name(text)]
+        return text
+
+    kept = [_with_inputs(node, unchecked) for node in input_graph.node if node.name not in checks]
     waited_for = {text[1:] for node in kept for text in node.input if text.startswith("^")}
     waiting = {node.name for node in kept if any(text.startswith("^") for text in node.input)}
     passed = {

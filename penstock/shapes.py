@@ -122,10 +122,7 @@ def _broadcast_size(m: int | None, n: int | None, a: Shape, b: Shape) -> int | N
         # An unknown size meets n > 1: it is n, or 1 and stretched to n. Beside 0 it may be 0 or 1.
         known = n if m is None else m
         return known if known else None
-    raise ValueError(
-        f"Dimensions must be equal, but are {m} and {n}: shapes {text(a)} and {text(b)} do not "
-        "broadcast"
-    )
+    raise ValueError(f"Dimensions must be equal, but are {m} and {n}")
 
 
 def num_elements(shape: Shape) -> int | None:

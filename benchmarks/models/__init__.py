@@ -6,6 +6,8 @@ from benchmarks.models import (
     assign_add,
     cifar,
     counting_loop,
+    data_images,
+    data_records,
     graph_building,
     import_time,
     mlp,
@@ -31,6 +33,9 @@ MODELS: dict[str, Model] = {
     "queue_pair": queue_pair.MODEL,
     "queue_input": queue_input.ONE_BY_ONE,
     "queue_input_several": queue_input.SEVERAL,
+    "data_records": data_records.ONE_BY_ONE,
+    "data_record_batches": data_records.BATCH_BY_BATCH,
+    "data_images": data_images.MODEL,
     "graph_building": graph_building.MODEL,
     "import_time": import_time.MODEL,
 }

@@ -76,7 +76,12 @@ def gradients(
         _as_list([] if stop_gradients is None else stop_gradients),
     )
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
-    unconnected = UnconnectedGradients(unconnected_gradients)
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
+        ) from None
     with name_scope(name, "gradients", [*ys, *xs, *stops, *grad_ys]):
         y_tensors = [_tensor(y, f"y_{i}") for i, y in enumerate(ys)]
         x_tensors = [_x_tensor(x) for x in xs]

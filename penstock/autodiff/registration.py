@@ -105,6 +105,11 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     result, grad_fn = f(*inputs, **kwargs)
     outputs = [to_tensor(value) for value in flatten(result)]
     variables = _variables_between(inputs, outputs)
+    if any(not isinstance(getattr(variable, "handle", None), Tensor) for variable in variables):
+        raise TypeError(
+            "All variables used by `f` with @custom_gradient must be `ResourceVariable`s. Ensure "
+            "that no `variable_scope` is created with `use_resource=False`."
+        )
     if variables and not _takes_variables(grad_fn):
         raise TypeError(
             "If using @custom_gradient with a function that uses variables, then grad_fn must "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, BinaryIO
 
@@ -34,6 +36,7 @@ class BundleReader:
     def __init__(self, prefix: str, report: Report = silent):
         self._prefix = prefix
         self._report = report
+        self._held: dict[str, BinaryIO] | None = None
         self._table = TableReader(index_path(prefix))
         self._header = self._read_header()
 
@@ -179,7 +182,7 @@ class BundleReader:
                 f"{dtype.name} of shape {list(shape)} takes {expected} bytes, its entry says "
                 f"{entry.size}"
             )
-        with files.open_to_read(path, buffering=0) as file:
+        with self._opened(path) as file:
             available = os.fstat(file.fileno()).st_size
             if entry.offset < 0 or entry.size < 0 or entry.offset + entry.size > available:
                 raise damaged(
@@ -198,6 +201,27 @@ class BundleReader:
                 f"bytes {crc32c.mask(crc)}"
             )
         return array
+
+    @contextmanager
+    def held_open(self) -> Iterator[None]:
+        """Keeps data files open within the block: the system then reads ahead from one tensor on."""
+        self._held = {}
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            for file in held.values():
+                file.close()
+
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[BinaryIO]:
+        if self._held is None:
+            with files.open_to_read(path, buffering=0) as file:
+                yield file
+            return
+        if path not in self._held:
+            self._held[path] = files.open_to_read(path, buffering=0)
+        yield self._held[path]
 
     def _read_bytes(self, file: BinaryIO, offset: int, size: int) -> tuple[np.ndarray, int]:
         """The bytes at a place, fewer at the end of the file, and their checksum."""

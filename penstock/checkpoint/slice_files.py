@@ -21,6 +21,14 @@ from penstock.proto import SavedTensorSlices, TensorShapeProto
 
 _META_KEY = b""
 _VERSION = 1
+_LARGEST_MESSAGE = 1 << 31
+_LARGEST_HEADER = 1 << 10
+#: The bytes of an element at most, where that is not its size: a number of variable length.
+_LARGEST_ELEMENT = {
+    **dict.fromkeys(("int8", "int16", "int32", "int64", "qint8", "qint32"), 10),
+    **dict.fromkeys(("uint8", "quint8"), 2),
+    **dict.fromkeys(("uint16", "float16", "bfloat16"), 3),
+}
 
 
 class SliceFileReader:
@@ -168,6 +176,7 @@ class SliceFileWriter:
         dtype: DType,
     ) -> None:
         """Takes in a tensor or a part of one."""
+        _refuse_large(name, array, dtype)
         meta = self._meta.get(name)
         if meta is None:
             meta = self._meta[name] = self._all.meta.tensor.add(
@@ -192,6 +201,22 @@ class SliceFileWriter:
             for key in sorted(self._rows):
                 writer.add(key, self._rows[key])
             writer.finish()
+
+
+def _refuse_large(name: str, array: np.ndarray, dtype: DType) -> None:
+    """A slice is one message, and a message has less than 2 gigabytes."""
+    if dtype is dtypes.string:
+        size = sum(map(len, array.reshape(-1)))
+    else:
+        size = array.size * _LARGEST_ELEMENT.get(dtype.name, dtype.size)
+    bound = size + len(name) + _LARGEST_HEADER
+    if bound > _LARGEST_MESSAGE:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Tensor slice is too large to serialize (conservative estimate: {bound} bytes): "
+            f"{name!r} of shape {list(array.shape)}; the V2 format has no such limit",
+        )
 
 
 def _fill_values(message: Any, array: np.ndarray, dtype: DType) -> None:

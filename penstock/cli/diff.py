@@ -113,6 +113,7 @@ def _difference(
     }
     text = (
         f"~ {name}  {data['different']} of {data['of']} differ, by {data['max_abs']:.6g} at most "
-        f"(relative {data['max_rel']:.3g}), at {list(place)}: {first[place]} and {second[place]}"
+        f"(relative {data['max_rel']:.3g}), at {list(place)}: {first[place]!s} and "
+        f"{second[place]!s}"
     )
     return Row(text, data)

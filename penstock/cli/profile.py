@@ -75,10 +75,12 @@ def _report(profiled: Any, options: argparse.Namespace) -> None:
     from penstock.tracing.profile_text import report
 
     sys.stdout.flush()
-    forms = profiled.traced_forms()
     print(report(profiled, options.top), file=sys.stderr)
+    forms = profiled.traced_forms()
     if not forms:
         return
+    if options.output:
+        _write(options.output, page(options.script, profiled))
     if options.json:
         _write(options.json, json.dumps(summary(profiled), indent=1))
     if options.trace:
@@ -86,8 +88,6 @@ def _report(profiled: Any, options: argparse.Namespace) -> None:
 
         stats = forms[0].traced[-1].trace.step_stats()
         _write(options.trace, Timeline(stats).generate_chrome_trace_format(show_memory=True))
-    if options.output:
-        _write(options.output, page(options.script, profiled))
 
 
 def _write(path: str, text: str) -> None:

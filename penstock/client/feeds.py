@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock import dtypes, shapes
+from penstock import dtypes, errors, shapes
 from penstock.client.fetches import expansion_of
 from penstock.ir import nest
 from penstock.ir.graph import Graph
@@ -107,9 +107,21 @@ def _takes_handle(tensor: Tensor) -> bool:
     return any(op.type in ("GetSessionTensor", "DeleteSessionTensor") for op in tensor.consumers())
 
 
+def _stored_value(tensor: Tensor, handle: TensorHandle) -> Any:
+    """The tensor that a fed handle stands for."""
+    if handle._dtype is not tensor.dtype.base_dtype:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"The handle fed for {tensor.name!r} expects to be of {tensor.dtype.base_dtype.name} "
+            f"but {handle._dtype.name} is provided",
+        )
+    return handle.eval()
+
+
 def _numeric_array(tensor: Tensor, value: Any, wanted: np.dtype) -> np.ndarray:
     if isinstance(value, TensorHandle):
-        value = value.eval()
+        value = _stored_value(tensor, value)
     if isinstance(value, Tensor):
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
@@ -128,7 +140,7 @@ def _numeric_array(tensor: Tensor, value: Any, wanted: np.dtype) -> np.ndarray:
 def _holds(wanted: np.dtype, number: int) -> bool:
     """Whether a number is still the same as an element of that type."""
     try:
-        return bool(wanted.type(number) == number)
+        return bool(wanted.type(number).item() == number)
     except OverflowError:
         return False
     except TypeError:  # a type of several parts: its own conversion will tell

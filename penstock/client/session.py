@@ -142,7 +142,35 @@ def _seconds(milliseconds: int) -> float | None:
     return milliseconds / 1000 if milliseconds > 0 else None
 
 
-class BaseSession:
+class SessionInterface:
+    """What all that runs steps for a client has: sessions, and the debuggers around them."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph whose nodes are run."""
+        raise NotImplementedError("graph")
+
+    @property
+    def sess_str(self) -> str:
+        """The target that the session is connected to."""
+        raise NotImplementedError("sess_str")
+
+    def run(
+        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+    ) -> Any:
+        """Runs one step; see `Session.run`."""
+        raise NotImplementedError("run")
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> Any:
+        """Prepares a step that is run in parts."""
+        raise NotImplementedError("partial_run_setup")
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+        """Runs the next part of a step."""
+        raise NotImplementedError("partial_run")
+
+
+class BaseSession(SessionInterface):
     """Compiles a step once per form of `run` and runs it; see `tf.Session`."""
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None):

@@ -255,15 +255,21 @@ class DatasetV2:
 
     # Iterators ------------------------------------------------------------------------------------
 
+    def _apply_options(self) -> DatasetV2:
+        """The dataset with what its options ask for."""
+        if self.options().experimental_deterministic is False:
+            return rearranged.UnorderedDataset(self)
+        return self
+
     def make_one_shot_iterator(self) -> iterator.Iterator:
         """An iterator that needs no initializer; the pipeline must not use state or feeds."""
         from penstock.data.one_shot import one_shot_iterator
 
-        return one_shot_iterator(self)
+        return one_shot_iterator(self._apply_options())
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> iterator.Iterator:
         """An iterator whose `initializer` begins at the beginning, with the values fed then."""
-        return iterator.initializable_iterator(self, shared_name)
+        return iterator.initializable_iterator(self._apply_options(), shared_name)
 
     _make_one_shot_iterator = make_one_shot_iterator
     _make_initializable_iterator = make_initializable_iterator

@@ -13,6 +13,7 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
+from penstock.ir.trackable import Trackable
 from penstock.ops.datasets import iterators as nodes
 from penstock.shapes import TensorShape
 
@@ -25,7 +26,7 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
 )
 
 
-class Iterator:
+class Iterator(Trackable):
     """A place in a dataset; `get_next` makes the tensors of the next element.
 
     >>> iterator = dataset.make_initializable_iterator()
@@ -54,6 +55,11 @@ class Iterator:
         self._string_handle = nodes.IteratorToStringHandle(iterator_resource)
         self._get_next_call_count = 0
         get_default_graph().add_to_collection(GLOBAL_ITERATORS, iterator_resource)
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        from penstock.data.iterator_saveable import IteratorSaveable
+
+        return {"ITERATOR": lambda name: IteratorSaveable(self._iterator_resource, name)}
 
     @staticmethod
     def from_structure(

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from penstock.data import nest, structure
 from penstock.ir.attr_codec import Function as FunctionName
+from penstock.ir.collections import GraphKeys
 from penstock.ir.composite import SparseTensor, SparseTensorValue
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.function import Function, add_function, function_def, hashed_name
 from penstock.ir.tensor import Tensor
 from penstock.ops.functions import traced
+from penstock.ops.seeds import numbers_ops
 
 
 def _with_sparse_tensors(value: Any) -> Any:
@@ -57,10 +60,29 @@ class StructuredFunctionWrapper:
             [spec.shape for spec in specs],
             names=[f"args_{number}" for number in range(len(specs))],
         )
+        self._warn()
         name = hashed_name(self._name(), self._body)
         self._function = Function(name, function_def(name, self._body), self._body)
         if add_to_graph:
             self.add_to_graph()
+
+    def _warn(self) -> None:
+        """Tells of what a function that is called often probably does not mean to do."""
+        if self._body.get_collection(GraphKeys.TABLE_INITIALIZERS):
+            warnings.warn(
+                f"Creating resources inside a function passed to {self._transformation} is not "
+                "supported. Create each resource outside the function, and capture it inside the "
+                "function to use it.",
+                stacklevel=5,
+            )
+        seed = get_default_graph().seed
+        if seed and self._body.seed == seed and numbers_ops(self._body):
+            warnings.warn(
+                f"Seed {seed} from outer graph might be getting used by function {self._name()}, "
+                "if the random op has not been provided any seed. Explicitly set the seed in the "
+                "function if this is not the intended behavior.",
+                stacklevel=5,
+            )
 
     def add_to_graph(self) -> None:
         """Lets the nodes of the default graph call the function."""

@@ -18,6 +18,10 @@ from penstock.ops.seeds import get_seed
 _PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 
 
+# TensorFlow 2 calls it stateful so that it is not pruned; TensorFlow 1 does not.
+_WITHOUT_STATE = ("CheckNumerics",)
+
+
 class _CopyingGraph(FunctionGraph):
     """A function's body that copies the nodes it uses of the graph around it."""
 
@@ -38,7 +42,7 @@ class _CopyingGraph(FunctionGraph):
             raise ValueError(
                 f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value."
             )
-        if op.spec.is_stateful and op not in self._allowed:
+        if op.spec.is_stateful and op.type not in _WITHOUT_STATE and op not in self._allowed:
             raise ValueError(
                 f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value."
             )

@@ -254,3 +254,15 @@ class OptionsDataset(UnaryDataset):
 
     def options(self) -> Options:
         return self._options
+
+
+class UnorderedDataset(UnaryDataset):
+    """A dataset whose parallel parts may give their elements as they come."""
+
+    def __init__(self, input_dataset: DatasetV2):
+        variant = nodes.OptimizeDataset(
+            input_dataset._variant_tensor,
+            convert_to_tensor(["make_sloppy"], name="optimizations"),
+            **input_dataset._flat_structure,
+        )
+        super().__init__(input_dataset, variant)

@@ -242,7 +242,7 @@ class DebugDumpDir:
 
     def partition_graphs(self) -> list[Any]:
         """The graphs that were run, as GraphDefs."""
-        return [graph.graph_def for graph in self._known_graphs().values()]
+        return [graph.debug_graph_def for graph in self._known_graphs().values()]
 
     def reconstructed_non_debug_partition_graphs(self) -> dict[str, Any]:
         """The graphs by device, without a debugger's nodes."""

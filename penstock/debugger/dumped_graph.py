@@ -21,8 +21,13 @@ class DumpedGraph:
 
     def __init__(self, graph_def: Any, device_name: str):
         self.device_name = device_name
-        self.graph_def = graph_def
-        self.nodes = {node.name: node for node in graph_def.node}
+        self.debug_graph_def = graph_def
+        self.graph_def = graph_def = reconstruct_non_debug_graph_def(graph_def)
+        self.nodes: dict[str, Any] = {}
+        for node in graph_def.node:
+            if node.name in self.nodes:
+                raise ValueError(f"Duplicate node name on device {device_name}: '{node.name}'")
+            self.nodes[node.name] = node
         self.inputs = {
             name: [each for each in node.input if not each.startswith("^")]
             for name, node in self.nodes.items()
@@ -111,9 +116,21 @@ def _reference_inputs(node: Any) -> list[str]:
 
 
 def reconstruct_non_debug_graph_def(debug_graph_def: Any) -> Any:
-    """The graph without nodes of a debugger: watches leave no nodes in Penstock's graphs."""
+    """The graph without the nodes of TensorFlow's debugger; Penstock's watches leave none."""
+    copied = {node.name: node.input[0] for node in debug_graph_def.node if is_copy_node(node.name)}
     made = type(debug_graph_def)()
     made.CopyFrom(debug_graph_def)
+    del made.node[:]
+    for node in debug_graph_def.node:
+        if is_copy_node(node.name) or is_debug_node(node.name):
+            continue
+        kept = [
+            copied.get(each, each) for each in node.input if not is_debug_node(each.lstrip("^"))
+        ]
+        added = made.node.add()
+        added.CopyFrom(node)
+        del added.input[:]
+        added.input.extend(each for each in kept if not is_copy_node(each.lstrip("^")))
     return made
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from penstock import proto
 from penstock.client.watched_run import METADATA_PREFIX
+from penstock.debugger.value_text import has_bad_numbers
 from penstock.dtypes import as_dtype
 from penstock.ir.tensor_codec import proto_to_array
 from penstock.platform import file_io
@@ -55,11 +56,7 @@ def load_tensor_from_event_file(event_file_path: str) -> Any:
 def has_inf_or_nan(datum: Any, tensor: Any) -> bool:
     """Whether a dumped tensor holds an infinite number or a NaN; other than floats never do."""
     del datum  # the filter of a debugger gets the dump's description, too
-    if not isinstance(tensor, np.ndarray) or tensor.dtype.kind not in "fcV":
-        return False
-    if tensor.dtype.kind == "V":  # bfloat16
-        tensor = tensor.astype(np.float32)
-    return not bool(np.isfinite(tensor).all())
+    return isinstance(tensor, np.ndarray) and has_bad_numbers(tensor)
 
 
 def device_path_to_device_name(device_dir: str) -> str:

@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock import errors, nest, proto
+from penstock.client.session import BaseSession, SessionInterface
 from penstock.debugger.watches import watch_graph
 from penstock.ir import defaults
 from penstock.platform import logging
+from penstock.train.monitored_session import _MonitoredSession
 
 
 def _check_type(value: Any, expected: Any) -> None:
@@ -146,7 +148,7 @@ def _is_empty(fetches: Any) -> bool:
     return bool(nest.is_nested(fetches)) and all(_is_empty(each) for each in fetches)
 
 
-class BaseDebugWrapperSession:
+class BaseDebugWrapperSession(SessionInterface):
     """A session that asks before each run how to make it, and tells afterwards how it went.
 
     Args:
@@ -158,8 +160,7 @@ class BaseDebugWrapperSession:
     def __init__(
         self, sess: Any, thread_name_filter: str | None = None, pass_through_operrors: bool = False
     ):
-        if not callable(getattr(sess, "run", None)):
-            _check_type(sess, ("BaseSession", "MonitoredSession"))
+        _check_type(sess, (BaseSession, _MonitoredSession))
         self._sess = sess
         self._threads = re.compile(thread_name_filter) if thread_name_filter else None
         self._pass_through_operrors = pass_through_operrors
@@ -329,9 +330,7 @@ class BaseDebugWrapperSession:
 
     def run_step_fn(self, step_fn: Callable[[Any], Any]) -> Any:
         """`MonitoredSession.run_step_fn` under the debugger."""
-        from penstock.train.monitored_session import MonitoredSession
-
-        return step_fn(MonitoredSession.StepContext(self._sess, self.run))
+        return step_fn(_MonitoredSession.StepContext(self._sess, self.run))
 
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> Any:
         raise NotImplementedError(

@@ -9,7 +9,7 @@ from penstock.ops.composite_flow import enter as _Enter  # noqa: F401
 from penstock.ops.composite_flow import identity as _Identity  # noqa: F401
 from penstock.ops.composite_flow import merge as merge
 from penstock.ops.composite_flow import next_iteration as _NextIteration  # noqa: F401
-from penstock.ops.composite_flow import quit as exit  # noqa: A004,F401
+from penstock.ops.composite_flow import quit as exit  # noqa: F401
 from penstock.ops.composite_flow import switch as switch
 from penstock.ops.composite_flow import switch_ref_or_tensor as _SwitchRefOrTensor  # noqa: F401
 from penstock.ops.control_contexts import CondContext, output_context

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from penstock import convert_to_tensor
+from penstock import convert_to_tensor, devices
 from penstock.ir import defaults
 from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.convert import graph_of, to_tensor
@@ -17,6 +17,7 @@ from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
 from penstock.ops.indexed_slices import convert_to_tensor_or_indexed_slices
 from penstock.ops.variables import Variable
+from penstock.proto import NodeDef
 
 _uids = itertools.count()
 
@@ -188,3 +189,24 @@ def set_shape_and_handle_data_for_outputs(op: Any) -> None:
 
 
 set_shapes_for_outputs = set_shape_and_handle_data_for_outputs
+
+
+def _NodeDef(
+    op_type: str, name: str, device: Any = None, attrs: dict[str, Any] | None = None
+) -> Any:
+    """A NodeDef message; the device may be a DeviceSpec."""
+    message = NodeDef(op=op_type, name=name)
+    for key, value in (attrs or {}).items():
+        message.attr[key].CopyFrom(value)
+    if device is not None:
+        message.device = device(message) if callable(device) else devices.canonical_name(device)
+    return message
+
+
+def call_cpp_shape_fn(op: Any, require_shape_fn: bool = True) -> dict[str, Any]:
+    """The shapes that an operation's rule gave, as messages."""
+    return {"shapes": [output.shape.as_proto() for output in op.outputs]}
+
+
+def _set_call_cpp_shape_fn(call_cpp_shape_fn: Any) -> None:
+    """Nothing to set: shape rules belong to the op types."""

@@ -124,6 +124,9 @@ contrib.quantize.python.graph_matcher   contrib.quantize.graph_matcher
 contrib.quantize.python.quant_ops       contrib.quantize.ranges
 contrib.quantize.python.quantize_graph  contrib.quantize
 
+contrib.summary.summary                 contrib.summary
+contrib.summary.summary_ops             contrib.summary
+contrib.summary.gen_summary_ops         internal_paths.generated_ops
 contrib.testing.python.framework.fake_summary_writer contrib.testing.fake_summary_writer
 contrib.testing.python.framework.*      contrib.testing
 contrib.training.python.training.*      contrib.training contrib.training.hparam
@@ -256,7 +259,7 @@ python.feature_column.*                 feature_column.v2_names feature_column
 
 python.framework.combinations           testing.combinations
 python.framework.test_combinations      testing.combinations
-python.framework.common_shapes          shapes .
+python.framework.common_shapes          shapes internal_paths.framework_ops .
 python.framework.composite_tensor       ir.composite
 python.framework.constant_op            internal_paths.constant_functions .
 python.framework.cpp_shape_inference_pb2 proto
@@ -277,12 +280,14 @@ python.framework.importer               ir.importer
 python.framework.indexed_slices         ir.composite
 python.framework.load_library           .
 python.framework.meta_graph             train.meta_graph .
+python.framework.op_def_library         internal_paths.op_def_library
 python.framework.op_def_registry        internal_paths.op_defs
 python.framework.ops                    internal_paths.framework_ops ir.graph ir.operation
                                         ir.tensor ir.composite ir.convert ir.defaults
                                         ir.collections ir.collection_protos ir.name_scope proto
                                         profiler.flops .
 python.framework.random_seed            ops.seeds .
+python.framework.registry               internal_paths.registry
 python.framework.smart_cond             layers.smart_cond .
 python.framework.sparse_tensor          ir.composite ops.sparse_tensors .
 python.framework.tensor_shape           shapes
@@ -291,7 +296,11 @@ python.framework.tensor_util            ops.tensor_values ir.constants
                                         ir.tensor_codec .
 python.framework.test_ops               testing.test_ops
 python.framework.test_util              testing.test_util testing .
+python.framework.type_spec              ir.type_spec .
 python.framework.versions               version .
+
+python.grappler                         internal_paths.graph_optimizer
+python.grappler.tf_optimizer            internal_paths.graph_optimizer
 
 contrib.keras                           keras
 contrib.keras.api.keras                 keras
@@ -415,7 +424,8 @@ python.ops.losses.*                     losses losses.squeezing
 python.ops.manip_ops                    .
 python.ops.map_fn                       .
 python.ops.math_grad                    .
-python.ops.math_ops                     ops.math math ops.linear_algebra .
+python.ops.math_ops                     internal_paths.math_functions ops.math math
+                                        ops.linear_algebra .
                                         internal_paths.generated_ops
 python.ops.metrics                      metrics
 python.ops.metrics_impl                 metrics internal_paths.metric_functions
@@ -455,7 +465,8 @@ python.ops.special_math_ops             math .
 python.ops.spectral_ops                 spectral signal
 python.ops.standard_ops                 .
 python.ops.state_grad                   .
-python.ops.state_ops                    ops.state ops.variable_updates .
+python.ops.state_ops                    internal_paths.state_functions ops.state
+                                        ops.variable_updates .
                                         internal_paths.generated_ops
 python.ops.stateless_random_ops         random .
 python.ops.string_ops                   strings ops.strings ops.string_joining
@@ -463,7 +474,7 @@ python.ops.string_ops                   strings ops.strings ops.string_joining
                                         ops.regex ops.unicode .
 python.ops.summary_op_util              ops.summaries summary
 python.ops.summary_ops                  summary
-python.ops.summary_ops_v2               contrib.summary
+python.ops.summary_ops_v2               contrib.summary summary.op_writers summary.op_summaries
 python.ops.template                     .
 python.ops.tensor_array_grad            ops.tensor_array_gradients .
 python.ops.tensor_array_ops             ops.tensor_array .
@@ -515,9 +526,11 @@ python.saved_model.utils_impl           saved_model.utils
 python.saved_model.*                    saved_model
 
 python.summary.event_accumulator        summary
+python.summary.plugin_asset             summary.plugin_asset
 python.summary.summary                  summary
 python.summary.summary_iterator         summary train
 python.summary.writer.event_file_writer summary.event_file_writer summary
+python.summary.writer.event_file_writer_v2 summary.event_file_writer_v2
 python.summary.writer.writer            summary.file_writer summary
 python.summary.writer.*                 summary
 python.summary.*                        summary
@@ -538,7 +551,7 @@ python.tpu.tpu_function                 contrib.tpu.tpu_function
 python.tpu.*                            contrib.tpu
 
 python.training                         train
-python.training.checkpoint_management  train.checkpoint_state train
+python.training.checkpoint_management  train.checkpoint_state train.tracking.manager train
 python.training.checkpoint_ops           ops.checkpoint_remapping
 python.training.checkpoint_state_pb2    proto
 python.training.checkpoint_utils       train.checkpoint_variables train

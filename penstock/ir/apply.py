@@ -14,6 +14,7 @@ import numpy as np
 
 from penstock import dtypes, shapes
 from penstock.dtypes import DType
+from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.convert import convert_n_to_tensor, graph_of, to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
@@ -365,6 +366,9 @@ def _coerce_one(kind: str, value: Any) -> Any:
         return dtypes.as_dtype(value).base_dtype
     if kind == "shape":
         return shapes.raw(value)
+    if kind == "func" and hasattr(value, "add_to_graph"):
+        value.add_to_graph(get_default_graph())
+        return FunctionName(value.name, {})
     if kind == "tensor":
         from penstock.ir.tensor_codec import as_array
 

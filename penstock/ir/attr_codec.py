@@ -110,7 +110,7 @@ def _decode_one(field: str, value: Any) -> Any:
     if field == "shape":
         return shapes.raw(value)
     if field == "tensor":
-        return proto_to_array(value)
+        return proto_to_array(value, compact=True)
     if field == "func":
         return Function(value.name, {key: decode(entry) for key, entry in value.attr.items()})
     if field == "placeholder":

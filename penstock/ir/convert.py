@@ -82,6 +82,11 @@ def to_tensor(
 
 
 def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -> Tensor:
+    if isinstance(value, Operation):
+        raise TypeError(
+            f"Can't convert Operation '{value.name}' to Tensor (target "
+            f"dtype={wanted and wanted.name!r}, name={name!r}, as_ref={as_ref!r})"
+        )
     for _, function in _conversions_for(type(value)):
         result = function(value, dtype=wanted, name=name, as_ref=as_ref)
         if result is NotImplemented:

@@ -7,7 +7,15 @@ from typing import Any
 from penstock import proto
 from penstock.ir.attr_codec import encode
 from penstock.ir.graph import Graph
+from penstock.ir.later_attrs import is_later_default
 from penstock.ir.operation import Operation
+
+#: Outputs that nothing uses and whose size is another one in each release of TensorFlow.
+_UNSETTLED = {
+    "FusedBatchNormGrad": (3, 4),
+    "FusedBatchNormGradV2": (3, 4),
+    "FusedBatchNormGradV3": (3, 4),
+}
 
 
 def graph_def(graph: Graph, from_version: int = 0, *, add_shapes: bool = False) -> Any:
@@ -38,11 +46,14 @@ def fill_node_def(op: Operation, message: Any, *, add_shapes: bool = False) -> N
     message.input.extend(sorted(f"^{control.name}" for control in op._control_inputs))
     declared = op.spec.attrs
     for key, value in op.attrs.items():
+        if is_later_default(op.spec, key, value):
+            continue
         attr = declared.get(key)
         try:
             message.attr[key].CopyFrom(encode(value, attr.kind if attr else None))
         except (TypeError, ValueError) as error:
             raise type(error)(f"attr '{key}' of {op.type} '{op.name}': {error}") from None
     if add_shapes and op.outputs:
-        shapes = [tensor._shape for tensor in op.outputs]
+        unsettled = _UNSETTLED.get(op.type, ())
+        shapes = [(None,) if i in unsettled else t._shape for i, t in enumerate(op.outputs)]
         message.attr["_output_shapes"].CopyFrom(encode(shapes, "list(shape)"))

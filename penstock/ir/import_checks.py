@@ -143,9 +143,7 @@ def _type_name(dtype: DType) -> str:
     return f"{name}_ref" if dtype.is_ref_dtype else name
 
 
-def input_types(
-    spec: OpSpec, name: str, inputs: Sequence[Tensor], attrs: dict[str, Any]
-) -> None:
+def input_types(spec: OpSpec, name: str, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
     """Refuses inputs whose number or types are not those of the op."""
     expected = [dtype for arg in spec.inputs for dtype in arg.types(attrs)]
     if len(expected) != len(inputs):
@@ -161,6 +159,32 @@ def input_types(
                 f"Input {number} of node {name} was passed {_type_name(tensor.dtype)} from "
                 f"{tensor.name} incompatible with expected {_type_name(dtype)}."
             )
+
+
+_KINDS = {"s": "string", "i": "int", "f": "float", "b": "bool"}
+
+
+def attr_kind(spec: OpSpec, node: Any, key: str, value: Any) -> None:
+    """Refuses a value of another kind than the attr's; an empty list may be of any."""
+    expected = spec.attrs[key].kind
+    field = value.WhichOneof("value")
+    if field == "list":
+        inner = [_KINDS.get(each.name, each.name) for each, _ in value.list.ListFields()]
+        found = f"list({inner[0]})" if inner else expected
+    else:
+        found = _KINDS.get(field, field)
+    if found not in (expected, "placeholder"):
+        given = f"had value with type '{found}' when" if found else "missing value with"
+        raise ValueError(
+            f"AttrValue {given} '{expected}' expected for attr '{key}'; "
+            f"NodeDef: {{{{node {node.name}}}}}; Op<name={spec.name}>"
+        )
+    is_constant = node.op == "Const" and key == "value" and "dtype" in node.attr
+    if is_constant and value.tensor.dtype != node.attr["dtype"].type:
+        raise ValueError(
+            f"Inconsistency between attr dtype ({node.attr['dtype'].type}) and the type of the "
+            f"tensor ({value.tensor.dtype}); NodeDef: {{{{node {node.name}}}}}"
+        )
 
 
 def attrs(spec: OpSpec, name: str, values: dict[str, Any]) -> None:
@@ -208,9 +232,7 @@ def defaults_of_producer(op_list: Any) -> ProducerDefaults:
     }
 
 
-def future_attr(
-    spec: OpSpec, node: Any, key: str, value: Any, defaults: ProducerDefaults
-) -> None:
+def future_attr(spec: OpSpec, node: Any, key: str, value: Any, defaults: ProducerDefaults) -> None:
     """Refuses an attr that the op does not have, unless it holds the producer's default."""
     default = defaults.get((node.op, key))
     if default is None or default.SerializeToString() != value.SerializeToString():

@@ -263,6 +263,8 @@ def _attrs(
         if key not in spec.attrs and not key.startswith("_"):
             checks.future_attr(spec, node, key, message, future)
             continue
+        if key in spec.attrs:
+            checks.attr_kind(spec, node, key, message)
         try:
             value = decode(message)
         except (ValueError, TypeError) as error:
@@ -287,9 +289,7 @@ def _renamed_group(work: _Import, node: Any, group: str) -> str:
         return group
     target = group.removeprefix("loc:@")
     if target not in work.nodes:
-        raise ValueError(
-            f"Node '{node.name}' expects to be colocated with unknown node '{target}'"
-        )
+        raise ValueError(f"Node '{node.name}' expects to be colocated with unknown node '{target}'")
     return f"loc:@{work.names[target]}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from penstock import devices, shapes
+from penstock import devices, errors, shapes
 from penstock.dtypes import DType
 from penstock.ir import source
 from penstock.ir.registry import OpSpec
@@ -153,6 +153,11 @@ class Operation:
                 self._control_inputs.append(op)
         self.graph._changed()
 
+    @property
+    def _control_outputs(self) -> list[Operation]:
+        """The nodes that wait for this one."""
+        return [op for op in self.graph.get_operations() if self in op._control_inputs]
+
     def _remove_all_control_inputs(self) -> None:
         self._control_inputs.clear()
         self.graph._changed()
@@ -160,7 +165,14 @@ class Operation:
     def _update_input(self, index: int, tensor: Tensor) -> None:
         """Makes `tensor` input number `index`, as building a loop's back edge needs."""
         if tensor.graph is not self.graph:
-            raise ValueError(f"tensor {tensor.name!r} is from another graph")
+            raise ValueError(f"{tensor!r} must be from the same graph as {self!r}.")
+        if index >= len(self._inputs):
+            raise errors.OutOfRangeError(
+                None,
+                None,
+                f"Cannot update edge. Input index [{index}] is greater than the number of total "
+                f"inputs [{len(self._inputs)}].",
+            )
         with self.graph._lock:
             inputs = list(self._inputs)
             inputs[index]._consumers.remove(self)
@@ -209,7 +221,7 @@ def infer_shapes(op: Operation) -> None:
     except ValueError as error:
         given = ", ".join(shapes.text(tensor._shape) for tensor in op._inputs)
         raise ValueError(
-            f"{op.type} '{op.name}': {error}, with input shapes: {given}{_made_at(op)}"
+            f"{error} for '{op.name}' (op: '{op.type}') with input shapes: {given}.{_made_at(op)}"
         ) from None
     assign_shapes(op, result)
 

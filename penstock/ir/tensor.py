@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock import errors, shapes
 from penstock.dtypes import DType
+from penstock.ir.reference import Reference
 from penstock.shapes import Shape, TensorShape
 
 if TYPE_CHECKING:
@@ -95,8 +96,9 @@ class Tensor:
 
         return session_for(self.graph, session, "evaluate tensor").run(self, feed_dict)
 
-    def experimental_ref(self) -> Tensor:
-        return self
+    def experimental_ref(self) -> Reference[Tensor]:
+        """A key for sets and dictionaries; `deref()` gives the tensor back."""
+        return Reference(self)
 
     ref = experimental_ref
 
@@ -111,8 +113,8 @@ class Tensor:
 
     def __len__(self) -> int:
         raise TypeError(
-            f"object of type 'Tensor' has no len(): {self.name!r}; use tf.shape(x)[0] or "
-            "x.shape[0] for the static size"
+            f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` "
+            "rather than `len(x)` for shape information."
         )
 
     def __bool__(self) -> bool:

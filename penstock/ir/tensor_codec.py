@@ -43,16 +43,21 @@ _MAX_BYTES = 2**31 - 1  # a protobuf message can't hold more
 def as_array(value: Any) -> np.ndarray:
     """A TensorProto or array-like as the array that a node keeps."""
     if hasattr(value, "tensor_shape") and hasattr(value, "dtype"):
-        return proto_to_array(value)
+        return proto_to_array(value, compact=True)
     return np.asarray(value)
 
 
 def array_to_proto(array: np.ndarray, dtype: DType) -> Any:
-    """An array as a TensorProto: raw little-endian content, string_val for strings."""
+    """An array as a TensorProto: raw little-endian content, string_val for strings.
+
+    An array that is a view of one element becomes that one value.
+    """
     message = proto.TensorProto(dtype=dtype.as_datatype_enum)
     message.tensor_shape.SetInParent()
     for size in array.shape:
         message.tensor_shape.dim.add(size=size)
+    if array.size > 1 and not any(array.strides):
+        array = array[(slice(0, 1),) * array.ndim]
     if dtype.base_dtype is dtypes.string:
         message.string_val.extend(_as_bytes(entry) for entry in array.reshape(-1))
         return message
@@ -86,8 +91,11 @@ def _as_bytes(value: Any) -> bytes:
     return value.encode() if isinstance(value, str) else bytes(value)
 
 
-def proto_to_array(message: Any) -> np.ndarray:
-    """The array in a TensorProto; a short value list repeats its last entry, as TensorFlow's do."""
+def proto_to_array(message: Any, *, compact: bool = False) -> np.ndarray:
+    """The array in a TensorProto; a short value list repeats its last entry, as TensorFlow's do.
+
+    A `compact` array of one value is a view of it, which can't be written to.
+    """
     dtype = dtypes.as_dtype(message.dtype).base_dtype
     if dtype.name not in FIELD_OF:
         raise TypeError(f"Unsupported tensor type: {dtype.name}")
@@ -99,6 +107,11 @@ def proto_to_array(message: Any) -> np.ndarray:
     if message.tensor_content:
         return _from_content(message.tensor_content, numpy_type, shape, count)
     values = getattr(message, FIELD_OF[dtype.name])
+    if compact and count > 1 and len(values) == (2 if dtype.is_complex else 1):
+        one = proto.TensorProto()
+        one.CopyFrom(message)
+        one.ClearField("tensor_shape")
+        return np.broadcast_to(proto_to_array(one), shape)
     if dtype is dtypes.string:
         return _fill(np.array([*values, None], dtype=object)[:-1], shape, count, b"")
     if dtype.is_complex:

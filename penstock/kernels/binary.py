@@ -79,12 +79,7 @@ def _checked_sum(*tensors):
     first = tensors[0].shape
     for tensor in tensors:
         if tensor.shape != first:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                "Inputs to operation of type AddN must have the same size and shape. Got "
-                f"{list(first)} and {list(tensor.shape)}",
-            )
+            raise ValueError("summands of different shapes")
     return _sum(*tensors)
 
 

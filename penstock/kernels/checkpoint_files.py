@@ -1,13 +1,14 @@
 """Kernels that save tensors to checkpoints and restore them."""
 
-import contextlib
 import os
+from contextlib import nullcontext, suppress
 
 import numpy as np
 import torch
 
 from penstock import errors
 from penstock.checkpoint import disk
+from penstock.checkpoint.bundle_reader import BundleReader
 from penstock.checkpoint.bundle_writer import BundleWriter, merge_bundles
 from penstock.checkpoint.progress import progress
 from penstock.checkpoint.reader import open_checkpoint, stored_size
@@ -113,7 +114,7 @@ def _(node):
             for directory in {os.path.dirname(prefix) for prefix in sources}:
                 # Others may have files there: the directory then stays.
                 if directory != os.path.dirname(target):
-                    with contextlib.suppress(OSError):
+                    with suppress(OSError):
                         disk.current.remove_directory(directory)
 
     return run
@@ -170,10 +171,12 @@ def _(node):
         path, names = _path(prefix), _texts(names)
         with progress(f"Restoring {os.path.basename(path)}", stored_size(path)) as report:
             reader = open_checkpoint(path, report)
-            values = [
-                _restored(reader, name, spec, dtype)
-                for name, spec, dtype in zip(names, _texts(specs), types, strict=True)
-            ]
+            held = reader.held_open() if isinstance(reader, BundleReader) else nullcontext()
+            with held:
+                values = [
+                    _restored(reader, name, spec, dtype)
+                    for name, spec, dtype in zip(names, _texts(specs), types, strict=True)
+                ]
         return values if len(values) != 1 else values[0]
 
     return run

@@ -68,7 +68,9 @@ def _(node):
 
     def load(path, name, row_remapping, column_remapping, initial):
         name = os.fsdecode(name[()])
-        reader = NewCheckpointReader(local_path(os.fsdecode(path[()])))
+        if path.size != 1:
+            raise _invalid(f"The `ckpt_path` tensor must have exactly one element, not {path.size}")
+        reader = NewCheckpointReader(local_path(os.fsdecode(path.item())))
         if not reader.has_tensor(name):
             raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint")
         old = np.asarray(reader.get_tensor(name), np.float32)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from penstock import errors
+from penstock.dtypes import runtime_name
 from penstock.kernels.registry import Constant, kernel
 from penstock.kernels.values import from_array
 from penstock.shapes import text
@@ -23,7 +24,7 @@ def _(node):
             None,
             None,
             f"You must feed a value for placeholder tensor '{node.name}' with dtype "
-            f"{node.attrs['dtype'].name} and shape {text(node.attrs['shape'])}",
+            f"{runtime_name(node.attrs['dtype'])} and shape {text(node.attrs['shape'])}",
         )
 
     return run

@@ -47,23 +47,17 @@ def _(node):
     return run
 
 
-def record_reader(types, defaults, delimiter, quotes, na_value, chosen):
-    """The function that reads one record: a tuple with a scalar for each column."""
-    attrs = {"field_delim": delimiter, "use_quote_delim": quotes, "select_cols": chosen}
-    split = _splitter({**attrs, "OUT_TYPE": types})
-    columns = [_Column(i, dtype) for i, dtype in enumerate(types)]
+def fields_reader(types, defaults, na_value):
+    """The function that reads the fields of one record: a tuple with a scalar for each column."""
+    columns = [_Column(i, dtype, numbered=False) for i, dtype in enumerate(types)]
     not_there = frozenset((b"", na_value))
     _check_defaults(defaults)
+    scalar = np.empty((), dtype=object)
 
-    def read(record):
-        fields = split(record)
-        if len(fields) != len(columns):
-            raise _invalid(f"Expect {len(columns)} fields but have {len(fields)} in record")
-        scalar = np.empty((), dtype=object)
-        plain = b"_" not in record
+    def read(fields):
         return tuple(
             [
-                column.read((field,), default, not_there, scalar, plain)
+                column.read((field,), default, not_there, scalar, b"_" not in field)
                 for column, field, default in zip(columns, fields, defaults, strict=True)
             ]
         )
@@ -85,9 +79,10 @@ def _check_defaults(defaults):
 class _Column:
     """Reads the fields of one column."""
 
-    def __init__(self, index, dtype):
+    def __init__(self, index, dtype, *, numbered=True):
         self._index = index
         self._dtype = dtype
+        self._numbered = numbered  # whether errors say which record
         self._parse = None if dtype is dtypes.string else number_parser(dtype)
 
     def read(self, fields, default, not_there, records, plain):
@@ -123,9 +118,14 @@ class _Column:
         value = to_array(default)
         if not value.size:
             missing = next(i for i, field in enumerate(fields) if field in not_there)
-            raise _invalid(f"Field {self._index} is required but missing in record {missing}!")
+            raise _invalid(
+                f"Field {self._index} is required but missing in {self._record(missing)}!"
+            )
         filling = value.reshape(-1).tolist()[0]
         return [filling if field in not_there else field for field in fields]
+
+    def _record(self, number):
+        return f"record {number}" if self._numbered else "record"
 
     def _unreadable(self, fields):
         for i, field in enumerate(fields):
@@ -134,7 +134,8 @@ class _Column:
             except ValueError:
                 shown = field.decode(errors="backslashreplace")
                 name = _TYPE_NAMES[self._dtype]
-                return _invalid(f"Field {self._index} in record {i} is not a valid {name}: {shown}")
+                where = f"Field {self._index} in {self._record(i)}"
+                return _invalid(f"{where} is not a valid {name}: {shown}")
             except TypeError:  # a default
                 continue
         raise AssertionError("every field is readable")

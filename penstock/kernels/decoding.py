@@ -1,6 +1,7 @@
 """Kernels that read data out of strings."""
 
 import base64
+import math
 import zlib
 
 import numpy as np
@@ -50,13 +51,8 @@ def _check_whole(length, size, dtype):
     if length % size:
         raise _invalid(
             f"Input to DecodeRaw has length {length} that is not a multiple of {size}, "
-            f"the size of {_enum_name(dtype)}"
+            f"the size of {dtypes.runtime_name(dtype)}"
         )
-
-
-def _enum_name(dtype):
-    """A type as TensorFlow's C++ messages name it."""
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
 
 
 def _number_reader(dtype, little_endian):
@@ -114,15 +110,34 @@ def _(node):
         given = dtypes.as_dtype(message.dtype)
         if given is not wanted:
             raise _invalid(
-                f"Type mismatch between parsed tensor ({_enum_name(given)}) and dtype "
-                f"({_enum_name(wanted)})"
+                f"Type mismatch between parsed tensor ({dtypes.runtime_name(given)}) and dtype "
+                f"({dtypes.runtime_name(wanted)})"
             )
+        if given is dtypes.variant:
+            return _saved_variants(message)
         try:
             return from_array(proto_to_array(message))
         except (TypeError, ValueError) as error:
             raise _invalid(f"Cannot parse tensor from proto: {error}") from None
 
     return run
+
+
+def _variant_message(entry):
+    """The message that a variant is saved as, such as the place of an iterator."""
+    if not isinstance(entry, bytes):
+        raise _invalid(f"a variant that holds a {type(entry).__name__} can't be serialized")
+    return proto.VariantTensorDataProto.FromString(entry)
+
+
+def _saved_variants(message):
+    array = np.empty(len(message.variant_val), dtype=object)
+    for place, entry in enumerate(message.variant_val):
+        array[place] = entry.SerializeToString(deterministic=True)
+    shape = [dim.size for dim in message.tensor_shape.dim]
+    if array.size != math.prod(shape):
+        raise _invalid(f"Cannot parse tensor from proto: {array.size} variants of shape {shape}")
+    return array.reshape(shape)
 
 
 def _tensor_message(serialized):
@@ -151,7 +166,10 @@ def _(node):
         message.tensor_shape.SetInParent()
         for size in array.shape:
             message.tensor_shape.dim.add(size=size)
-        message.tensor_content = array.tobytes()
+        if dtype is dtypes.variant:
+            message.variant_val.extend(map(_variant_message, array.ravel()))
+        else:
+            message.tensor_content = array.tobytes()
         return string_scalar(message.SerializeToString())
 
     return run

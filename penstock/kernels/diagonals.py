@@ -8,7 +8,7 @@ import math
 
 import torch
 
-from penstock import errors
+from penstock import errors, shapes
 from penstock.kernels.known_inputs import known_list
 from penstock.kernels.registry import kernel
 from penstock.kernels.signed_bits import as_signed
@@ -37,7 +37,8 @@ def _(node):
                 raise errors.InvalidArgumentError(
                     None,
                     None,
-                    f"Invalid shape {list(x.shape)}: dimensions {i} and {half + i} do not match.",
+                    f"Invalid shape {shapes.text(tuple(x.shape))}: dimensions {i} and {half + i} "
+                    "do not match.",
                 )
         count = math.prod(x.shape[:half])
         return x.reshape(count, count).diagonal().reshape(x.shape[:half])

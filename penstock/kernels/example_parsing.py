@@ -21,6 +21,7 @@ from penstock.kernels.packed_features import (
     split_examples,
 )
 from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.single_example import SingleExample
 from penstock.kernels.string_arrays import attr_bytes
 from penstock.kernels.values import to_array, torch_type
 
@@ -197,9 +198,15 @@ class ExampleParser:
         ]
         self._ragged = [Ragged(key, dtype) for key, dtype in ragged]
         self._split_types = [torch_type(dtype) for dtype in split_types]
+        is_plain = not sparse and not ragged and all(type(c) is Dense for c in self._dense)
+        self._single = SingleExample(self._dense) if is_plain else None
 
     def parse(self, serialized, names, defaults, *, single):
         """The outputs of a parsing op for a list of strings; of the only one if `single`."""
+        if single and self._single is not None:
+            outputs = self._single.outputs(serialized[0], defaults)
+            if outputs is not None:
+                return outputs if len(outputs) != 1 else outputs[0]
         for i, (column, default) in enumerate(zip(self._dense, defaults, strict=True)):
             column.check_default(default, i)
         examples = split_examples(serialized)

@@ -40,7 +40,10 @@ def _format_of(data):
     for start, name in _FORMATS:
         if data.startswith(start):
             return name
-    raise _invalid("Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
+    start = data[:16].decode("latin-1")
+    raise _invalid(
+        f"Expected image (JPEG, PNG, or GIF), got unknown format starting with '{start}'"
+    )
 
 
 def _check_channels(channels, name):

@@ -52,15 +52,18 @@ class Taps(NamedTuple):
     indices: torch.Tensor
     weights: torch.Tensor
     identical: bool  # the axis stays as it is
-    spread: dict  # by the number of channels, indices and weights for each channel of a column
+    prepared: dict  # by the number of channels, what `pairs` gives
 
-    def of_channels(self, count):
-        """Indices and weights for rows in which the channels of the columns lie side by side."""
-        if count not in self.spread:
-            channels = torch.arange(count, device=self.indices.device)
-            indices = (self.indices.unsqueeze(2) * count + channels).flatten(1)
-            self.spread[count] = indices, self.weights.repeat_interleave(count, 1)
-        return self.spread[count]
+    def pairs(self, channels):
+        """Both indices of a pair of taps in one vector, and the weights of the second ones.
+
+        For lines of numbers in which so many channels of the pixels lie side by side.
+        """
+        if channels not in self.prepared:
+            place = torch.arange(channels, device=self.indices.device)
+            joined = (self.indices.unsqueeze(2) * channels + place).flatten()
+            self.prepared[channels] = joined, self.weights[1].repeat_interleave(channels)
+        return self.prepared[channels]
 
     @classmethod
     def of(cls, indices, weights, size, device):
@@ -170,20 +173,20 @@ def _interpolated(x, axis, taps):
     """An axis resized by at most two taps."""
     if len(taps.indices) < 2 or taps.identical:
         return resampled(x, axis, taps)
-    if axis == WIDTH:
-        return _interpolated_columns(_wide(x), taps)
-    low, high = (_selected(x, axis, indices) for indices in taps.indices)
-    return low.lerp_(high, _along(taps.weights[1], x, axis))
-
-
-def _interpolated_columns(x, taps):
-    # Numbers are gathered faster than the few channels of pixels.
+    # Few calls on long lines: a call costs as much as the arithmetic of a small image, and ATen
+    # should not loop over the few channels of a pixel.
     count, height, width, channels = x.shape
-    indices, weights = taps.of_channels(channels)
-    lines = x.reshape(count * height, width * channels)
-    low, high = (lines.index_select(1, each) for each in indices)
-    new_width = taps.indices.shape[1]
-    return low.lerp_(high, weights[1]).view(count, height, new_width, channels)
+    if axis == HEIGHT:
+        indices, nearer = taps.pairs(1)
+        both = _selected(x.reshape(count, height, width * channels), 1, indices)
+        nearer = nearer.unsqueeze(1)
+    else:
+        indices, nearer = taps.pairs(channels)
+        both = _wide(x).reshape(count * height, width * channels).index_select(1, indices)
+    low, high = both.tensor_split(2, 1)
+    sizes = list(x.shape)
+    sizes[axis] = taps.indices.shape[1]
+    return torch.lerp(low, high, nearer).view(sizes)
 
 
 def resampled(x, axis, taps):

@@ -6,6 +6,7 @@ MKL keeps its best kernels for Intel's processors. On others with AVX-512, oneDN
 
 import functools
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -14,7 +15,7 @@ from penstock import dtypes
 _LEAST_WORK = 1 << 22  # multiplications, from which oneDNN's longer way in is worth it
 
 
-def product_of(dtype, device):
+def product_of(dtype: Any, device: Any) -> Any:
     """The product of two matrices of a type: `torch.mm`, or a choice between it and oneDNN."""
     if dtype is dtypes.float32 and device.type == "cpu" and _onednn_is_faster():
         return _product

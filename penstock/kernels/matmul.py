@@ -67,9 +67,7 @@ def _checked_product(broadcasts):
 
     def product(x, y):
         if x.dim() < 2 or y.dim() < 2:
-            raise errors.InvalidArgumentError(
-                None, None, f"In[0] and In[1] ndims must be >= 2: {x.dim()} and {y.dim()}"
-            )
+            raise ValueError("a factor is no matrix")
         if not broadcasts and x.shape[:-2] != y.shape[:-2]:
             raise errors.InvalidArgumentError(
                 None,

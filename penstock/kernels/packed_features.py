@@ -151,6 +151,11 @@ class Kind:
             for index, feature in enumerate(features)
         ]
 
+    def usual_payload(self, feature):
+        """The payload of a message of the usual form; None for any other."""
+        start = self._beginnings[len(feature)]
+        return feature[len(start) :] if feature.startswith(start) else None
+
     def _reread(self, feature, index):
         """The payload of a message of another form than the usual."""
         message = _parsed(feature)
@@ -191,7 +196,7 @@ class _Floats(Kind):
         return torch.from_numpy(values), sizes // 4
 
 
-_FEW = 24  # so many bytes are decoded faster one by one
+FEW = 24  # so many bytes are decoded faster one by one
 _LONGEST = 10  # bytes of a varint
 
 
@@ -201,8 +206,8 @@ class _Integers(Kind):
 
     def decoded(self, payloads):
         data = b"".join(payloads)
-        if len(data) <= _FEW:
-            parts = [_few_integers(payload) for payload in payloads]
+        if len(data) <= FEW:
+            parts = [few_integers(payload) for payload in payloads]
             values = np.array(list(itertools.chain.from_iterable(parts)), np.int64)
             return torch.from_numpy(values), np.array([len(part) for part in parts], np.int64)
         ends = np.cumsum(np.fromiter(map(len, payloads), np.int64, len(payloads)))
@@ -219,7 +224,8 @@ class _Integers(Kind):
             raise _unreadable(next(part for part in payloads if part and part[-1] > 0x7F))
 
 
-def _few_integers(payload):
+def few_integers(payload):
+    """The numbers in a short payload, as a list."""
     values, number, shift = [], 0, 0
     for octet in payload:
         number |= (octet & 0x7F) << shift

@@ -2,7 +2,7 @@
 
 import torch
 
-from penstock import errors
+from penstock import errors, shapes
 from penstock.kernels.known_inputs import known_list, known_number
 from penstock.kernels.registry import kernel
 from penstock.kernels.signed_bits import moving
@@ -14,7 +14,7 @@ def _check_borders(borders, shape):
             None,
             None,
             f"The first dimension of paddings must be the rank of inputs[{len(borders)},2] "
-            f"{list(shape)}",
+            f"{shapes.text(tuple(shape))}",
         )
     for before, after in borders:
         if before < 0 or after < 0:

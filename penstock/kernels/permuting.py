@@ -121,7 +121,7 @@ def _(node):
         if batch == sequence:
             message = f"batch_dim == seq_dim == {sequence}"
             raise errors.InvalidArgumentError(None, None, message)
-        _check_lengths(lengths, x.shape[batch], x.shape[sequence])
+        _check_lengths(lengths, x.shape[batch], x.shape[sequence], sequence)
         place = torch.arange(x.shape[sequence], device=lengths.device)
         column = lengths.long().unsqueeze(1)
         source = torch.where(place < column, column - 1 - place, place)
@@ -134,7 +134,7 @@ def _(node):
     return run if text else moving(node, run)
 
 
-def _check_lengths(lengths, count, limit):
+def _check_lengths(lengths, count, limit, axis):
     if lengths.shape[0] != count:
         message = f"Length of seq_lens != input.dims({count}), ({lengths.shape[0]} vs. {count})"
         raise errors.InvalidArgumentError(None, None, message)
@@ -142,5 +142,5 @@ def _check_lengths(lengths, count, limit):
         if length < 0:
             raise errors.InvalidArgumentError(None, None, f"seq_lens({i}) < 0")
         if length > limit:
-            message = f"seq_lens({i}) > input.dims({limit})"
+            message = f"seq_lens({i}) > input.dims({axis})"
             raise errors.InvalidArgumentError(None, None, message)

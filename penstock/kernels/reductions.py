@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from penstock import errors
+from penstock import errors, shapes
 from penstock.kernels.host_loops import LARGE, shares_memory
 from penstock.kernels.known_inputs import known_list, known_number
 from penstock.kernels.registry import kernel
@@ -209,7 +209,7 @@ def _checked(find, x, axis):
         )
     if x.shape[axis] == 0:
         raise errors.InvalidArgumentError(
-            None, None, f"Reduction axis {axis} is empty in shape {list(x.shape)}"
+            None, None, f"Reduction axis {axis} is empty in shape {shapes.text(tuple(x.shape))}"
         )
     return find(x, axis)
 

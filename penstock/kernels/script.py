@@ -37,9 +37,12 @@ def _(node):
             result = (result,)
         if len(result) != len(types):
             raise errors.InvalidArgumentError(
-                None, None, f"{token} returns {len(result)} values, but expects to see {len(types)}"
+                None,
+                None,
+                f"{token} returns {len(result)} values, but expects to see {len(types)} values.",
             )
-        values = [_checked(token, value, dtype) for value, dtype in zip(result, types, strict=True)]
+        pairs = enumerate(zip(result, types, strict=True))
+        values = [_checked(token, index, value, dtype) for index, (value, dtype) in pairs]
         return values if len(values) != 1 else values[0]
 
     return run
@@ -75,7 +78,7 @@ def _error_of(error):
     return errors.UnknownError
 
 
-def _checked(token, value, dtype):
+def _checked(token, index, value, dtype):
     if dtype is dtypes.string:
         return literal_array(value, dtypes.string)[0]
     array = np.asarray(value)
@@ -90,8 +93,9 @@ def _checked(token, value, dtype):
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"{token} returns {'object' if given is None else given.name}, but expects "
-                f"{dtype.name}",
+                f"{index}-th value returned by {token} is "
+                f"{'object' if given is None else dtypes.runtime_name(given)}, but expects "
+                f"{dtypes.runtime_name(dtype)}",
             )
     # The function may keep and change what it returned: the step gets memory of its own.
     return from_array(array.copy())

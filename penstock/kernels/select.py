@@ -3,7 +3,6 @@
 import numpy as np
 import torch
 
-from penstock import errors
 from penstock.kernels.host_loops import LARGE
 from penstock.kernels.registry import kernel
 from penstock.kernels.values import is_host_type
@@ -53,10 +52,7 @@ def _(node):
 
     def run(condition, t, e):
         if t.shape != e.shape:
-            raise _mismatch(
-                f"'then' and 'else' must have the same size.  but received: "
-                f"{list(t.shape)} vs. {list(e.shape)}"
-            )
+            raise ValueError("'then' and 'else' differ in shape")
         if condition.shape != t.shape and condition.dim() > 0:
             condition = _by_row(condition, t)
         return own(condition, t, e)
@@ -66,17 +62,6 @@ def _(node):
 
 def _by_row(condition, t):
     """A vector of conditions in a shape that broadcasts along the rows."""
-    if condition.dim() != 1:
-        raise _mismatch(
-            f"'cond' must be a scalar or a vector, but saw shape: {list(condition.shape)}"
-        )
-    if len(t.shape) == 0 or t.shape[0] != condition.shape[0]:
-        raise _mismatch(
-            f"Number of batches of 'then' must match size of 'cond', but saw: {list(t.shape)} vs. "
-            f"{list(condition.shape)}"
-        )
+    if condition.dim() != 1 or len(t.shape) == 0 or t.shape[0] != condition.shape[0]:
+        raise ValueError("'cond' and 'then' differ in their rows")
     return condition.reshape(-1, *[1] * (len(t.shape) - 1))
-
-
-def _mismatch(message):
-    return errors.InvalidArgumentError(None, None, message)

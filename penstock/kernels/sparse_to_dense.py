@@ -7,7 +7,7 @@ import torch
 
 from penstock import errors
 from penstock.kernels.registry import HOST, kernel
-from penstock.kernels.sparse_rows import is_increasing, is_within
+from penstock.kernels.sparse_rows import brackets, is_increasing, is_within
 from penstock.kernels.values import is_host_type, to_array
 
 
@@ -47,7 +47,8 @@ def _flat_positions(rows, shape, validate):
             raise _invalid(f"Indices are not valid (out of bounds).  Shape: {shape}")
         first = int(np.argmax(((rows < 0) | (rows >= shape)).any(axis=1)))
         raise _invalid(
-            f"indices[{first}] = {rows[first].tolist()} is out of bounds: need 0 <= index < {shape}"
+            f"indices[{first}] = {brackets(rows[first])} is out of bounds: need 0 <= index < "
+            f"{brackets(shape)}"
         )
     flat = np.zeros(len(rows), np.int64)
     for column, size in zip(rows.T, shape, strict=True):
@@ -55,8 +56,10 @@ def _flat_positions(rows, shape, validate):
         flat += column
     if validate and not is_increasing(flat, strictly=True):
         first = int(np.argmax(flat[1:] <= flat[:-1])) + 1
-        wrong = "repeated" if flat[first] == flat[first - 1] else "out of order"
-        raise _invalid(f"indices[{first}] = {rows[first].tolist()} is {wrong}")
+        given = f"indices[{first}] = {brackets(rows[first])}"
+        if flat[first] == flat[first - 1]:
+            raise _invalid(f"{given} is repeated")
+        raise _invalid(f"{given} is out of order. Many sparse ops require sorted indices.")
     return flat
 
 

@@ -198,6 +198,7 @@ def _(node):
         value = kept(value)
         for i, (end, size) in enumerate(zip(ends, sizes, strict=True)):
             array.write(i, value[end - size : end])
+        array.split_into = len(sizes)
         return flow
 
     return run
@@ -315,7 +316,9 @@ def _(node, env):
             rest = _merged(wanted, rest, "element_shape_except0", "concatenating")
             empty = np.empty((0, *rest), object) if is_string else zeros((0, *rest))
             return empty, torch.zeros(0, dtype=torch.int64)
-        values = array.read_many(range(len(array)), zeros)
+        # Of a gradient only what the split made: elements that were written later have their own.
+        count = array.split_into if array.is_gradient else len(array)
+        values = array.read_many(range(count), zeros)
         _check_concat(values)
         joined = np.concatenate(values) if is_string else torch.cat(values)
         return joined, torch.tensor([value.shape[0] for value in values], dtype=torch.int64)

@@ -37,7 +37,7 @@ not_differentiable(LoadAndRemapMatrix, GenerateVocabRemapping)
 
 @LoadAndRemapMatrix.shape
 def _(node: Operation, path: Shape, name: Shape, rows: Shape, columns: Shape, _: Shape) -> Shape:
-    with_rank(path, 0)
+    # The path may be of any shape, with one element.
     with_rank(name, 0)
     with_rank(rows, 1)
     with_rank(columns, 1)

@@ -79,7 +79,8 @@ def filled(array: np.ndarray, shape: Any, verify_shape: bool) -> np.ndarray:
     if verify_shape:
         raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
     if array.ndim == 0:
-        return np.full(shape, array[()], dtype=array.dtype)
+        # One value of which the shape is a view: it is written to files as one value, too.
+        return np.broadcast_to(array, shape)
     count = int(np.prod(shape, dtype=np.int64))
     if array.size > count:
         raise ValueError(

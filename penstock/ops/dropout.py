@@ -37,15 +37,19 @@ def dropout(
     if keep_prob is not None:
         if rate is not None:
             raise ValueError("Cannot specify both 'keep_prob' and 'rate'.")
-        rate = 1 - keep_prob
+        try:
+            rate = 1 - keep_prob
+        except TypeError:
+            raise ValueError(
+                f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})"
+            ) from None
     if rate is None:
         raise ValueError(f"`rate` must be provided. Received: rate={rate}")
     with name_scope(name, "dropout", [x]):
         is_number = isinstance(rate, numbers.Real)
         if is_number and not 0 <= rate < 1:
             raise ValueError(
-                "`rate` must be a scalar tensor or a float in the range [0, 1). Received: "
-                f"rate={rate}"
+                f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}"
             )
         x = convert_to_tensor(x, name="x")
         dtype = x.dtype.base_dtype

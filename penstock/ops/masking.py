@@ -110,8 +110,7 @@ def sequence_mask(
             maxlen = convert_to_tensor(maxlen)
         if maxlen._rank() not in (None, 0):
             raise ValueError(
-                "Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = "
-                f"{maxlen} with shape '{maxlen.shape}' instead"
+                f"maxlen must be scalar for sequence_mask, got {maxlen} of shape {maxlen.shape}"
             )
         positions = Range(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
         # A column of lengths against a row of positions.

@@ -106,13 +106,13 @@ def _(op: Any, grad: Any) -> Any:
     turn_a, turn_b = op.attrs["transpose_a"], op.attrs["transpose_b"]
     a, b = casts.conj(op.inputs[0]), casts.conj(op.inputs[1])
     if turn_a:
-        grad_a = MatMul(b, grad, transpose_a=turn_b, transpose_b=True, grad_a=True)
+        grad_a = MatMul(b, grad, transpose_a=turn_b, transpose_b=True)
     else:
-        grad_a = MatMul(grad, b, transpose_b=not turn_b, grad_a=True)
+        grad_a = MatMul(grad, b, transpose_b=not turn_b)
     if turn_b:
-        grad_b = MatMul(grad, a, transpose_a=True, transpose_b=turn_a, grad_b=True)
+        grad_b = MatMul(grad, a, transpose_a=True, transpose_b=turn_a)
     else:
-        grad_b = MatMul(a, grad, transpose_a=not turn_a, grad_b=True)
+        grad_b = MatMul(a, grad, transpose_a=not turn_a)
     return grad_a, grad_b
 
 
@@ -147,17 +147,17 @@ def _batch_gradients(op: Any, grad: Any) -> tuple[Any, Any]:
     x, y = op.inputs
     turn_x, turn_y = op.attrs["adj_x"], op.attrs["adj_y"]
 
-    def product(a: Any, b: Any, turn_a: bool, turn_b: bool, **marks: bool) -> Any:
-        return BatchMatMulV2(a, b, adj_x=turn_a, adj_y=turn_b, name="MatMul", **marks)
+    def product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
+        return BatchMatMulV2(a, b, adj_x=turn_a, adj_y=turn_b, name="MatMul")
 
     if turn_x:
-        grad_x = product(y, grad, turn_y, True, grad_x=True)
+        grad_x = product(y, grad, turn_y, True)
     else:
-        grad_x = product(grad, y, False, not turn_y, grad_x=True)
+        grad_x = product(grad, y, False, not turn_y)
     if turn_y:
-        grad_y = product(grad, x, True, turn_x, grad_y=True)
+        grad_y = product(grad, x, True, turn_x)
     else:
-        grad_y = product(x, grad, not turn_x, False, grad_y=True)
+        grad_y = product(x, grad, not turn_x, False)
     return grad_x, grad_y
 
 

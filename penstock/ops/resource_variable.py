@@ -264,8 +264,8 @@ class ResourceVariable(Variable):
         tensor = convert_to_tensor(value, self._dtype)
         if not shapes.compatible(self._shape, tensor._shape):
             raise ValueError(
-                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable "
-                f"shape {self.shape}, and the assigned value shape {tensor.shape} are incompatible."
+                f"Cannot assign value to variable '{self.name}': Shapes {self.shape} and "
+                f"{tensor.shape} are incompatible"
             )
         update = ops.AssignVariableOp(self._handle, tensor, name=name)
         return self._after(update) if read_value else update

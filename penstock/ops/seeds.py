@@ -45,5 +45,10 @@ def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
     return (0, _LARGEST) if seeds == (0, 0) else seeds
 
 
+def numbers_ops(graph: Graph) -> bool:
+    """Whether operations of a graph have got running numbers for seeds."""
+    return graph in _drawn
+
+
 def _truncated(seed: Any) -> int:
     return int(seed % _LARGEST)

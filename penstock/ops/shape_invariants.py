@@ -73,8 +73,8 @@ def _of_composite(variable: CompositeTensor, invariant: Any) -> list[shapes.Shap
         raise TypeError(f"Expected shape to be a TypeSpec or TensorShape, got {invariant!r}")
     if isinstance(variable, SparseTensor):
         # The shape that is given is that of `dense_shape`: its only size is the rank.
-        rank = invariant.with_rank(1).dims[0].value if invariant.ndims is not None else None
-        return _sparse(rank)
+        known = shapes.raw(invariant.with_rank(1))
+        return _sparse(None if known is None else known[0])
     if isinstance(variable, IndexedSlices):
         return _slices(variable, shapes.raw(invariant))
     raise TypeError(

@@ -215,11 +215,7 @@ class TensorArray:
             get_default_graph().colocate_with(self._handle),
             name_scope(name, "TensorArrayStack", [self._handle]),
         ):
-            value = self.gather(range_of(0, self.size()), name=name)
-            dims = self.element_shape.dims
-            if dims is not None and not self._dynamic_size and self._size is not None:
-                value.set_shape([_static(self._size), *dims])
-            return value
+            return self.gather(range_of(0, self.size()), name=name)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements at `indices` as one tensor, with a first dimension more."""
@@ -259,10 +255,11 @@ class TensorArray:
 
     def size(self, name: str | None = None) -> Tensor:
         """The number of elements."""
-        if not self._dynamic_size and self._size is not None:
-            return to_tensor(self._size, dtypes.int32)
         size: Tensor = TensorArraySizeV3(self._handle, self._flow, name=name)
         return size
+
+    def mark_used(self) -> None:
+        """Says that an array whose flow nobody needs was meant so; nothing complains anyway."""
 
     # Writing ----------------------------------------------------------------------------------
 

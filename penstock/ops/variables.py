@@ -17,6 +17,7 @@ from penstock.ir.convert import register_tensor_conversion_function
 from penstock.ir.defaults import get_default_session
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
+from penstock.ir.reference import Reference
 from penstock.ir.tensor import OPERATORS, Tensor
 from penstock.ir.trackable import VARIABLE_VALUE_KEY, Trackable
 from penstock.ops import save_slices
@@ -348,8 +349,9 @@ class Variable(Trackable, metaclass=_VariableMeta):
 
         return variable_from_proto(variable_def, import_scope)
 
-    def experimental_ref(self) -> Variable:
-        return self
+    def experimental_ref(self) -> Reference[Variable]:
+        """A key for sets and dictionaries; `deref()` gives the variable back."""
+        return Reference(self)
 
     ref = experimental_ref
 

@@ -106,9 +106,12 @@ def topological(nodes: Sequence[Node]) -> list[Node]:
             if waiting[consumer] == 0:
                 heapq.heappush(ready, rank[consumer])
     if len(ordered) < len(nodes):
-        stuck = ", ".join(f"'{node.name}'" for node in nodes if waiting[node] > 0)
+        stuck = [node.name for node in nodes if waiting[node] > 0]
         raise errors.InvalidArgumentError(
-            None, None, f"the graph has a cycle without a NextIteration, through {stuck[:300]}"
+            None,
+            None,
+            f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: "
+            f"{', '.join(stuck[:5])}",
         )
     return ordered
 

@@ -28,9 +28,8 @@ class PatchyRecordReader(RecordReader):
                 return super().read()
             except errors.DataLossError as damage:
                 goes_on = self._leave_out()
-                logging.warning(
-                    "%s; %d bytes from %d on are left out", damage.message, self.offset - start, start
-                )
+                size = self.offset - start
+                logging.warning("%s; %d bytes from %d on are left out", damage.message, size, start)
                 if not goes_on:
                     return None
 

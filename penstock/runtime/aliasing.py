@@ -27,10 +27,15 @@ class Aliasing:
     copied: set[Node] = field(default_factory=set)
     kept: set[Root] = field(default_factory=set)  # what a stack, a queue or the like holds on to
     last_use: dict[Root, int] = field(default_factory=dict)
+    written: set[Hashable] = field(default_factory=set)  # the state that the step writes
 
     def is_private(self, edge: Edge) -> bool:
         """Whether the memory of a value belongs to this step alone."""
         return all(root[0] == "own" and root not in self.kept for root in self.roots[edge])
+
+    def is_written(self, edge: Edge) -> bool:
+        """Whether a value may share memory with state that the step writes."""
+        return any(kind == "state" and place in self.written for kind, place in self.roots[edge])
 
     def is_own_or_fed(self, edge: Edge) -> bool:
         """Whether its memory belongs to this step or to whoever feeds it."""
@@ -44,7 +49,7 @@ def analyse(step: StepGraph, bound: list[BoundNode], owned: Collection[Node] = (
     """
     last_use = _last_uses(step, bound)
     writes = _writes(bound)
-    result = Aliasing()
+    result = Aliasing(written=set(writes))
     for feed in step.feeds:
         result.roots[Edge(feed, 0)] = frozenset({_root_of_feed(feed, feed in owned)})
     for i, entry in enumerate(bound):
@@ -93,6 +98,8 @@ def _roots(entry: BoundNode, index: int, known: dict[Edge, frozenset[Root]]) -> 
         return frozenset({("state", state_of(Edge(node, index)))})
     if entry.is_constant:
         return frozenset({("constant", node)})
+    if node.type == "_Recv":  # another device may use the same memory
+        return frozenset({("feed", node)})
     own = frozenset({("own", (node, index))})
     if entry.same:
         return known[node.inputs[0]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from penstock.kernels.checked_paths import with_checked_paths
 from penstock.kernels.registry import Constant
 from penstock.ops.file_paths import PATHS
 from penstock.runtime.device import Device, KernelEnv
+from penstock.runtime.rendezvous import recv_function, send_function
 from penstock.runtime.sums import add_product
 
 
@@ -23,12 +24,14 @@ def _loop(node: Node, device: Device) -> Callable[..., Any]:
     return loop_function(node, device)
 
 
-# Nodes that the structuring pass makes; a plan writes the choice between branches out itself.
+# Nodes that passes make; a plan writes the choice between branches out itself.
 STRUCTURES: dict[str, Callable[[Node, Device], Callable[..., Any]]] = {
     "_While": _loop,
     "_Truth": lambda node, device: bool,
     "_Choose": lambda node, device: bool,
     "_AddProduct": lambda node, device: add_product,
+    "_Send": send_function,
+    "_Recv": recv_function,
 }
 
 
@@ -60,7 +63,7 @@ def bind(node: Node, device: Device) -> BoundNode:
             node,
             STRUCTURES[node.type](node, device),
             None,
-            node.type == "_While",
+            node.type in ("_While", "_Send", "_Recv"),
             False,
             False,
             dereferences,
@@ -87,9 +90,20 @@ def bind(node: Node, device: Device) -> BoundNode:
     return BoundNode(node, made, None, kernel.step, kernel.fresh, kernel.same, dereferences)
 
 
-def bind_all(step: StepGraph, device: Device) -> list[BoundNode]:
-    """Binds every node but feeds, in the order of the step."""
-    return [bind(node, device) for node in step.nodes if node.type != "_Feed"]
+def has_kernel(node: Node, device_type: str) -> bool:
+    """Whether nodes of this op type can run on a type of device."""
+    if node.type in STRUCTURES or node.type == "_Feed":
+        return True
+    op_type = node.type if node.spec.function is None else "_FunctionCall"
+    return registry.find(op_type, device_type) is not None
+
+
+def bind_all(step: StepGraph, devices: Device | Mapping[str, Device]) -> list[BoundNode]:
+    """Binds every node but feeds, in the order of the step, each on its device."""
+    nodes = [node for node in step.nodes if node.type != "_Feed"]
+    if isinstance(devices, Device):
+        return [bind(node, devices) for node in nodes]
+    return [bind(node, devices[node.device]) for node in nodes]
 
 
 def _named(node: Node) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from penstock import errors
 from penstock.ir.operation import Operation, describe
 from penstock.ir.step_graph import Node
+from penstock.runtime import kernel_messages
 from penstock.shapes import text
 from penstock.state.variable import VariableState
 
@@ -44,7 +45,7 @@ def diagnose(failure: Failure, error: Exception) -> Exception:
         if error.op is not None:
             return error
         return _error(type(error), origin, node, error.message)
-    explained = _explain(failure)
+    explained = kernel_messages.message(node, failure.values) or _explain(failure)
     if explained is not None:
         return _error(errors.InvalidArgumentError, origin, node, explained)
     if isinstance(error, MemoryError) or "not enough memory" in str(error):

@@ -18,8 +18,8 @@ from penstock.placement.placer import place
 from penstock.runtime.step import Step
 
 if TYPE_CHECKING:
+    from penstock.runtime.compiled import CompiledStep
     from penstock.runtime.device import Device
-    from penstock.runtime.local import CompiledStep
 
 Call = Callable[[Step, Sequence[Any]], Sequence[Any]]
 
@@ -40,12 +40,12 @@ def gradient_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) 
 
 def tensor_reader(device: Device, tensor: Tensor) -> Callable[[Step], Any]:
     """A function that computes a tensor of a graph, which must not depend on feeds."""
-    from penstock.runtime.binding import bind_all, evaluator
-    from penstock.runtime.local import compiled
+    from penstock.runtime.binding import evaluator
+    from penstock.runtime.compiled import compiled
 
     graph = compile_step([], [tensor], [], evaluator(device), PassOptions())
     place(graph, [device.name], soft=True)
-    step_of_its_own = compiled(graph, bind_all(graph, device), device, inner=True)
+    step_of_its_own = compiled(graph, {device.name: device}, inner=True)
     return lambda step: step_of_its_own.run_inside(step, ())[0]
 
 
@@ -122,8 +122,8 @@ def _has_effects(body: FunctionGraph, seen: set[str]) -> bool:
 def _compiled(
     device: Device, body: FunctionGraph, given: tuple[str, int] | None = None
 ) -> CompiledStep:
-    from penstock.runtime.binding import bind_all, evaluator
-    from penstock.runtime.local import compiled
+    from penstock.runtime.binding import evaluator
+    from penstock.runtime.compiled import compiled
 
     effects = [op for op in body.get_operations() if op.spec.is_stateful and not op.spec.takes_refs]
     arguments = list(body.inputs)
@@ -132,7 +132,7 @@ def _compiled(
         arguments[start:start] = body.get_operation_by_name(node).outputs
     graph = compile_step(arguments, body.outputs, effects, evaluator(device), PassOptions())
     place(graph, [device.name], soft=True)
-    return compiled(graph, bind_all(graph, device), device, inner=True)
+    return compiled(graph, {device.name: device}, inner=True)
 
 
 def _differentiated(body: FunctionGraph) -> FunctionGraph:

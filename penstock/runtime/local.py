@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import sys
-import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import torch
 
@@ -15,138 +12,15 @@ from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.passes.pipeline import AS_WRITTEN, PassOptions, compile_step
-from penstock.passes.regions import needs_regions
-from penstock.passes.structure import structured
 from penstock.placement.placer import place
-from penstock.runtime import observation
 from penstock.runtime.allocator import keep_freed_memory
-from penstock.runtime.binding import BoundNode, bind_all, evaluator
+from penstock.runtime.binding import BoundNode, bind_all, evaluator, has_kernel
+from penstock.runtime.compiled import CompiledStep, compiled
+from penstock.runtime.crew import Crew
 from penstock.runtime.device import Device
-from penstock.runtime.executor import execute
-from penstock.runtime.observation import Observer
-from penstock.runtime.plan import Plan, make_plan
-from penstock.runtime.schedule import Schedule
-from penstock.runtime.step import Step
-from penstock.runtime.tracing import Trace
 from penstock.state.containers import ResourceManager
 from penstock.state.session_tensors import SessionTensors
 from penstock.state.waiting import Cancellation
-
-
-class CompiledStep:
-    """A step with its kernels bound and its plan made; safe to run from many threads at once."""
-
-    def __init__(self, graph: StepGraph, bound: list[BoundNode], *, inner: bool = False):
-        self.graph = graph
-        self.placed = graph  # before loops and branches became parts of a plan
-        self.bound = bound
-        self._make = Schedule if needs_regions(graph) else make_plan
-        self.plan: Plan | Schedule | None = None
-        if not graph.has_control_flow:
-            self.plan = self._make(graph, bound, inner=inner)
-        self._checked: Plan | Schedule | None = None
-        self._traced: Plan | Schedule | None = None
-        #: Compiles the step as the graph is written; None where that has been done.
-        self.rewritten: Callable[[], CompiledStep] | None = None
-        self._as_written: CompiledStep | None = None
-        self._lock = threading.Lock()
-        self._wants_step = any(entry.takes_step for entry in bound)
-        self.cancellation = Cancellation()
-
-    def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
-        """Runs the step on runtime values; `timeout` is in seconds."""
-        if (listener := observation.listener()) is not None:
-            return listener.run(self, feeds, timeout)
-        return self.run_unseen(feeds, timeout)
-
-    def run_unseen(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
-        """Runs the step, whoever listens to the steps of the process."""
-        if self.plan is None:
-            step = Step(_deadline(timeout), self.cancellation)
-            return execute(self.graph, self.bound, feeds, step)
-        if timeout is None:
-            context = Step(None, self.cancellation) if self._wants_step else None
-            return self.plan.run(context, feeds)
-        if self._checked is None:
-            with self._lock:
-                self._checked = self._make(self.graph, self.bound, checked=True)
-        step = Step(_deadline(timeout), self.cancellation)
-        results = self._checked.run(step, feeds)
-        step.check()
-        return results
-
-    def run_traced(
-        self, feeds: Sequence[Any], timeout: float | None = None
-    ) -> tuple[tuple[Any, ...], Any]:
-        """Runs the step, and says in StepStats what the lines of its plan did."""
-        trace = Trace()
-        results = self.run_recorded(feeds, trace, timeout)
-        return results, trace.step_stats(dict.fromkeys(node.device for node in self.placed.nodes))
-
-    def run_recorded(
-        self, feeds: Sequence[Any], trace: Trace, timeout: float | None = None
-    ) -> tuple[Any, ...]:
-        """Runs the step, whose lines tell a trace what they do."""
-        step = Step(_deadline(timeout), self.cancellation)
-        step.trace = trace
-        if self.plan is None:
-            return execute(self.graph, self.bound, feeds, step)
-        return self._traced_plan(inner=False).run(step, feeds)
-
-    def run_observed(
-        self, feeds: Sequence[Any], observer: Observer, timeout: float | None = None
-    ) -> tuple[Any, ...]:
-        """Runs the step node by node as it is written, each before the eyes of an observer."""
-        step = Step(_deadline(timeout), self.cancellation)
-        step.observer = observer
-        written = self.as_written()
-        return execute(written.graph, written.bound, feeds, step)
-
-    def as_written(self) -> CompiledStep:
-        """The same step with every node of the graph: none is folded, merged or left out."""
-        if self.rewritten is None:
-            return self
-        with self._lock:
-            if self._as_written is None:
-                self._as_written = self.rewritten()
-            return self._as_written
-
-    def run_inside(self, step: Step, feeds: Sequence[Any]) -> tuple[Any, ...]:
-        """Runs an `inner` step as a part of one that is under way, on runtime values."""
-        if self.plan is None:
-            return execute(self.graph, self.bound, feeds, step, inner=True)
-        if step.trace is not None:
-            return self._traced_plan(inner=True).run(step, feeds)
-        return self.plan.run(step, feeds)
-
-    def _traced_plan(self, *, inner: bool) -> Plan | Schedule:
-        with self._lock:
-            if self._traced is None:
-                self._traced = self._make(
-                    self.graph, self.bound, checked=True, inner=inner, traced=True
-                )
-            return self._traced
-
-
-def compiled(
-    graph: StepGraph,
-    bound: list[BoundNode],
-    device: Device,
-    *,
-    structure: bool = True,
-    inner: bool = False,
-) -> CompiledStep:
-    """The step as a plan where it is one of loops and conditionals; the executor runs the rest."""
-    shaped = structured(graph) if structure and graph.has_control_flow else None
-    if shaped is None or (needs_regions(shaped) and any(node.guard for node in shaped.nodes)):
-        return CompiledStep(graph, bound, inner=inner)
-    step = CompiledStep(shaped, bind_all(shaped, device), inner=inner)
-    step.placed = graph
-    return step
-
-
-def _deadline(timeout: float | None) -> float | None:
-    return None if timeout is None else time.monotonic() + timeout
 
 
 class LocalRuntime:
@@ -178,6 +52,9 @@ class LocalRuntime:
         self.cancellation = Cancellation()
         self.soft_placement = soft_placement
         self.log_placement = log_placement
+        self._by_name = {device.name: device for device in self.devices}
+        self._state_places: dict[str, str] = {}  # which device has a stateful node of this name
+        self._crew = Crew("penstock-device")
 
     def compile(
         self,
@@ -188,8 +65,8 @@ class LocalRuntime:
     ) -> CompiledStep:
         """A step ready to run."""
         chosen = self.options if options is None else options
-        graph, bound = self.prepare(feeds, fetches, targets, chosen)
-        step = compiled(graph, bound, self.devices[0], structure=chosen.structure)
+        graph = self._placed(feeds, fetches, targets, chosen)
+        step = compiled(graph, self._by_name, self._crew, structure=chosen.structure)
         step.cancellation = self.cancellation
         if chosen != AS_WRITTEN:
             step.rewritten = partial(self.compile, feeds, fetches, targets, AS_WRITTEN)
@@ -203,17 +80,37 @@ class LocalRuntime:
         options: PassOptions | None = None,
     ) -> tuple[StepGraph, list[BoundNode]]:
         """The optimised, placed step with its kernels."""
-        device = self.devices[0]
-        graph = compile_step(feeds, fetches, targets, evaluator(device), options or self.options)
-        place(graph, [d.name for d in self.devices], soft=self.soft_placement)
+        graph = self._placed(feeds, fetches, targets, options or self.options)
+        return graph, bind_all(graph, self._by_name)
+
+    def _placed(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        options: PassOptions,
+    ) -> StepGraph:
+        graph = compile_step(feeds, fetches, targets, evaluator(self.host), options)
+        place(
+            graph,
+            list(self._by_name),
+            soft=self.soft_placement,
+            supports=has_kernel,
+            sticky=self._state_places,
+        )
         if self.log_placement:
             lines = [f"{node.name}: ({node.type}): {node.device}\n" for node in graph.nodes]
             sys.stderr.write("".join(lines))
-        return graph, bind_all(graph, device)
+        return graph
+
+    @property
+    def host(self) -> Device:
+        """The CPU of this process."""
+        return next(device for device in self.devices if device.device_type == "CPU")
 
     def session_tensors(self) -> SessionTensors:
         """The tensors that steps have left here under handles."""
-        device = self.devices[0]
+        device = self.host
         return device.resources.get_or_create(
             SessionTensors, "", "", lambda: SessionTensors(device.name)
         )
@@ -221,6 +118,7 @@ class LocalRuntime:
     def cancel(self) -> None:
         """Ends the waits of all steps, those to come too, with CancelledError."""
         self.cancellation.cancel()
+        self._crew.close()
 
     def reset(self, containers: Sequence[str] = ()) -> None:
         """Clears containers of state; without names, all of them."""

@@ -59,6 +59,7 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
         (index, product_of(loop.body.feeds[index].dtypes[0], device.torch_device))
         for index in loop.sums
     ]
+    spans = node.attrs.get("spans", False)
     counters = sorted(numbers[0].variables)
     types = {index: torch_type(loop.header.feeds[index].dtypes[0]) for index in counters}
     passes_values = len(loop.header.fetches) > 1
@@ -77,7 +78,10 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
             started[index] = SumOfProducts(started[index], product)
         variables = tuple(started)
         deadline = step.deadline
+        outer = step.frame
         iteration = 0
+        if spans:
+            step.frame = (*outer, 0)
         chosen = plans(step)
         check, advance = (plan.function for plan in chosen)
         try:
@@ -86,16 +90,21 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
                 while (found := check(step, *variables, *in_header))[0]:
                     variables = advance(step, *variables, *fixed, *found[1:], *extra)
                     iteration += 1
+                    if spans:
+                        step.frame = (*outer, iteration)
                     if deadline is not None:
                         step.check()
             else:
                 while check(step, *variables, *in_header)[0]:
                     variables = advance(step, *variables, *in_body)
                     iteration += 1
+                    if spans:
+                        step.frame = (*outer, iteration)
                     if deadline is not None:
                         step.check()
         except Exception as error:
             raise _explained(error, chosen, loop, iteration) from error
+        step.frame = outer
         if sums:
             variables = tuple(v.total() if isinstance(v, SumOfProducts) else v for v in variables)
         results = [

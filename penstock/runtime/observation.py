@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from penstock.ir.step_graph import Node
 
 if TYPE_CHECKING:
-    from penstock.runtime.local import CompiledStep
+    from penstock.runtime.compiled import CompiledStep
 
 
 class Observer(Protocol):

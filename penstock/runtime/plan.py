@@ -254,6 +254,9 @@ class _Writer:
             self.names[edge] if takes_ref else self._read(edge)
             for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True)
         ]
+        if node.type == "_Send" and self.aliasing.is_written(node.inputs[0]):
+            self.namespace["copied"] = _copied  # its receiver may look later than a write
+            arguments = [f"copied({arguments[0]})"]
         if entry.takes_step:
             arguments.insert(0, "step")
         function = f"k{number}"

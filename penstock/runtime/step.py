@@ -18,7 +18,17 @@ _NEVER_CANCELLED = Cancellation()
 class Step:
     """A step under way: its number, its own resources, and whether it must stop."""
 
-    __slots__ = ("_resources", "cancellation", "deadline", "id", "observer", "only_tries", "trace")
+    __slots__ = (
+        "_resources",
+        "cancellation",
+        "deadline",
+        "frame",
+        "id",
+        "observer",
+        "only_tries",
+        "rendezvous",
+        "trace",
+    )
 
     def __init__(
         self, deadline: float | None = None, cancellation: Cancellation = _NEVER_CANCELLED
@@ -28,6 +38,8 @@ class Step:
         self.cancellation = cancellation
         self._resources: ResourceManager | None = None
         self.only_tries = False  # an op that has to wait raises MustWait instead
+        self.rendezvous: Any = None  # where the parts of a step on several devices meet
+        self.frame: tuple[int, ...] = ()  # the iterations of the loops over devices around a node
         self.trace: Any = None  # of a traced run: what its nodes did
         self.observer: Any = None  # of a debugged run: who sees its nodes
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock import proto
 from penstock.ir.attr_codec import encode
 from penstock.ir.step_graph import Node, StepGraph
+
+if TYPE_CHECKING:
+    from penstock.runtime.binding import BoundNode
 
 clock = time.perf_counter_ns
 
@@ -37,6 +40,7 @@ class Event(NamedTuple):
     outputs: tuple[Output, ...]
     in_use: int  # bytes that values of the step take when the line ends
     thread: int
+    kept: int = 0  # bytes of a variable: they outlive the step
 
 
 class Trace:
@@ -64,30 +68,59 @@ class Trace:
         thread = threading.get_ident()
         self._waited[thread] = self._waited.get(thread, 0) + nanoseconds
 
+    def add_silent(self, step: StepGraph, bound: Sequence[BoundNode], feeds: Sequence[Any]) -> None:
+        """Adds the nodes that have no line of their own: what is fed, constants, variables, reads.
+
+        They took no time; they are put before the first line, one after the other.
+        """
+        # By name: the parts of a step on several devices have nodes of their own.
+        known = {event.node.name for event in self.events}
+        values = {feed.name: value for feed, value in zip(step.feeds, feeds, strict=True)}
+        values |= {entry.node.name: entry.constant for entry in bound if entry.is_constant}
+        for entry in bound:
+            if entry.same and entry.node.inputs and entry.node.inputs[0].node.name in values:
+                values[entry.node.name] = values[entry.node.inputs[0].node.name]
+        nodes = {node.name: node for node in (*step.feeds, *(entry.node for entry in bound))}
+        silent = [name for name in nodes if name in values and name not in known]
+        begin = min((event.begin for event in self.events), default=clock())
+        begin -= 2000 * len(silent)
+        thread = threading.get_ident()
+        for index, name in enumerate(silent):
+            state = getattr(values[name], "value", None)
+            output = _described(values[name] if state is None else state, 0)
+            kept = output.size if state is not None and not nodes[name].inputs else 0
+            at = begin + 2000 * index
+            self.events.append(Event(nodes[name], at, at, 0, (output,), 0, thread, kept))
+
     @property
     def peak_bytes(self) -> int:
         """The most that values of the step took at one time."""
         return self._memory.peak
 
-    def step_stats(self, used_devices: Iterable[str] = ()) -> Any:
+    def step_stats(self, step: StepGraph | None = None) -> Any:
         """The StepStats message: nodes by device, in the order in which they began.
 
-        `used_devices` have an entry even if no node of theirs was worth a line, as constants are.
+        The devices of `step` have an entry even if no node of theirs was worth a line.
         """
         message = proto.StepStats()
-        devices = {device: message.dev_stats.add(device=device) for device in used_devices}
+        nodes = [] if step is None else step.nodes
+        shown = {} if step is None else names_in_files(step)
+        names = {node.name: name for node, name in shown.items()}
+        used = dict.fromkeys(node.device for node in nodes if node.device)
+        devices = {device: message.dev_stats.add(device=device) for device in used}
         for event in sorted(self.events, key=lambda event: event.begin):
-            device = event.node.device
+            device = event.node.device or next(iter(devices), "")
             if device not in devices:
                 devices[device] = message.dev_stats.add(device=device)
-            self._add(devices[device].node_stats.add(), event)
+            self._add(devices[device].node_stats.add(), event, names)
         return message
 
-    def _add(self, stats: Any, event: Event) -> None:
+    def _add(self, stats: Any, event: Event, names: dict[str, str]) -> None:
         node = event.node
-        stats.node_name = node.name
-        sources = ", ".join(edge.node.name for edge in node.inputs)
-        stats.timeline_label = f"{node.name} = {node.type}({sources})"
+        stats.node_name = names.get(node.name, node.name)
+        sources = ", ".join(names.get(edge.node.name, edge.node.name) for edge in node.inputs)
+        kind = "_Arg" if node.type == "_Feed" else node.type
+        stats.timeline_label = f"{stats.node_name} = {kind}({sources})"
         stats.thread_id = event.thread & 0x7FFFFFFF
         started, took = event.begin + self._since_epoch, event.end - event.begin
         stats.all_start_nanos = stats.scheduled_nanos = started
@@ -96,17 +129,22 @@ class Trace:
         stats.op_start_rel_micros = event.waited // 1000
         stats.op_end_rel_nanos = stats.all_end_rel_nanos = took
         stats.op_end_rel_micros = stats.all_end_rel_micros = max(1, took // 1000)
-        for slot, output in enumerate(event.outputs):
+        # What one device receives from another is a tensor of the other's, as in TensorFlow.
+        outputs = () if node.type == "_Recv" else event.outputs
+        for slot, output in enumerate(outputs):
             if output.dtype is not None:
                 _describe(stats.output.add(slot=slot).tensor_description, output)
-        allocated = sum(output.allocated for output in event.outputs)
-        stats.memory.add(
-            allocator_name="cpu",
-            total_bytes=allocated,
-            peak_bytes=allocated,
-            live_bytes=allocated,
-            allocator_bytes_in_use=event.in_use,
-        )
+        stats.memory_stats.persistent_memory_size = event.kept
+        if allocated := sum(output.allocated for output in event.outputs):
+            memory = stats.memory.add(
+                allocator_name="cpu",
+                total_bytes=allocated,
+                peak_bytes=allocated,
+                live_bytes=allocated,
+                allocator_bytes_in_use=event.in_use,
+            )
+            at = stats.all_start_micros + stats.all_end_rel_micros
+            memory.allocation_records.add(alloc_micros=at, alloc_bytes=allocated)
 
 
 class _Memory:
@@ -171,13 +209,20 @@ def _describe(message: Any, output: Output) -> None:
     allocation.allocator_name = "cpu"
 
 
-def graph_def_of(step: StepGraph) -> Any:
-    """A compiled step as a GraphDef: what is left of the graph after all passes, with devices."""
-    message = proto.GraphDef()
+def names_in_files(step: StepGraph) -> dict[Node, str]:
+    """The names of nodes in TensorFlow's messages: what is fed is an argument of the step there."""
     names = {node: node.name for node in step.nodes}
     for index, feed in enumerate(step.feeds):
         fed, _, slot = feed.name.removeprefix("_feed/").partition(":")
         names[feed] = f"_arg_{fed}_{slot}_{index}"
+    return names
+
+
+def graph_def_of(step: StepGraph) -> Any:
+    """A compiled step as a GraphDef: what is left of the graph after all passes, with devices."""
+    message = proto.GraphDef()
+    names = names_in_files(step)
+    for index, feed in enumerate(step.feeds):
         made = message.node.add(name=names[feed], op="_Arg", device=feed.device)
         made.attr["T"].CopyFrom(encode(feed.dtypes[0], "type"))
         made.attr["index"].i = index

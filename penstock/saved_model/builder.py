@@ -16,23 +16,15 @@ from penstock.platform import file_io, logging
 from penstock.proto import SavedModel
 from penstock.saved_model import constants, signature_constants, tag_constants, tensor_infos
 from penstock.saved_model.assets import copy_assets_to_destination_dir, describe_assets, packed
-from penstock.saved_model.signature_def_utils import predict_signature_def
+from penstock.saved_model.signature_def_utils import op_signature_def, predict_signature_def
 from penstock.train.saveables import all_saveable_objects
 from penstock.train.saver import Saver
 
 __all__ = ["SavedModelBuilder", "simple_save"]
 
 
-class SavedModelBuilder:
-    """Writes a SavedModel: graphs with signatures, the variables that they share, and assets.
-
-    >>> builder = tf.saved_model.Builder("export")
-    >>> builder.add_meta_graph_and_variables(sess, ["serve"], signature_def_map={...})
-    >>> builder.save()
-
-    Args:
-      export_dir: the directory, which must be empty or not there yet.
-    """
+class _SavedModelBuilder:
+    """Writes a SavedModel whose assets and main op are fields and signatures of its graphs."""
 
     def __init__(self, export_dir: Any):
         self._export_dir = os.fsdecode(export_dir)
@@ -50,6 +42,136 @@ class SavedModelBuilder:
             )
 
     def add_meta_graph_and_variables(
+        self,
+        sess: Any,
+        tags: Sequence[str],
+        signature_def_map: dict[str, Any] | None = None,
+        assets_list: Any = None,
+        clear_devices: bool = False,
+        init_op: Operation | None = None,
+        train_op: Any = None,
+        strip_default_attrs: bool = False,
+        saver: Saver | None = None,
+    ) -> None:
+        """Adds the default graph and saves the variables; the first graph is added so."""
+        self._refuse_second_variables()
+        signatures = self._with_operations(signature_def_map, init_op, train_op)
+        saver = self._save_variables(sess, saver)
+        self._add(saver, tags, signatures, clear_devices, strip_default_attrs, assets_list)
+
+    def add_meta_graph(
+        self,
+        tags: Sequence[str],
+        signature_def_map: dict[str, Any] | None = None,
+        assets_list: Any = None,
+        clear_devices: bool = False,
+        init_op: Operation | None = None,
+        train_op: Any = None,
+        saver: Saver | None = None,
+    ) -> None:
+        """Adds the default graph, which uses the variables that are saved already."""
+        self._refuse_missing_variables()
+        signatures = self._with_operations(signature_def_map, init_op, train_op)
+        self._add(saver or self._saver(), tags, signatures, clear_devices, True, assets_list)
+
+    def save(self, as_text: bool = False) -> bytes:
+        """Writes the SavedModel message and returns the path of its file."""
+        if not file_io.file_exists(self._export_dir):
+            file_io.recursive_create_dir(self._export_dir)
+        if as_text:
+            name = constants.SAVED_MODEL_FILENAME_PBTXT
+            content = text_format.MessageToString(self._saved_model).encode()
+        else:
+            name = constants.SAVED_MODEL_FILENAME_PB
+            content = self._saved_model.SerializeToString(deterministic=True)
+        path = os.path.join(self._export_dir, name)
+        with files.new_file(path) as file:
+            file.write(content)
+        logging.info("SavedModel written to: %s", path)
+        return os.fsencode(path)
+
+    # Parts ------------------------------------------------------------------------------------
+
+    def _refuse_second_variables(self) -> None:
+        if self._has_saved_variables:
+            raise AssertionError(
+                "Graph state including variables and assets has already been saved. Please invoke "
+                "`add_meta_graph()` instead."
+            )
+
+    def _refuse_missing_variables(self) -> None:
+        if not self._has_saved_variables:
+            raise AssertionError(
+                "Graph state including variables and assets has not been saved yet. Please invoke "
+                "`add_meta_graph_and_variables()` first."
+            )
+
+    @staticmethod
+    def _with_operations(
+        signatures: dict[str, Any] | None, init_op: Any, train_op: Any
+    ) -> dict[str, Any]:
+        signatures = {} if signatures is None else signatures
+        _check_signatures(signatures)
+        for op, key in (
+            (init_op, constants.INIT_OP_SIGNATURE_KEY),
+            (train_op, constants.TRAIN_OP_SIGNATURE_KEY),
+        ):
+            if op is not None:
+                signatures[key] = op_signature_def(op, key)
+        return signatures
+
+    def _save_variables(self, sess: Any, saver: Saver | None) -> Saver:
+        tensor_infos.get_or_create_variables_dir(self._export_dir)
+        saver = saver or self._saver()
+        path = tensor_infos.get_variables_path(self._export_dir)
+        saver.save(sess, path, write_meta_graph=False, write_state=False)
+        self._has_saved_variables = True
+        return saver
+
+    @staticmethod
+    def _saver() -> Saver:
+        return Saver(all_saveable_objects(), sharded=True, allow_empty=True)
+
+    def _add(
+        self,
+        saver: Saver,
+        tags: Sequence[str],
+        signatures: dict[str, Any] | None,
+        clear_devices: bool,
+        strip_default_attrs: bool,
+        assets: Any = None,
+    ) -> None:
+        message = saver.export_meta_graph(
+            clear_devices=clear_devices, strip_default_attrs=strip_default_attrs
+        )
+        message.asset_file_def.extend(self._copied_assets(assets))
+        message.meta_info_def.tags.extend(tags)
+        for key, signature in (signatures or {}).items():
+            message.signature_def[key].CopyFrom(signature)
+        self._saved_model.meta_graphs.append(message)
+
+    def _copied_assets(self, assets: Any) -> list[Any]:
+        """Copies the files that tensors name; an AssetFileDef message for each tensor."""
+        if assets is None:
+            return []
+        messages, to_copy = describe_assets(assets)
+        if to_copy:
+            copy_assets_to_destination_dir(to_copy, self._export_dir)
+        return messages
+
+
+class SavedModelBuilder(_SavedModelBuilder):
+    """Writes a SavedModel: graphs with signatures, the variables that they share, and assets.
+
+    >>> builder = tf.saved_model.Builder("export")
+    >>> builder.add_meta_graph_and_variables(sess, ["serve"], signature_def_map={...})
+    >>> builder.save()
+
+    Args:
+      export_dir: the directory, which must be empty or not there yet.
+    """
+
+    def add_meta_graph_and_variables(  # type: ignore[override]
         self,
         sess: Any,
         tags: Sequence[str],
@@ -74,20 +196,13 @@ class SavedModelBuilder:
           strip_default_attrs: whether to leave out attrs that have their defaults.
           saver: a saver to use instead of one for all variables.
         """
-        if self._has_saved_variables:
-            raise AssertionError(
-                "Graph state including variables and assets has already been saved. Please invoke "
-                "`add_meta_graph()` instead."
-            )
-        self._prepare(signature_def_map, assets_collection, main_op, legacy_init_op)
-        tensor_infos.get_or_create_variables_dir(self._export_dir)
-        saver = saver or self._saver()
-        path = tensor_infos.get_variables_path(self._export_dir)
-        saver.save(sess, path, write_meta_graph=False, write_state=False)
+        self._refuse_second_variables()
+        _check_signatures(signature_def_map or {})
+        self._add_collections(assets_collection, main_op, legacy_init_op)
+        saver = self._save_variables(sess, saver)
         self._add(saver, tags, signature_def_map, clear_devices, strip_default_attrs)
-        self._has_saved_variables = True
 
-    def add_meta_graph(
+    def add_meta_graph(  # type: ignore[override]
         self,
         tags: Sequence[str],
         signature_def_map: dict[str, Any] | None = None,
@@ -99,44 +214,17 @@ class SavedModelBuilder:
         saver: Saver | None = None,
     ) -> None:
         """Adds the default graph, which uses the variables that are saved already."""
-        if not self._has_saved_variables:
-            raise AssertionError(
-                "Graph state including variables and assets has not been saved yet. Please invoke "
-                "`add_meta_graph_and_variables()` first."
-            )
-        self._prepare(signature_def_map, assets_collection, main_op, legacy_init_op)
+        self._refuse_missing_variables()
+        _check_signatures(signature_def_map or {})
+        self._add_collections(assets_collection, main_op, legacy_init_op)
         saver = saver or self._saver()
         self._add(saver, tags, signature_def_map, clear_devices, strip_default_attrs)
 
-    def save(self, as_text: bool = False) -> bytes:
-        """Writes the SavedModel message and returns the path of its file."""
-        if not file_io.file_exists(self._export_dir):
-            file_io.recursive_create_dir(self._export_dir)
-        if as_text:
-            name = constants.SAVED_MODEL_FILENAME_PBTXT
-            content = text_format.MessageToString(self._saved_model).encode()
-        else:
-            name = constants.SAVED_MODEL_FILENAME_PB
-            content = self._saved_model.SerializeToString(deterministic=True)
-        path = os.path.join(self._export_dir, name)
-        with files.new_file(path) as file:
-            file.write(content)
-        logging.info("SavedModel written to: %s", path)
-        return os.fsencode(path)
-
-    # Parts ------------------------------------------------------------------------------------
-
-    def _prepare(
-        self, signatures: dict[str, Any] | None, assets: Any, main_op: Any, legacy_init_op: Any
-    ) -> None:
-        _check_signatures(signatures or {})
+    def _add_collections(self, assets: Any, main_op: Any, legacy_init_op: Any) -> None:
+        """Adds assets and the main op to the graph's collections, as TensorFlow 1.x keeps them."""
         graph = get_default_graph()
-        if assets is not None:
-            messages, to_copy = describe_assets(assets)
-            for message in messages:
-                graph.add_to_collection(constants.ASSETS_KEY, packed(message))
-            if to_copy:
-                copy_assets_to_destination_dir(to_copy, self._export_dir)
+        for message in self._copied_assets(assets):
+            graph.add_to_collection(constants.ASSETS_KEY, packed(message))
         main_op = legacy_init_op if main_op is None else main_op
         if main_op is None:
             return
@@ -148,26 +236,6 @@ class SavedModelBuilder:
                     f"Graph already contains one or more main ops under the collection {key}."
                 )
         graph.add_to_collection(constants.MAIN_OP_KEY, main_op)
-
-    @staticmethod
-    def _saver() -> Saver:
-        return Saver(all_saveable_objects(), sharded=True, allow_empty=True)
-
-    def _add(
-        self,
-        saver: Saver,
-        tags: Sequence[str],
-        signatures: dict[str, Any] | None,
-        clear_devices: bool,
-        strip_default_attrs: bool,
-    ) -> None:
-        message = saver.export_meta_graph(
-            clear_devices=clear_devices, strip_default_attrs=strip_default_attrs
-        )
-        message.meta_info_def.tags.extend(tags)
-        for key, signature in (signatures or {}).items():
-            message.signature_def[key].CopyFrom(signature)
-        self._saved_model.meta_graphs.append(message)
 
 
 def _check_signatures(signatures: dict[str, Any]) -> None:

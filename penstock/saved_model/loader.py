@@ -68,6 +68,9 @@ def parse_saved_model(export_dir: Any) -> Any:
     )
 
 
+_parse_saved_model = parse_saved_model  # its older name
+
+
 def get_asset_tensors(
     export_dir: Any, meta_graph_def_to_load: Any, import_scope: str | None = None
 ) -> dict[str, str]:

@@ -31,12 +31,20 @@ class Step(Protocol):
 
 
 class Context:
-    """What the iterators of one pipeline share."""
+    """What the iterators of one pipeline share.
 
-    __slots__ = ("_step",)
+    `in_order` says whether parallel computations must give their results in the order of the
+    source.
+    """
 
-    def __init__(self, step: Step):
+    __slots__ = ("_step", "in_order")
+
+    def __init__(self, step: Step, in_order: bool = True):
         self._step = step
+        self.in_order = in_order
+
+    def without_order(self) -> Context:
+        return Context(self._step, in_order=False)
 
     def call(self, function: Callable[..., Sequence[Any]], values: Sequence[Any]) -> Sequence[Any]:
         """Runs a function of the graph as a step of its own."""

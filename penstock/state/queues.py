@@ -205,7 +205,7 @@ class Queue:
         """What `restore` makes the queue as it is now of, as plain data with runtime values in it.
 
         What a dequeue that still waits has collected is in the queue; so are the elements of
-        enqueues that wait for room, as a program that goes on from here will not enqueue them again.
+        enqueues that wait for room: a program that goes on from here won't enqueue them again.
         """
         lines = self._lines
         with lines.lock:

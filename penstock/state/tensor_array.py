@@ -59,6 +59,7 @@ class TensorArray:
         self.is_gradient = is_gradient
         self.closed = False
         self._entries = [_Entry() for _ in range(size)]
+        self.split_into = size  # how many parts a value was split into: its gradient has as many
         self._gradients: dict[str, TensorArray] = {}
         self._lock = threading.Lock()
 
@@ -214,6 +215,7 @@ class TensorArray:
             identical_shapes=self.identical_shapes,
             is_gradient=True,
         )
+        made.split_into = self.split_into
         for mine, its in zip(self._entries, made._entries, strict=True):
             if mine.written and mine.shape is not None:
                 its.shape, its.written = (*prefix, *mine.shape), True

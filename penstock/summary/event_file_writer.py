@@ -129,30 +129,3 @@ class EventFileWriter:
         _drain(self._event_queue, self._worker, self._ev_writer)
         self._ev_writer.Close()
         self._raise_failure()
-
-
-class SessionEventFileWriter(EventFileWriter):
-    """An event writer that shares its file with the others of a session and a directory."""
-
-    def __init__(
-        self,
-        session: Any,
-        logdir: Any,
-        max_queue: int = 10,
-        flush_secs: float = 120,
-        filename_suffix: str | None = None,
-    ):
-        self._session = weakref.ref(session)
-        super().__init__(logdir, max_queue, flush_secs, filename_suffix)
-
-    def _open(self, filename_suffix: str | None) -> EventsWriter:
-        with _shared_lock:
-            shared = _shared_files.setdefault(self._session(), {})
-            key = (self._logdir, filename_suffix)
-            if key not in shared:
-                shared[key] = super()._open(filename_suffix)
-            return shared[key]
-
-
-_shared_files: weakref.WeakKeyDictionary[Any, dict[Any, EventsWriter]] = weakref.WeakKeyDictionary()
-_shared_lock = threading.Lock()

@@ -12,7 +12,7 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
 from penstock.platform import file_io, logging
 from penstock.proto import Event, GraphDef, MetaGraphDef, Summary, TaggedRunMetadata
-from penstock.summary.event_file_writer import EventFileWriter, SessionEventFileWriter
+from penstock.summary.event_file_writer import EventFileWriter
 from penstock.summary.plugin_asset import get_all_plugin_assets
 
 _PLUGINS_DIR = "plugins"
@@ -112,6 +112,14 @@ class SummaryToEventTransformer:
         self.event_writer.add_event(event)
 
 
+def _event_writer(session: Any, *options: Any) -> Any:
+    if session is None:
+        return EventFileWriter(*options)
+    from penstock.summary.event_file_writer_v2 import EventFileWriterV2
+
+    return EventFileWriterV2(session, *options)
+
+
 class FileWriter(SummaryToEventTransformer):
     """Writes summaries for TensorBoard.
 
@@ -140,12 +148,7 @@ class FileWriter(SummaryToEventTransformer):
     ):
         self._closed = False
         options = (logdir, max_queue, flush_secs, filename_suffix)
-        writer = (
-            EventFileWriter(*options)
-            if session is None
-            else SessionEventFileWriter(session, *options)
-        )
-        super().__init__(writer, graph, graph_def)
+        super().__init__(_event_writer(session, *options), graph, graph_def)
 
     def __enter__(self) -> FileWriter:
         return self

@@ -73,7 +73,7 @@ def _strip_table_names(graph_def: Any) -> None:
 
 def _graph_difference(actual: Any, expected: Any) -> str | None:
     wanted = {node.name: node for node in expected.node}
-    for node in actual.node:
+    for node in reversed(actual.node):  # the last wrong one is told, as in TensorFlow
         if node.name not in wanted:
             return f"Found unexpected node '{_describe(node)}'"
         difference = _node_difference(node, wanted.pop(node.name))

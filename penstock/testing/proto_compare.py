@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from google.protobuf import text_format
@@ -31,7 +31,9 @@ def _fields(message: Message) -> dict[int, Any]:
 
 
 def _is_repeated(value: Any) -> bool:
-    return hasattr(value, "__iter__") and not isinstance(value, (str, bytes, Mapping))
+    # A repeated field of numbers has no __iter__, but says that it is a sequence.
+    is_series = hasattr(value, "__iter__") or isinstance(value, Sequence)
+    return is_series and not isinstance(value, (str, bytes, Mapping))
 
 
 def NormalizeNumberFields(pb: Message) -> Message:

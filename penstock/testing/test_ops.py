@@ -13,6 +13,7 @@ import numpy as np
 
 from penstock import dtypes
 from penstock.internal_paths import generated_ops
+from penstock.internal_paths.op_def_library import OpDefLibrary
 from penstock.ir.registry import OpSpec, Trait, attr, op
 from penstock.platform.versions import GRAPH_DEF_VERSION
 
@@ -82,7 +83,9 @@ _SPECS: tuple[OpSpec, ...] = (
     _scalar(op("GraphDefVersion() -> version: int32", Trait.STATEFUL)),
     _scalar(op("ResourceInitializedOp(resource: resource) -> initialized: bool")),
     _scalar(op("DevicePlacementOp() -> device: string", Trait.STATEFUL)),
-    op("StubResourceHandleOp() -> resource: resource", Trait.STATEFUL, container="", shared_name=""),
+    op(
+        "StubResourceHandleOp() -> resource: resource", Trait.STATEFUL, container="", shared_name=""
+    ),
     op("TestAttr() -> out: T", T=(dtypes.float32, dtypes.float64)),
     op("OpWithDefaultAttr() -> a: int32", default_float=123.0),
     op("IntAttr() -> out: int64", foo=1),
@@ -173,6 +176,7 @@ def _(op: Any) -> Any:
     return ()
 
 
+_op_def_lib = OpDefLibrary()
 _OP_TYPES = {
     generated_ops.snake_case(spec.name): spec.name
     for spec in (*_SPECS, _kernel_label_required, _requires_older)

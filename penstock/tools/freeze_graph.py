@@ -55,7 +55,8 @@ def freeze_graph_with_def_protos(
             saver.restore(session, input_checkpoint)
         elif input_meta_graph_def is not None:
             restorer = tf.train.import_meta_graph(input_meta_graph_def, clear_devices=True)
-            restorer.restore(session, input_checkpoint)
+            if restorer is not None:
+                restorer.restore(session, input_checkpoint)
         elif input_saved_model_dir:
             loader.load(session, saved_model_tags or [], input_saved_model_dir)
         else:
@@ -65,7 +66,7 @@ def freeze_graph_with_def_protos(
         frozen = graph_util.convert_variables_to_constants(
             session,
             session.graph.as_graph_def() if graph_def is None else graph_def,
-            _names(output_node_names),
+            _names(output_node_names) or [],
             variable_names_whitelist=_names(variable_names_whitelist),
             variable_names_blacklist=_names(variable_names_blacklist),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from typing import Any
 
 import numpy as np
 
@@ -59,12 +60,12 @@ def _count(shapes: dict[str, list[int]], excluded: str) -> int:
 def parse_numpy_printoption(kv_str: str) -> None:
     """Sets an option of `numpy.set_printoptions` from a text such as "precision=3"."""
     name, _, text = kv_str.partition("=")
-    options = np.get_printoptions()
+    options: dict[str, Any] = dict(np.get_printoptions())
     if not text or name not in options:
         raise argparse.ArgumentTypeError(f"'{kv_str}' is not in the form k=v of an option of NumPy")
     kind = type(options[name])
     try:
-        value = text == "True" if kind is bool else kind(text)
+        value: Any = text == "True" if kind is bool else kind(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     np.set_printoptions(**{name: value})

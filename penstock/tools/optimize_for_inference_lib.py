@@ -153,7 +153,7 @@ def fold_batch_norms(input_graph_def: Any) -> Any:
 
 def _foldable(node: Any, nodes: dict[str, Any]) -> _Normalization | None:
     roles = dict(zip(INPUT_ORDER[node.op], node.input, strict=False))
-    if node.attr["is_training"].b:
+    if _normalizes_by_batch(node):
         logging.warning("'%s' normalizes by its batch: it is not folded.", node.name)
         return None
     convolution = node_from_map(nodes, roles.pop("conv_op"))
@@ -189,6 +189,12 @@ def _foldable(node: Any, nodes: dict[str, Any]) -> _Normalization | None:
     return found
 
 
+def _normalizes_by_batch(node: Any) -> bool:
+    if node.op == "BatchNormWithGlobalNormalization":
+        return False
+    return "is_training" not in node.attr or bool(node.attr["is_training"].b)
+
+
 def _channels(convolution: Any, weights: np.ndarray) -> int:
     if convolution.op == "Conv2D":
         return int(weights.shape[3])
@@ -204,7 +210,9 @@ def _folded(found: _Normalization) -> list[Any]:
         scale = scale * found.value("gamma_op")
     offset = found.value("beta_op") - mean * scale
     per_filter = scale if convolution.op == "Conv2D" else scale.reshape(weights.shape[2:])
-    scaled = _constant(found.constants["weights"].name, (weights * per_filter).astype(weights.dtype))
+    scaled = _constant(
+        found.constants["weights"].name, (weights * per_filter).astype(weights.dtype)
+    )
     shift = _constant(f"{convolution.name}_bn_offset", offset.astype(mean.dtype))
     bias = NodeDef(name=node.name, op="BiasAdd", input=[convolution.name, shift.name])
     bias.attr["T"].CopyFrom(convolution.attr["T"])

@@ -228,7 +228,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = create_parser().parse_args(sys.argv[1:] if arguments is None else arguments)
     try:
         options.func(options)
-    except (AttributeError, KeyError, OSError, RuntimeError, ValueError, tf.errors.OpError) as error:
+    except (
+        AttributeError,
+        KeyError,
+        OSError,
+        RuntimeError,
+        ValueError,
+        tf.errors.OpError,
+    ) as error:
         print(f"saved_model_cli: {error}", file=sys.stderr)
         return 1
     return 0

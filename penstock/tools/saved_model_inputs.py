@@ -69,7 +69,9 @@ def _example(features: dict[str, Any]) -> bytes:
     message = Example()
     for name, values in features.items():
         if not isinstance(values, list):
-            raise ValueError(f'feature value must be a list, but {name}: "{values}" is {type(values)}')
+            raise ValueError(
+                f'feature value must be a list, but {name}: "{values}" is {type(values)}'
+            )
         feature = message.features.feature[name]
         first = values[0]
         if isinstance(first, float):
@@ -160,7 +162,8 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
 _FUNCTIONS = frozenset(
     "arange array asarray bool_ concatenate exp eye full float16 float32 float64 identity int8 "
     "int16 int32 int64 linspace log ones random.normal random.rand random.randint random.randn "
-    "random.uniform reshape repeat sqrt stack tile transpose uint8 uint16 uint32 uint64 zeros".split()
+    "random.uniform reshape repeat sqrt stack tile transpose uint8 uint16 uint32 uint64 "
+    "zeros".split()
 )
 _METHODS = frozenset(["astype", "reshape", "transpose"])
 

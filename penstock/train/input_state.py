@@ -31,6 +31,4 @@ def input_saveables(graph: Graph | None = None) -> list[SaveableObject]:
     graph = graph or get_default_graph()
     kinds = dict.fromkeys(_QUEUES, queue_saveable) | dict.fromkeys(_READERS, reader_saveable)
     with graph.as_default():
-        return [
-            kinds[op.type](op.outputs[0]) for op in graph.get_operations() if op.type in kinds
-        ]
+        return [kinds[op.type](op.outputs[0]) for op in graph.get_operations() if op.type in kinds]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from google.protobuf import text_format
@@ -218,6 +219,15 @@ def export_scoped_meta_graph(
 # Importing ------------------------------------------------------------------------------------
 
 
+@contextmanager
+def naming_file(filename: Any) -> Iterator[None]:
+    """Adds the file's name to errors about the graph in it."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{error} (in {os.fspath(filename)})") from error
+
+
 def read_meta_graph_file(filename: Any) -> Any:
     """The MetaGraphDef in a file, binary or text; IOError if there is none."""
     if not file_io.file_exists(filename):
@@ -270,9 +280,19 @@ def import_scoped_meta_graph_with_return_elements(
     return_elements: Any = None,
 ) -> tuple[dict[str, Any], Any]:
     """As `import_scoped_meta_graph`, and returns named nodes and tensors too."""
+    if not isinstance(meta_graph_or_file, MetaGraphDef):
+        with naming_file(meta_graph_or_file):
+            return import_scoped_meta_graph_with_return_elements(
+                read_meta_graph_file(meta_graph_or_file),
+                clear_devices,
+                graph,
+                import_scope,
+                input_map,
+                unbound_inputs_col_name,
+                restore_collections_predicate,
+                return_elements,
+            )
     message = meta_graph_or_file
-    if not isinstance(message, MetaGraphDef):
-        message = read_meta_graph_file(message)
     _check_unbound_inputs(message, unbound_inputs_col_name, input_map)
     graph = graph or get_default_graph()
     with graph.as_default():

@@ -141,7 +141,9 @@ class ResourceVariableSaveable(SaveableObject):
 class HandleSaveable(SaveableObject):
     """What is behind a handle, where one op tells its state and another one sets it."""
 
-    def __init__(self, handle: Tensor, name: str, tell: Callable[..., Any], put: Callable[..., Any]):
+    def __init__(
+        self, handle: Tensor, name: str, tell: Callable[..., Any], put: Callable[..., Any]
+    ):
         self._put = put
         with get_default_graph().colocate_with(handle):
             state = tell(handle, name="state")

@@ -10,6 +10,7 @@ from penstock.proto import MetaGraphDef
 from penstock.train.meta_graph import (
     export_scoped_meta_graph,
     import_scoped_meta_graph_with_return_elements,
+    naming_file,
     read_meta_graph_file,
 )
 from penstock.train.saveables import all_saveable_objects
@@ -44,9 +45,16 @@ def _import_meta_graph_with_return_elements(
     return_elements: Any = None,
     **kwargs: Any,
 ) -> tuple[Saver | None, Any]:
+    if not isinstance(meta_graph_or_file, MetaGraphDef):
+        with naming_file(meta_graph_or_file):
+            return _import_meta_graph_with_return_elements(
+                read_meta_graph_file(meta_graph_or_file),
+                clear_devices,
+                import_scope,
+                return_elements,
+                **kwargs,
+            )
     message = meta_graph_or_file
-    if not isinstance(message, MetaGraphDef):
-        message = read_meta_graph_file(message)
     variables, elements = import_scoped_meta_graph_with_return_elements(
         message,
         clear_devices=clear_devices,

@@ -30,7 +30,7 @@ from penstock.train.checkpoint_state import (  # noqa: F401 - programs look for 
     update_checkpoint_state,
 )
 from penstock.train.global_step import global_step as global_step_of
-from penstock.train.meta_graph import export_scoped_meta_graph
+from penstock.train.meta_graph import add_collection_def, export_scoped_meta_graph
 from penstock.train.restore_shapes import refuse_other_shapes
 from penstock.train.saveables import all_saveable_objects, validate_and_slice_inputs
 from penstock.train.saver_builder import BaseSaverBuilder, BulkSaverBuilder
@@ -372,6 +372,10 @@ class Saver:
     def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
         """A saver with the nodes that a SaverDef message names."""
         return Saver(saver_def=saver_def, name=import_scope)
+
+    @staticmethod
+    def _add_collection_def(meta_graph_def: Any, key: Any, export_scope: str | None = None) -> None:
+        add_collection_def(meta_graph_def, key, export_scope=export_scope)
 
     def export_meta_graph(
         self,

@@ -26,7 +26,7 @@ def test_paths_can_be_imported(path):
     importlib.import_module(f"penstock.{path}")
 
 
-def test_a_debugger_can_be_imported_but_not_started():
+def test_a_debugger_of_the_network_says_what_to_use_instead():
     from penstock.python import debug
 
     import penstock as tf
@@ -34,8 +34,8 @@ def test_a_debugger_can_be_imported_but_not_started():
     assert debug.has_inf_or_nan(None, np.array([1.0, np.nan]))
     assert not debug.has_inf_or_nan(None, np.array([1.0]))
     assert not debug.has_inf_or_nan(None, np.array([b"inf"]))
-    with tf.Session() as session, pytest.raises(RuntimeError, match="add_check_numerics_ops"):
-        debug.LocalCLIDebugWrapperSession(session)
+    with tf.Session() as session, pytest.raises(RuntimeError, match="penstock debug"):
+        debug.TensorBoardDebugWrapperSession(session, "localhost:6064")
 
 
 def test_types_registered_as_tensors():

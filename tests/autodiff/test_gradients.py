@@ -131,7 +131,7 @@ def test_gated_gradients_come_together(session):
 def test_pass_through_and_recomputed_gradients():
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.constant([1.0, -2.0])
-        weight = tf.Variable(3.0)
+        weight = tf.Variable(3.0, use_resource=True)
         session.run(tf.global_variables_initializer())
         (passed,) = tf.gradients(tf.grad_pass_through(tf.sign)(x), x)
         assert session.run(passed).tolist() == [1.0, 1.0]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from penstock import dtypes
+from penstock import dtypes, errors
 from penstock.checkpoint.bundle_reader import BundleReader
 from penstock.checkpoint.bundle_writer import BundleWriter
 from penstock.checkpoint.reader import open_checkpoint
@@ -155,3 +155,10 @@ def test_reads_objects_of_1_15() -> None:
     assert _equal(reader.read(weights), values.number("float32", (3, 2)))
     assert reader.read("inner/scale/.ATTRIBUTES/VARIABLE_VALUE") == 1.5
     assert "_CHECKPOINTABLE_OBJECT_GRAPH" in reader
+
+
+def test_v1_has_a_limit(tmp_path: Path) -> None:
+    writer = SliceFileWriter(str(tmp_path / "x"))
+    large = np.broadcast_to(np.array(False), (2, 1024, 1024, 1024))
+    with pytest.raises(errors.InvalidArgumentError, match="Tensor slice is too large to serialize"):
+        writer.add("v", large.shape, TensorSlice.whole(4), large, dtypes.bool)

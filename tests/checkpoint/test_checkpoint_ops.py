@@ -167,3 +167,22 @@ def test_merging_refuses_a_name_that_two_have(session: tf.Session, tmp_path: Pat
     )
     with pytest.raises(tf.errors.InvalidArgumentError, match="Duplicate tensor keyed by a"):
         session.run(merge)
+
+
+def test_a_matrix_from_a_path_in_a_list(session: tf.Session, tmp_path: Path) -> None:
+    _save(session, tmp_path / "x", a=np.float32([[1, 2], [3, 4]]))
+
+    def load(paths: list[str]) -> Any:
+        return raw_ops.LoadAndRemapMatrix(
+            ckpt_path=paths,
+            old_tensor_name="a",
+            row_remapping=[1, 0],
+            col_remapping=[],
+            initializing_values=[],
+            num_rows=2,
+            num_cols=2,
+        )
+
+    assert session.run(load([str(tmp_path / "x")])).tolist() == [[3, 4], [1, 2]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="exactly one element"):
+        session.run(load([str(tmp_path / "x")] * 2))

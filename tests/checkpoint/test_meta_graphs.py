@@ -107,12 +107,15 @@ def test_unbound_inputs_must_be_given() -> None:
     with tf.name_scope("inside"):
         tf.square(x, name="y")
     message = tf.train.export_meta_graph(export_scope="inside")
-    with tf.Graph().as_default(), tf.Session() as session:
+    with tf.Graph().as_default():
         with pytest.raises(ValueError, match="unbound inputs: .*unbound_inputs_x"):
             tf.train.import_meta_graph(message)
-        mine = tf.constant([3.0], name="mine")
+        with pytest.raises(ValueError, match="_output_shapes attribute inconsistent"):
+            tf.train.import_meta_graph(message, input_map={"$unbound_inputs_x": tf.constant([3.0])})
+    with tf.Graph().as_default(), tf.Session() as session:
+        mine = tf.constant([3.0, 4.0], name="mine")
         tf.train.import_meta_graph(message, input_map={"$unbound_inputs_x": mine})
-        np.testing.assert_array_equal(session.run("y:0"), [9.0])
+        np.testing.assert_array_equal(session.run("y:0"), [9.0, 16.0])
 
 
 def test_variables_of_a_partitioned_one(tmp_path: Path) -> None:

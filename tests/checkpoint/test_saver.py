@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.testing.checkpointed_table import CheckpointedOp
 
 DATA = Path(__file__).with_name("data")
 
@@ -280,3 +281,34 @@ def test_reader() -> None:
         reader.get_tensor("nothing")
     with pytest.raises(tf.errors.NotFoundError, match="Failed to find any matching files"):
         tf.train.NewCheckpointReader("nowhere")
+
+
+def test_a_table_comes_back(tmp_path: Path) -> None:
+    table = CheckpointedOp("table")
+    saver = tf.train.Saver()
+    with tf.Session() as session:
+        session.run(table.insert(["a", "b"], [1.0, 2.0]))
+        path = saver.save(session, str(tmp_path / "model"))
+        session.run(table.insert(["a", "c"], [7.0, 7.0]))
+        saver.restore(session, path)
+        found = dict(zip(*session.run([table.keys(), table.values()]), strict=True))
+        assert found == {b"a": 1.0, b"b": 2.0}
+        assert session.run(table.lookup(["b", "c"], -1.0)).tolist() == [2.0, -1.0]
+
+
+def test_the_graph_is_written_before_the_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tf.Variable(1.0)
+    saver = tf.train.Saver()
+    with _initialized() as session:
+        first = saver.save(session, str(tmp_path / "model"), global_step=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(saver, "export_meta_graph", _fail)
+            with pytest.raises(RuntimeError, match="no graph today"):
+                saver.save(session, str(tmp_path / "model"), global_step=2)
+        assert tf.train.latest_checkpoint(str(tmp_path)) == first
+
+
+def _fail(*args: Any, **kwargs: Any) -> None:
+    raise RuntimeError("no graph today")

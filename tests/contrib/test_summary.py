@@ -80,7 +80,7 @@ def test_writing_before_initialization_is_an_error(tmp_path: Any) -> None:
     writer = summary.create_file_writer(str(tmp_path))
     with writer.as_default(), summary.always_record_summaries(), tf.Session() as session:
         write = summary.scalar("loss", 1.0, step=tf.constant(3, tf.int64))
-        with pytest.raises(tf.errors.FailedPreconditionError, match="is not initialized"):
+        with pytest.raises(tf.errors.NotFoundError, match="the summary writer is not open"):
             session.run(write)
         session.run([writer.init()])
         session.run(write)

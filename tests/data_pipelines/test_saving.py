@@ -11,8 +11,8 @@ from penstock.ops.datasets.iterators import DeserializeIterator, SerializeIterat
 from tests.data_pipelines.pipelines import PIPELINES, write_files
 from tests.data_pipelines.running import plain
 
-# Python generators have no place that could be saved, datasets of other kinds of failures no rest.
-_NOT_SAVED = ("generator", "generator_of_wrong_shapes", "feature_batches")
+# Their random order is of no seed: a dataset made anew has another one.
+_NOT_SAVED = ("feature_batches",)
 _FAILING = (
     *("no_files", "sharded_wrongly", "batch_of_nothing", "shuffled_without_a_buffer"),
     *("text_lines_of_a_missing_file", "fixed_length_records_that_do_not_fit"),
@@ -34,7 +34,7 @@ def _some(sess, element, limit):
 
 
 @pytest.mark.parametrize("name", SAVED)
-@pytest.mark.parametrize("taken", [0, 2, 5])
+@pytest.mark.parametrize("taken", [0, 1, 2, 3, 5, 8])
 def test_restored_pipeline_goes_on(name, taken, tmp_path):
     write_files(tf, tmp_path)
     with tf.Graph().as_default():

@@ -29,7 +29,7 @@ def record(name: str, session: tf.Session, fetches: list[str], feeds: dict[str, 
     values = session.run(fetches, feeds)
     OUTPUTS[name] = {
         "feeds": {key: np.asarray(value).tolist() for key, value in feeds.items()},
-        "fetches": {key: as_json(value) for key, value in zip(fetches, values)},
+        "fetches": {key: as_json(value) for key, value in zip(fetches, values)},  # noqa: B905,
     }
 
 
@@ -127,7 +127,10 @@ def saved_model() -> None:
             )
             table = tf.lookup.StaticVocabularyTable(
                 tf.lookup.TextFileInitializer(
-                    vocabulary, tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64,
+                    vocabulary,
+                    tf.string,
+                    tf.lookup.TextFileIndex.WHOLE_LINE,
+                    tf.int64,
                     tf.lookup.TextFileIndex.LINE_NUMBER,
                 ),
                 num_oov_buckets=1,

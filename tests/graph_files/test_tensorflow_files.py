@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 
 import penstock as tf
-from google.protobuf import text_format
 
 DATA = Path(__file__).parent / "data"
 OUTPUTS = json.loads((DATA / "outputs.json").read_text())
@@ -125,6 +125,6 @@ def test_predictor():
 
 
 def test_unknown_tags():
-    with tf.Graph().as_default(), tf.Session() as session:
-        with pytest.raises(RuntimeError, match="could not be found in SavedModel"):
-            tf.saved_model.loader.load(session, ["train"], str(DATA / "saved_model"))
+    refused = pytest.raises(RuntimeError, match="could not be found in SavedModel")
+    with tf.Graph().as_default(), tf.Session() as session, refused:
+        tf.saved_model.loader.load(session, ["train"], str(DATA / "saved_model"))

@@ -101,6 +101,15 @@ TESTED_ELSEWHERE: dict[str, str] = {
     ),
     # Pixels are compared, not the bytes of the file format; TensorFlow lost the old kernel.
     **dict.fromkeys(("AudioSummary", "ImageSummary"), "tests/summary/test_summaries.py"),
+    **dict.fromkeys(
+        (
+            *("SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter"),
+            *("CloseSummaryWriter", "WriteSummary", "WriteRawProtoSummary", "WriteScalarSummary"),
+            *("WriteHistogramSummary", "WriteImageSummary", "WriteAudioSummary"),
+            *("WriteGraphSummary", "ImportEvent"),
+        ),
+        "tests/summary/test_op_writers.py",
+    ),
     # What they do is to wait for each other, and handles can't be compared.
     **dict.fromkeys(
         [

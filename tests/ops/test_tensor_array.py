@@ -47,7 +47,7 @@ class TestAccess:
         assert session.run(written.stack()).tolist() == [[1, 2], [3, 4], [5, 6]]
         assert session.run(written.gather([2, 0])).tolist() == [[5, 6], [1, 2]]
         assert session.run(written.concat()).tolist() == [1, 2, 3, 4, 5, 6]
-        assert written.stack().shape.as_list() == [3, 2]
+        assert written.stack().shape.as_list() == [None, 2]
         assert written.concat().shape.as_list() == [6]
 
     def test_split(self, session):

@@ -339,7 +339,7 @@ def _placeholder():
         (
             lambda: tf.Variable([1.0, 2.0], use_resource=True).assign([1.0]),
             ValueError,
-            "Shape mismatch",
+            "are incompatible",
         ),
         (
             lambda: tf.Variable([1.0, 2.0], shape=[3], use_resource=True),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -12,18 +14,15 @@ import pytest
 import penstock as tf
 
 
-def _open_files() -> set[str]:
-    """What the descriptors of this process lead to, where the system tells."""
+def _open_files() -> Counter[str]:
+    """What the descriptors of this process lead to, if the system tells."""
     folder = "/proc/self/fd"
-    if not os.path.isdir(folder):
-        return set()
-    found = set()
-    for number in os.listdir(folder):
-        try:
-            found.add(os.readlink(f"{folder}/{number}"))
-        except OSError:
-            continue  # the descriptor of the listing itself
-    return {path for path in found if path.startswith("/") and os.path.isfile(path)}
+    found: Counter[str] = Counter()
+    if os.path.isdir(folder):
+        for number in os.listdir(folder):
+            with contextlib.suppress(OSError):  # the descriptor of the listing itself
+                found[os.readlink(f"{folder}/{number}")] += 1
+    return found
 
 
 @pytest.fixture(autouse=True)

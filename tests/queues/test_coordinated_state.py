@@ -236,6 +236,20 @@ def test_map_staging_area(ordered: bool) -> None:
 # Tensors that stay in a session ---------------------------------------------------------------
 
 
+def test_parts_of_a_staged_element_are_named_in_order() -> None:
+    area = tf.contrib.staging.MapStagingArea([tf.int32, tf.int32, tf.int32], shapes=[[], [], []])
+    key = tf.constant(1, tf.int64)
+    ten, twenty, thirty = (tf.constant(value) for value in (10, 20, 30))
+    put = area.put(key, [ten, twenty], [0, 2]), area.put(key, [thirty], [1])
+    with tf.Session() as sess:
+        sess.run(put)
+        for indices in ([2, 0], [1, 1]):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="not strictly ordered"):
+                sess.run(area.get(key, indices))
+        assert sess.run(area.get(key, [0, 2]))[1] == [10, 20]
+        assert sess.run(area.get(key, [1]))[1] == [30]
+
+
 def test_session_handles() -> None:
     """GetSessionHandle, GetSessionHandleV2, GetSessionTensor, DeleteSessionTensor."""
     c = tf.multiply(tf.constant(10), tf.constant(5))
@@ -255,6 +269,15 @@ def test_session_handles() -> None:
         handle.delete()
         with pytest.raises(TypeError, match="already been deleted"):
             handle.eval()
+
+
+def test_a_handle_is_fed_as_what_it_stands_for() -> None:
+    number, real = tf.constant(6), tf.constant(7.0)
+    with tf.Session() as sess:
+        handle = sess.run(tf.get_session_handle(number))
+        assert sess.run(number * 2, {number: handle}) == 12
+        with pytest.raises(tf.errors.InvalidArgumentError, match="float32 but int32 is provided"):
+            sess.run(real * 2.0, {real: handle})
 
 
 def test_a_dropped_handle_frees_its_tensor() -> None:

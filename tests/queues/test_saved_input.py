@@ -75,7 +75,7 @@ def test_what_waits_at_a_queue_is_saved_with_it(tmp_path: Path) -> None:
 
 
 def test_a_closed_queue_stays_closed_and_others_refuse_its_state() -> None:
-    queue, fill, take = _filled("fifo")
+    queue, fill, _ = _filled("fifo")
     shuffled = tf.RandomShuffleQueue(12, 2, [tf.int64, tf.string], [[], []])
     state = QueueState(queue.queue_ref, name="state")
     given = tf.placeholder(tf.string, [])

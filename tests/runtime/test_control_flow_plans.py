@@ -11,7 +11,7 @@ import pytest
 
 import penstock as tf
 from penstock.passes.pipeline import PassOptions
-from penstock.runtime.local import CompiledStep
+from penstock.runtime.compiled import CompiledStep
 
 
 class RandomControlFlow:
@@ -195,7 +195,7 @@ def test_a_counter_that_is_needed_as_a_tensor_stays_one():
         _, total, last = tf.while_loop(
             lambda i, total, last: i < tf.size(numbers),
             lambda i, total, last: (i + 1, total + numbers[i], tf.stack([i, i])),
-            [0, 0.0, tf.constant([0, 0])],
+            (0, 0.0, tf.constant([0, 0])),
             maximum_iterations=3,
         )
         ours, theirs = _both_ways([total, last])

@@ -180,3 +180,13 @@ def test_references_go_through_loops(session):
     left = raw.RefExit(data=switched.output_false)
     assert session.run(left) == 64.0
     assert session.run(variable) == 64.0
+
+
+def test_a_reference_is_selected(session):
+    """RefSelect passes one of several variables on: an assignment behind it changes that one."""
+    variables = [tf.Variable(float(i)) for i in range(2)]
+    session.run(tf.global_variables_initializer())
+    index = tf.placeholder(tf.int32, [])
+    chosen = raw.RefSelect(index=index, inputs=[v._ref() for v in variables])
+    session.run(tf.assign_add(chosen, 10.0), {index: 1})
+    assert session.run(variables) == [0.0, 11.0]

@@ -35,14 +35,16 @@ def executor_session(graph):
 
 
 class RandomGraph:
-    def __init__(self, seed, size=40):
+    def __init__(self, seed, size=40, only_resources=False):
         self.rng = random.Random(seed)
         self.graph = tf.Graph()
         with self.graph.as_default():
             self.inputs = [tf.placeholder(tf.float32, [2, None], name=f"in{i}") for i in range(2)]
             self.variables = [
                 tf.Variable(
-                    np.full(SHAPE, i + 1.0, np.float32), name=f"v{i}", use_resource=i % 2 == 1
+                    np.full(SHAPE, i + 1.0, np.float32),
+                    name=f"v{i}",
+                    use_resource=only_resources or i % 2 == 1,
                 )
                 for i in range(3)
             ]

@@ -151,13 +151,14 @@ def test_writers_of_one_session_share_a_file(tmp_path: Path) -> None:
             writer.flush()
         elsewhere = tf.summary.FileWriter(str(tmp_path), filename_suffix=".other", session=other)
         elsewhere.close()
-        events = list(tf.train.summary_iterator(str(_files(tmp_path)[0])))
+        other_file, shared_file = _files(tmp_path)
+        assert (other_file.suffix, shared_file.suffix) == (".other", ".v2")
+        events = list(tf.train.summary_iterator(str(shared_file)))
         assert [event.WhichOneof("what") for event in events] == [
             "file_version",
             "summary",
             "summary",
         ]
-        assert len(_files(tmp_path)) == 2
 
 
 def test_a_deleted_file_is_followed_by_a_new_one(tmp_path: Path) -> None:
@@ -194,12 +195,26 @@ def test_files_for_plugins(tmp_path: Path) -> None:
     assert (tmp_path / "plugins" / "notes" / "a.txt").read_text() == "hello"
 
 
+def test_reading_goes_on_when_the_file_has_grown(tmp_path: Path) -> None:
+    with tf.summary.FileWriter(str(tmp_path)) as writer:
+        writer.add_summary(_summary("a", 1.0), 1)
+        writer.flush()
+        events = tf.train.summary_iterator(str(_files(tmp_path)[0]))
+        assert [event.step for event in events] == [0, 1]
+        writer.add_summary(_summary("a", 2.0), 2)
+        writer.flush()
+        assert [event.step for event in events] == [2]
+    missing = tf.train.summary_iterator(str(tmp_path / "missing"))
+    with pytest.raises(tf.errors.NotFoundError, match="missing"):
+        next(missing)
+
+
 def test_damage_is_noticed_or_harmless(tmp_path: Path) -> None:
     with tf.summary.FileWriter(str(tmp_path)) as writer:
         for step in range(3):
             writer.add_summary(_summary("a", step), step)
     (file,) = _files(tmp_path)
-    original, expected = file.read_bytes(), _events(tmp_path)
+    original, expected, name = file.read_bytes(), _events(tmp_path), re.escape(file.name)
     for position in range(len(original)):
         file.write_bytes(original[:position])
         found = _events(tmp_path)
@@ -208,5 +223,5 @@ def test_damage_is_noticed_or_harmless(tmp_path: Path) -> None:
         flipped = bytearray(original)
         flipped[position] ^= 1 << position % 8
         file.write_bytes(flipped)
-        with pytest.raises(tf.errors.DataLossError, match=re.escape(file.name)):
+        with pytest.raises(tf.errors.DataLossError, match=rf"record at \d+ .*{name}"):
             _events(tmp_path)

@@ -112,3 +112,15 @@ assert theirs.summary.value[0].simple_value == 2.0
 assert tf.Event.FromString(theirs.SerializeToString()) == ours
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_the_example_of_the_documentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "tensorboard.md").read_text(encoding="utf-8")
+    program = text.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    with tf.Graph().as_default():
+        exec(program, {})
+    (file,) = (tmp_path / "logs" / "first").iterdir()
+    kinds = [event.WhichOneof("what") for event in tf.train.summary_iterator(str(file))]
+    assert kinds.count("summary") == 100
+    assert {"graph_def", "tagged_run_metadata"} <= set(kinds)

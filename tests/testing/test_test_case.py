@@ -229,6 +229,8 @@ class AssertionTest(tf.test.TestCase):
         self.assertProtoEquals(proto.AttrValue(f=1.0 + 1e-7), value)
         with self.assertRaises(AssertionError):
             self.assertProtoEquals(proto.AttrValue(f=1.1), value)
+        floats = proto.AttrValue.ListValue(f=[1.0, 2.0])
+        self.assertProtoEquals("list { f: 1.0000001 f: 2.0000001 }", proto.AttrValue(list=floats))
         with self.fails("Can't compare protos"):
             self.assertProtoEquals(node, value)
         with tf.Graph().as_default() as graph:

@@ -55,7 +55,7 @@ def write(folder: str) -> None:
         with tf.Graph().as_default(), tf.Session() as session:
             words = tf.placeholder(tf.string, [None], name="words")
             table = tf.contrib.lookup.index_table_from_file(vocabulary, num_oov_buckets=1)
-            rows = tf.get_variable("rows", initializer=tf.eye(4))
+            rows = tf.get_variable("rows", initializer=np.eye(4, dtype=np.float32))
             found = tf.gather(rows, table.lookup(words), name="found")
             session.run([tf.global_variables_initializer(), tf.tables_initializer()])
             arguments = {
@@ -89,7 +89,9 @@ def _meta_graph(tf: Any, folder: str) -> str:
 
 def _saved_model(tf: Any, folder: str) -> str:
     with tf.Graph().as_default(), tf.Session() as session:
-        message = tf.saved_model.loader.load(session, ["serve"], os.path.join(folder, "saved_model"))
+        message = tf.saved_model.loader.load(
+            session, ["serve"], os.path.join(folder, "saved_model")
+        )
         signature = message.signature_def["serving_default"]
         y = session.run(signature.outputs["y"].name, {signature.inputs["x"].name: X})
         np.testing.assert_allclose(y, EXPECTED, rtol=1e-6)

@@ -18,6 +18,7 @@ from penstock.data import (
 )
 from penstock.data.dataset import DatasetV2, UnaryDataset, flat_structure
 from penstock.data.experimental import (
+    CheckpointInputPipelineHook,
     Counter,
     CsvDataset,
     Optional,
@@ -57,6 +58,7 @@ from penstock.shapes import TensorShape
 
 __all__ = [
     "AUTOTUNE",
+    "CheckpointInputPipelineHook",
     "Counter",
     "CsvDataset",
     "Dataset",

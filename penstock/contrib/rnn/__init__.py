@@ -8,11 +8,17 @@ from penstock.contrib.rnn.block_cells import (
     LSTMBlockFusedCell,
     LSTMBlockWrapper,
 )
+from penstock.contrib.rnn.compiled import CompiledWrapper
 from penstock.contrib.rnn.convolutional_cells import (
     Conv1DLSTMCell,
     Conv2DLSTMCell,
     Conv3DLSTMCell,
     ConvLSTMCell,
+)
+from penstock.contrib.rnn.frequency_cells import (
+    BidirectionalGridLSTMCell,
+    GridLSTMCell,
+    TimeFreqLSTMCell,
 )
 from penstock.contrib.rnn.fused import FusedRNNCell, FusedRNNCellAdaptor, TimeReversedFusedRNN
 from penstock.contrib.rnn.gated_cells import (
@@ -22,10 +28,15 @@ from penstock.contrib.rnn.gated_cells import (
     SRUCell,
     UGRNNCell,
 )
+from penstock.contrib.rnn.grouped_cells import GLSTMCell
+from penstock.contrib.rnn.independent_cells import IndRNNCell, IndyGRUCell, IndyLSTMCell
+from penstock.contrib.rnn.minimal_cells import CFNCell, MinimalRNNCell
 from penstock.contrib.rnn.normalized_cells import (
     CoupledInputForgetGateLSTMCell,
     LayerNormBasicLSTMCell,
 )
+from penstock.contrib.rnn.peephole_cells import LayerNormLSTMCell, WeightNormLSTMCell
+from penstock.contrib.rnn.phased_cells import PhasedLSTMCell
 from penstock.contrib.rnn.projections import (
     EmbeddingWrapper,
     InputProjectionWrapper,
@@ -59,6 +70,9 @@ __all__ = [
     "AttentionCellWrapper",
     "BasicLSTMCell",
     "BasicRNNCell",
+    "BidirectionalGridLSTMCell",
+    "CFNCell",
+    "CompiledWrapper",
     "Conv1DLSTMCell",
     "Conv2DLSTMCell",
     "Conv3DLSTMCell",
@@ -69,10 +83,15 @@ __all__ = [
     "EmbeddingWrapper",
     "FusedRNNCell",
     "FusedRNNCellAdaptor",
+    "GLSTMCell",
     "GRUBlockCell",
     "GRUBlockCellV2",
     "GRUCell",
+    "GridLSTMCell",
     "HighwayWrapper",
+    "IndRNNCell",
+    "IndyGRUCell",
+    "IndyLSTMCell",
     "InputProjectionWrapper",
     "IntersectionRNNCell",
     "LSTMBlockCell",
@@ -81,14 +100,19 @@ __all__ = [
     "LSTMCell",
     "LSTMStateTuple",
     "LayerNormBasicLSTMCell",
+    "LayerNormLSTMCell",
+    "MinimalRNNCell",
     "MultiRNNCell",
     "NASCell",
     "OutputProjectionWrapper",
+    "PhasedLSTMCell",
     "RNNCell",
     "ResidualWrapper",
     "SRUCell",
+    "TimeFreqLSTMCell",
     "TimeReversedFusedRNN",
     "UGRNNCell",
+    "WeightNormLSTMCell",
     "best_effort_input_batch_size",
     "rnn_cell",
     "stack_bidirectional_dynamic_rnn",

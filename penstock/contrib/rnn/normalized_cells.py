@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import dtypes
+from penstock.contrib.rnn.sharded_variables import sharded_matrix
 from penstock.ops.activations import bias_add
 from penstock.ops.clip import clip_by_value
 from penstock.ops.dropout import dropout
@@ -155,16 +156,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
         return normalized(value, scope, self._norm_gain, self._norm_shift, dtype)
 
     def _matrix(self, name: str, shape: list[int], dtype: Any) -> Any:
-        """A variable whose rows are in parts, `name_0`, `name_1` …"""
-        count = self._shards[name]
-        if count > shape[0]:
-            raise ValueError(f"Too many shards: shape={shape}, num_shards={count}")
-        rows = [shape[0] // count + (i < shape[0] % count) for i in range(count)]
-        parts = [
-            get_variable(f"{name}_{i}", [size, *shape[1:]], dtype=dtype)
-            for i, size in enumerate(rows)
-        ]
-        return parts[0] if count == 1 else concat(parts, 0, name=f"{name}/concat")
+        return sharded_matrix(name, shape, dtype, self._shards[name])
 
     def call(self, inputs: Any, state: Any) -> Any:
         units, dtype = self._num_units, inputs.dtype

@@ -14,6 +14,7 @@ from penstock.data.experimental.grouping import (
     group_by_window,
 )
 from penstock.data.experimental.optional import Optional, OptionalSpec, get_next_as_optional
+from penstock.data.experimental.pipeline_hook import CheckpointInputPipelineHook
 from penstock.data.experimental.sampling import (
     Counter,
     RandomDataset,
@@ -55,6 +56,8 @@ from penstock.data.options import (
 )
 from penstock.ir.sparse_tensor_spec import SparseTensorSpec
 from penstock.ir.tensor_spec import TensorSpec
+from penstock.ir.type_spec import TypeSpec
+from penstock.ops.tensor_array_spec import TensorArraySpec
 
 __all__ = [
     "AUTOTUNE",
@@ -62,6 +65,7 @@ __all__ = [
     "INFINITE_CARDINALITY",
     "UNKNOWN",
     "UNKNOWN_CARDINALITY",
+    "CheckpointInputPipelineHook",
     "Counter",
     "CsvDataset",
     "DatasetSpec",
@@ -77,7 +81,9 @@ __all__ = [
     "SparseTensorSpec",
     "SparseTensorStructure",
     "StatsOptions",
+    "Structure",
     "TFRecordWriter",
+    "TensorArrayStructure",
     "TensorSpec",
     "TensorStructure",
     "ThreadingOptions",
@@ -116,6 +122,7 @@ __all__ = [
 
 DatasetStructure = DatasetSpec
 OptionalStructure = OptionalSpec
+Structure = TypeSpec
 INFINITE = INFINITE_CARDINALITY
 UNKNOWN = UNKNOWN_CARDINALITY
 
@@ -128,3 +135,10 @@ def TensorStructure(dtype: object, shape: object) -> TensorSpec:
 def SparseTensorStructure(dtype: object, shape: object) -> SparseTensorSpec:
     """The spec of a sparse tensor, its type first."""
     return SparseTensorSpec(shape, dtype)
+
+
+def TensorArrayStructure(
+    dtype: object, element_shape: object, dynamic_size: bool, infer_shape: bool
+) -> TensorArraySpec:
+    """The spec of an array of tensors, its type first."""
+    return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)

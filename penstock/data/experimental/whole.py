@@ -7,14 +7,14 @@ from typing import Any
 from penstock import dtypes
 from penstock.data import structure
 from penstock.data.dataset import DatasetV2
+from penstock.data.iterator_saveable import IteratorSaveable
 from penstock.data.readers import optional
 from penstock.ir.convert import convert_to_tensor
-from penstock.ir.defaults import get_default_graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
 from penstock.ops.datasets import iterators as nodes
-from penstock.train.saveables import SaveableObject, SaveSpec
+from penstock.train.saveables import SaveableObject
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
@@ -59,20 +59,6 @@ class TFRecordWriter:
         return op
 
 
-class _IteratorSaveable(SaveableObject):
-    """The place of an iterator, for a `tf.train.Saver`."""
-
-    def __init__(self, iterator_resource: Tensor):
-        state = nodes.SerializeIterator(iterator_resource)
-        specs = [SaveSpec(state, "", f"{iterator_resource.name}-state")]
-        super().__init__(iterator_resource, specs, iterator_resource.name)
-
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
-        with get_default_graph().colocate_with(self.op):
-            op: Operation = nodes.DeserializeIterator(self.op, restored_tensors[0])
-        return op
-
-
 def make_saveable_from_iterator(iterator: Any) -> SaveableObject:
     """What lets a `tf.train.Saver` save an iterator's place, in the collection SAVEABLE_OBJECTS."""
-    return _IteratorSaveable(iterator._iterator_resource)
+    return IteratorSaveable(iterator._iterator_resource, iterator._iterator_resource.name)

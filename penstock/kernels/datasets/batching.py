@@ -290,16 +290,16 @@ def _sparse_batch(row_shape):
         for array in arrays:
             if array.ndim != len(shape):
                 raise invalid(
-                    f"DenseToSparseBatchDataset input must have rank {len(shape)}, got shape "
-                    f"{brackets(array.shape)}"
+                    f"Input element of shape {brackets(array.shape)} is incompatible with the row "
+                    f"shape {brackets(row_shape)}"
                 )
             for axis, size in enumerate(array.shape):
                 if row_shape[axis] >= 0 and size > row_shape[axis]:
                     raise errors.DataLossError(
                         None,
                         None,
-                        f"Input element had shape {brackets(array.shape)}, which exceeds the row "
-                        f"shape {brackets(row_shape)}",
+                        f"Input element had shape {brackets(array.shape)} that is larger than the "
+                        f"row shape {brackets(row_shape)}",
                     )
                 if row_shape[axis] < 0:
                     shape[axis] = max(shape[axis], size)

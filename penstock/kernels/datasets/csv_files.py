@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.kernels.csv_records import record_reader
+from penstock.kernels.csv_records import fields_reader
+from penstock.kernels.datasets.csv_parsing import CsvFile
 from penstock.kernels.datasets.readers import compression_of, file_names, open_text
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
@@ -11,48 +12,39 @@ from penstock.platform.file_errors import file_errors
 from penstock.state.datasets import Context, Dataset, Elements
 
 
-def _record(file, quotes):
-    """The next record: a line, or more of them if a quoted field goes on."""
-    record = file.readline()
-    while quotes and record.count(b'"') % 2:
-        more = file.readline()
-        if not more:
-            break
-        record += more
-    return record
-
-
 class _CsvRecords(Elements):
-    def __init__(self, names, compression, header, quotes, read):
-        self._names, self._compression = names, compression
-        self._header, self._quotes, self._read = header, quotes, read
+    """The records of one file after the other; a record that is wrong fails alone."""
+
+    def __init__(self, names, compression, header, form, columns, read):
+        self._names, self._compression, self._header = names, compression, header
+        self._form, self._columns, self._read = form, columns, read
         self._number = 0
         self._count = 0
         self._file = None
 
     def next(self):
         while self._number < len(self._names):
-            record = self._next_record()
-            if record:
+            with file_errors(self._names[self._number]):
+                if self._file is None:
+                    self._open()
+                found = self._file.read()
+            if found is not None:
                 self._count += 1
-                return self._read(record.removesuffix(b"\n").removesuffix(b"\r"))
+                return self._read(self._columns.chosen(*found))
             self._file.close()
             self._file = None
             self._number += 1
         return None
 
-    def _next_record(self):
+    def _open(self):
         name = self._names[self._number]
-        with file_errors(name):
-            if self._file is None:
-                self._open(name)
-            return _record(self._file, self._quotes)
-
-    def _open(self, name):
-        self._file = open_text(name, self._compression)
+        self._file = CsvFile(open_text(name, self._compression), *self._form)
         self._count = 0
-        if self._header and not _record(self._file, self._quotes):
-            raise invalid(f"Can't read header of empty file {name}")
+        if self._header and self._file.read() is None:
+            self._file.close()
+            self._file = None
+            self._number += 1
+            raise invalid(f"Can't read header of file {name}")
 
     def save(self):
         return [self._number, None if self._file is None else self._count]
@@ -60,14 +52,32 @@ class _CsvRecords(Elements):
     def restore(self, state):
         self._number, count = state
         if count is not None:
-            self._open(self._names[self._number])
+            self._open()
             for _ in range(count):
-                _record(self._file, self._quotes)
+                self._file.read()
             self._count = count
 
     def close(self):
         if self._file is not None:
             self._file.close()
+
+
+class _Columns:
+    """Which fields of a record are wanted, in order; all of them if none are named."""
+
+    def __init__(self, wanted, count):
+        self._wanted, self._count = wanted, count
+
+    def chosen(self, fields, problem):
+        if problem is not None:
+            raise invalid(problem)
+        if self._wanted:
+            fields = [fields[place] for place in self._wanted if place < len(fields)]
+        elif len(fields) > self._count:
+            raise invalid(f"Expect {self._count} fields but have more in record")
+        if len(fields) != self._count:
+            raise invalid(f"Expect {self._count} fields but have {len(fields)} in record")
+        return fields
 
 
 class _CsvDataset(Dataset):
@@ -87,12 +97,17 @@ def _(node):
     types = node.attrs["output_types"]
 
     def run(names, compression, buffer, header, delimiter, quotes, na_value, columns, *defaults):
-        if int(buffer) < 0:
+        if int(buffer) <= 0:
             raise invalid("buffer_size should be positive")
-        quotes, chosen = bool(quotes), to_array(columns).tolist()
-        read = record_reader(types, defaults, delimiter.item(), quotes, na_value.item(), chosen)
+        if len(delimiter.item()) != 1:
+            raise invalid("field_delim should be only 1 char")
         return _CsvDataset(
-            file_names(names), compression_of(compression), bool(header), quotes, read
+            file_names(names),
+            compression_of(compression),
+            bool(header),
+            (delimiter.item(), bool(quotes)),
+            _Columns(to_array(columns).tolist(), len(types)),
+            fields_reader(types, defaults, na_value.item()),
         )
 
     return run

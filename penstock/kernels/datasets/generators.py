@@ -11,18 +11,24 @@ from penstock.state.datasets import Context, Dataset, Elements
 
 
 class _Generated(Elements):
+    """What a generator gives. Its place is the number of elements: to go there again, it is begun
+    again, and so many elements are passed over.
+    """
+
     def __init__(self, functions, captured, context):
         self._begin, self._give, self._end = functions
         self._begin_args, self._give_args, self._end_args = captured
         self._call = context.call
         self._state = None
         self._over = False
+        self._taken = 0
 
     def next(self):
         if self._over:
             return None
         if self._state is None:
             self._state = tuple(self._call(self._begin, self._begin_args))
+        self._taken += 1
         try:
             return tuple(self._call(self._give, self._state + self._give_args))
         except errors.OutOfRangeError:
@@ -35,9 +41,16 @@ class _Generated(Elements):
             self._call(self._end, self._state + self._end_args)
 
     def save(self):
-        raise errors.FailedPreconditionError(
-            None, None, "the state of a Python generator can't be saved"
-        )
+        return [self._taken, self._over]
+
+    def restore(self, state):
+        taken, over = state
+        for _ in range(taken):
+            with suppress(errors.OpError):
+                self.next()
+        if over:
+            self._finish()
+            self._over = True
 
     def close(self):
         self._finish()

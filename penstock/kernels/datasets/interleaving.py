@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.kernels.datasets.mapping import function_of
+from penstock.kernels.datasets.parallel_interleaving import ParallelInterleaved
 from penstock.kernels.kernel_threads import processors
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
@@ -91,7 +92,6 @@ _SETTINGS = {
 }
 
 
-# The parallel kinds give the same elements in the same order; they are read one after the other.
 @kernel(*_SETTINGS, devices=HOST)
 def _(node, env):
     function, settings = function_of(node, env), _SETTINGS[node.type]
@@ -109,15 +109,34 @@ def _(node, env):
             _check_calls(given[2], cycle)
         elif node.type == "ParallelInterleaveDatasetV4":
             _check_calls(given[4], cycle)
-        return DerivedDataset(
-            source,
-            lambda elements, context: _Interleaved(
-                elements, function, captured, context, cycle, block
-            ),
-            functions=[function],
-        )
+
+        def make(elements, context):
+            arguments = elements, function, captured, context, cycle, block
+            # What keeps the interpreter busy is faster one after the other, in the same order;
+            # effects may wait for each other.
+            if node.type == "InterleaveDataset" or not function.has_effects:
+                return _Interleaved(*arguments)
+            sloppy, *ahead = _liberties(node, given, block)
+            return ParallelInterleaved(*arguments, sloppy or not context.in_order, *ahead)
+
+        return DerivedDataset(source, make, functions=[function])
 
     return run
+
+
+def _liberties(node, given, block):
+    """Whether the order may change, how many elements and how many datasets are read ahead."""
+    if node.type in ("ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset"):
+        sloppy, buffered, staged = given[2:]
+        return bool(sloppy), buffered, staged
+    sloppy = node.attrs.get("sloppy", False) or _text(node.attrs.get("deterministic")) == "false"
+    if node.type == "LegacyParallelInterleaveDatasetV2":
+        return sloppy, given[2], given[3]
+    return sloppy, block, 0
+
+
+def _text(value):
+    return value.decode() if isinstance(value, bytes) else value
 
 
 def _check_calls(calls, cycle):

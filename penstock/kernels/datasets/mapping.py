@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 
 from penstock import errors
 from penstock.kernels.datasets.batching import WholeBatches, batch_count, positive_batch_size
+from penstock.kernels.datasets.failures import Failure, restored_element, saved_element
 from penstock.kernels.datasets.parsing_ahead import parsed_ahead
 from penstock.kernels.datasets.stacking import batch_of
 from penstock.kernels.kernel_threads import processors, share_processors
 from penstock.kernels.registry import HOST, kernel
-from penstock.kernels.sparse_rows import invalid
+from penstock.kernels.sparse_rows import brackets, invalid
 from penstock.state.datasets import UNKNOWN, DerivedDataset, Elements, UnaryElements, same_number
 
 
@@ -52,6 +53,11 @@ class Mapped(UnaryElements):
             return None
 
 
+def _is_free(source, function):
+    """Whether nobody can tell when a function is called for the elements of a source."""
+    return source.is_plain and not function.has_effects
+
+
 @kernel("MapDataset", "ExperimentalMapDataset", devices=HOST)
 def _(node, env):
     function, preserve = function_of(node, env), node.attrs["preserve_cardinality"]
@@ -59,14 +65,14 @@ def _(node, env):
     def run(source, *captured):
         own = function.renewed()
         ahead, called = parsed_ahead(source, own, captured)
-        threads = thread_count(-1)
+        threads, free = thread_count(-1), _is_free(source, own)
 
         def make(elements, context):
-            if source.is_plain and not own.has_effects and threads > 1:
-                return ParallelMapped(
-                    elements, called, captured, context, threads, preserve, asked=False
-                )
-            return Mapped(elements, called, captured, context, preserve)
+            if threads == 1 or not free:
+                return Mapped(elements, called, captured, context, preserve)
+            return ParallelMapped(
+                elements, called, captured, context, threads, preserve, free=True, asked=False
+            )
 
         return _MapDataset(ahead, make, same_number if preserve else None, [own])
 
@@ -78,6 +84,9 @@ class _Ready:
 
     def __init__(self, element=None, error=None):
         self._element, self._error = element, error
+
+    def done(self):
+        return True
 
     def result(self):
         if self._error is not None:
@@ -98,7 +107,7 @@ class _Usefulness:
     def __init__(self, expected):
         self._expected = expected
         self._calls_to_measure = 64 if expected else 8
-        self._calls = 0
+        self._calls = -2  # the first ones compile the function
         self._wall = self._busy = 0.0
 
     def measured(self, call, function, values):
@@ -106,8 +115,9 @@ class _Usefulness:
         try:
             return call(function, values)
         finally:
-            self._wall += time.perf_counter() - wall
-            self._busy += time.thread_time() - busy
+            if self._calls >= 0:
+                self._wall += time.perf_counter() - wall
+                self._busy += time.thread_time() - busy
             self._calls += 1
 
     def is_low(self):
@@ -119,13 +129,16 @@ class _Usefulness:
 class ParallelMapped(UnaryElements):
     """A function of up to `threads` elements at once; results come in the order of the source.
 
-    A program that did not ask for threads (`asked`) gets them where calls turn out to be long.
+    A program that did not ask for threads (`asked`) gets them where calls turn out to be long. If
+    nobody can tell when calls happen (`free`), there are more results ahead, so that threads do
+    not wait for the reader.
     """
 
-    def __init__(self, source, function, captured, context, threads, preserve, asked=True):
+    def __init__(self, source, function, captured, context, threads, preserve, *, free, asked=True):
         super().__init__(source)
         self._function, self._captured, self._context = function, captured, context
         self._threads, self._preserve = threads, preserve
+        self._most = 2 * threads if free else threads  # calls that are under way or done
         self._pool = None
         self._usefulness = _Usefulness(asked)
         self._pending = deque()
@@ -139,7 +152,7 @@ class ParallelMapped(UnaryElements):
         if not self._pending:
             return None
         try:
-            return self._pending.popleft().result()
+            return self._take().result()
         except errors.OutOfRangeError as error:
             out_of_range(error, self._preserve)
             self._pending.clear()
@@ -147,6 +160,17 @@ class ParallelMapped(UnaryElements):
             return None
         except CancelledError:
             raise errors.CancelledError(None, None, "the iterator was closed") from None
+
+    def _take(self):
+        """The entry whose turn it is: the first one, or without order the first that is done."""
+        if self._context.in_order:
+            return self._pending.popleft()
+        waiting = [entry for entry in self._pending if isinstance(entry, Future)]
+        if len(waiting) == len(self._pending):
+            wait(waiting, return_when=FIRST_COMPLETED)
+        done = next(entry for entry in self._pending if entry.done())
+        self._pending.remove(done)
+        return done
 
     def _next_alone(self):
         """The next result, computed in this thread."""
@@ -172,7 +196,7 @@ class ParallelMapped(UnaryElements):
             )
         call, function, captured = self._context.call, self._function, self._captured
         measured = self._usefulness.measured
-        while not self._ended and len(self._pending) < self._threads:
+        while not self._ended and len(self._pending) < self._most:
             try:
                 element = self._source.next()
             except errors.OpError as error:
@@ -201,16 +225,14 @@ class ParallelMapped(UnaryElements):
 
 def _saved(entry):
     try:
-        return list(entry.result())
+        return saved_element(entry.result())
     except errors.OpError as error:
-        return {"code": error.error_code, "message": error.message}
+        return saved_element(Failure(error))
 
 
 def _restored(saved):
-    if isinstance(saved, dict):
-        failure = errors.exception_type_from_error_code(saved["code"])
-        return _Ready(error=failure(None, None, saved["message"]))
-    return _Ready(tuple(saved))
+    element = restored_element(saved)
+    return _Ready(error=element.error) if isinstance(element, Failure) else _Ready(element)
 
 
 def thread_count(number):
@@ -231,16 +253,30 @@ def _(node, env):
         *captured, threads = captured_and_threads
         captured, threads, own = tuple(captured), thread_count(threads), function.renewed()
         ahead, called = parsed_ahead(source, own, captured)
+        free = _is_free(source, own)
         return _MapDataset(
             ahead,
             lambda elements, context: ParallelMapped(
-                elements, called, captured, context, threads, preserve
+                elements, called, captured, context, threads, preserve, free=free
             ),
             same_number if preserve else None,
             [own],
         )
 
     return run
+
+
+def _slices(elements):
+    """A batch; the error of elements that don't fit is that of copying them into it."""
+    for column in zip(*elements, strict=True):
+        first = column[0]
+        for part in column:
+            if tuple(part.shape) != tuple(first.shape):
+                raise invalid(
+                    "Cannot copy slice: number of elements does not match. Shapes are: [element]: "
+                    f"{brackets(part.shape)}, [parent slice]: {brackets(first.shape)}"
+                )
+    return batch_of(elements)
 
 
 @kernel("MapAndBatchDataset", "ExperimentalMapAndBatchDataset", devices=HOST)
@@ -253,13 +289,16 @@ def _(node, env):
         threads, drop = thread_count(threads), bool(drop_remainder)
         own = function.renewed()
         ahead, called = parsed_ahead(source, own, captured)
+        free = _is_free(source, own)
 
         def make(elements, context):
             if threads == 1:
                 mapped = Mapped(elements, called, captured, context, preserve)
             else:
-                mapped = ParallelMapped(elements, called, captured, context, threads, preserve)
-            return WholeBatches(mapped, size, drop, batch_of)
+                mapped = ParallelMapped(
+                    elements, called, captured, context, threads, preserve, free=free
+                )
+            return WholeBatches(mapped, size, drop, _slices)
 
         def count(of_source):
             return batch_count(of_source, size, drop) if preserve else UNKNOWN

@@ -11,6 +11,7 @@ from collections import deque
 
 from penstock import errors
 from penstock.ir.constants import constant_value
+from penstock.kernels.datasets.failures import Failure, restored_element, saved_element
 from penstock.kernels.example_parsing import example_parser, single_example_parser
 from penstock.kernels.values import from_array
 from penstock.state.datasets import DerivedDataset, UnaryElements, same_number
@@ -114,8 +115,7 @@ class _Parsed(UnaryElements):
         self._rows.extend(rows)
 
     def save(self):
-        failure = self._failure
-        failed = None if failure is None else [failure.error_code, failure.message]
+        failed = None if self._failure is None else saved_element(Failure(self._failure))
         return [[list(element) for element in self._waiting], failed, self._source.save()]
 
     def restore(self, state):
@@ -123,9 +123,7 @@ class _Parsed(UnaryElements):
         self._source.restore(source)
         self._waiting = deque(tuple(element) for element in waiting)
         self._rows = deque()
-        self._failure = None
-        if failed is not None:
-            self._failure = errors.exception_type_from_error_code(failed[0])(None, None, failed[1])
+        self._failure = None if failed is None else restored_element(failed).error
 
 
 class _Rest:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from queue import SimpleQueue
 
 from penstock import errors
+from penstock.kernels.datasets import reader_threads
+from penstock.kernels.datasets.failures import Failure, restored_element, saved_element
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import DerivedDataset, UnaryElements, same_number
 
 _UNTUNED = 8  # elements ahead where the program leaves their number to us
-
-
-class _Failure:
-    __slots__ = ("error",)
-
-    def __init__(self, error):
-        self.error = error
 
 
 class _Ahead:
@@ -45,7 +39,7 @@ class _Ahead:
                 try:
                     element = self.source.next()
                 except Exception as error:
-                    element = _Failure(error)
+                    element = Failure(error)
                 self.ready.put(element)
                 if element is None:
                     self.ended = True
@@ -54,7 +48,7 @@ class _Ahead:
     def stop(self):
         self.stopped = True
         self.turns.put(None)
-        self.ready.put(_Failure(errors.CancelledError(None, None, "the iterator was closed")))
+        self.ready.put(Failure(errors.CancelledError(None, None, "the iterator was closed")))
 
 
 class _Prefetched(UnaryElements):
@@ -76,22 +70,21 @@ class _Prefetched(UnaryElements):
 
     @staticmethod
     def _given(element):
-        if isinstance(element, _Failure):
+        if isinstance(element, Failure):
             raise element.error
         return element
 
     def _start(self):
         ahead = self._ahead = _Ahead(self._source, self._size)
-        weakref.finalize(self, ahead.stop)
-        thread = threading.Thread(target=ahead.run, name="penstock-prefetch", daemon=True)
-        thread.start()
+        reader_threads.stop_with(self, ahead.stop)
+        reader_threads.start(ahead, "penstock-prefetch")
         return ahead
 
     def save(self):
         ahead = self._ahead
         if ahead is None:
             waiting = self._kept[::-1]
-            return [[_saved(element) for element in waiting], self._source.save()]
+            return [[saved_element(element) for element in waiting], self._source.save()]
         with ahead.lock:
             waiting = []
             while not ahead.ready.empty():
@@ -99,34 +92,21 @@ class _Prefetched(UnaryElements):
             for element in waiting:
                 ahead.ready.put(element)
             elements = [
-                _saved(element) for element in (*self._kept[::-1], *waiting) if element is not None
+                saved_element(element)
+                for element in (*self._kept[::-1], *waiting)
+                if element is not None
             ]
             return [elements, self._source.save()]
 
     def restore(self, state):
         elements, source = state
         self._source.restore(source)
-        self._kept = [_restored(element) for element in reversed(elements)]
+        self._kept = [restored_element(element) for element in reversed(elements)]
 
     def close(self):
         if self._ahead is not None:
             self._ahead.stop()
         super().close()
-
-
-def _saved(element):
-    if not isinstance(element, _Failure):
-        return list(element)
-    error = element.error
-    code = getattr(error, "error_code", errors.UNKNOWN)
-    return {"code": code, "message": getattr(error, "message", str(error))}
-
-
-def _restored(saved):
-    if not isinstance(saved, dict):
-        return tuple(saved)
-    failure = errors.exception_type_from_error_code(saved["code"])
-    return _Failure(failure(None, None, saved["message"]))
 
 
 @kernel("PrefetchDataset", devices=HOST)

@@ -8,30 +8,43 @@ from penstock import errors
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.kernels.values import to_array
-from penstock.state.datasets import INFINITE, UNKNOWN, DerivedDataset, UnaryElements, same_number
+from penstock.state.datasets import (
+    INFINITE,
+    UNKNOWN,
+    Context,
+    Dataset,
+    DerivedDataset,
+    Elements,
+    UnaryElements,
+    same_number,
+)
 
 
 class _Taken(UnaryElements):
     def __init__(self, source, count):
         super().__init__(source)
         self._left = count
+        self._is_over = False
 
     def next(self):
-        if self._left == 0:
-            return None
-        element = self._source.next()
+        element = None if self._left == 0 else self._source.next()
         if element is None:
             self._left = 0
+            if not self._is_over:  # the source need not know that it isn't read to its end
+                self._is_over = True
+                self._source.close()
         elif self._left > 0:
             self._left -= 1
         return element
 
     def save(self):
-        return [self._left, self._source.save()]
+        return [self._left, None if self._is_over else [self._source.save()]]
 
     def restore(self, state):
         self._left, source = state
-        self._source.restore(source)
+        self._is_over = source is None
+        if source is not None:
+            self._source.restore(source[0])
 
 
 @kernel("TakeDataset", devices=HOST)
@@ -200,7 +213,6 @@ def _(node):
 # Datasets that only tell TensorFlow's runtime how to run: their elements are those of the source.
 @kernel(
     "OptionsDataset",
-    "OptimizeDataset",
     "ModelDataset",
     "MaxIntraOpParallelismDataset",
     "ExperimentalMaxIntraOpParallelismDataset",
@@ -216,6 +228,27 @@ def _(node):
 )
 def _(node):
     return lambda source, *settings: source
+
+
+class _UnorderedDataset(Dataset):
+    """A dataset whose parallel parts give results as they come."""
+
+    def __init__(self, source):
+        self._source = source
+
+    def iterate(self, context: Context) -> Elements:
+        return self._source.iterate(context.without_order())
+
+    def cardinality(self) -> int:
+        return self._source.cardinality()
+
+
+@kernel("OptimizeDataset", devices=HOST)
+def _(node):
+    def run(source, optimizations):
+        return _UnorderedDataset(source) if b"make_sloppy" in optimizations else source
+
+    return run
 
 
 class _Counted(UnaryElements):

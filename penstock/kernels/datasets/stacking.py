@@ -34,7 +34,7 @@ def _stacked(number, parts):
         raise
 
 
-# For more numbers than these torch takes several threads, and lets them wait for more work in a busy
+# For more numbers than these torch takes several threads, and lets them wait for more in a busy
 # loop: that takes processors from the threads which compute the next elements.
 _LARGE = 1 << 15
 

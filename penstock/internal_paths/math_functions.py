@@ -1,0 +1,38 @@
+"""What `tensorflow.python.ops.math_ops` has besides the public API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from penstock import dtypes
+from penstock.ir.composite import IndexedSlices
+from penstock.ir.tensor import Tensor
+from penstock.ops.casts import cast
+from penstock.ops.filling import range as range_
+from penstock.ops.shaping import shape
+
+__all__ = ["_as_indexed_slices", "_as_indexed_slices_list"]
+
+
+def _as_indexed_slices(x: Any, optimize: bool = True) -> IndexedSlices:
+    """A tensor as the slices of all its rows; slices stay as they are."""
+    if isinstance(x, IndexedSlices):
+        return x
+    if not isinstance(x, Tensor):
+        raise TypeError(f"Not a Tensor or IndexedSlices: {type(x)}")
+    sizes: Any = shape(x)
+    return IndexedSlices(x, range_(0, sizes[0]), sizes)
+
+
+def _as_indexed_slices_list(inputs: Sequence[Any], optimize: bool = True) -> list[IndexedSlices]:
+    """`_as_indexed_slices` of each input, all with indices of the wider type."""
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"Expected a list or tuple, not a {type(inputs)}")
+    slices = [_as_indexed_slices(each) for each in inputs]
+    if len({each.indices.dtype for each in slices}) == 1:
+        return slices
+    return [
+        IndexedSlices(each.values, cast(each.indices, dtypes.int64), each.dense_shape)
+        for each in slices
+    ]

@@ -1,0 +1,184 @@
+"""Steps ready to run: bound kernels, and the plan that calls them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from penstock.ir.step_graph import StepGraph
+from penstock.partition.split import partition
+from penstock.passes.regions import needs_regions
+from penstock.passes.structure import structured
+from penstock.runtime import observation
+from penstock.runtime.binding import BoundNode, bind_all
+from penstock.runtime.crew import Crew
+from penstock.runtime.device import Device
+from penstock.runtime.executor import execute
+from penstock.runtime.observation import Observer
+from penstock.runtime.partitioned import PartitionedPlan
+from penstock.runtime.plan import make_plan
+from penstock.runtime.schedule import Schedule
+from penstock.runtime.step import Step
+from penstock.runtime.tracing import Trace
+from penstock.state.waiting import Cancellation
+
+
+class Runnable(Protocol):
+    """A plan, or several that run as one."""
+
+    @property
+    def source(self) -> str: ...
+
+    def run(self, step: Step | None, feeds: Sequence[Any]) -> tuple[Any, ...]: ...
+
+
+class CompiledStep:
+    """A step with its kernels bound and its plan made; safe to run from many threads at once."""
+
+    def __init__(
+        self,
+        graph: StepGraph,
+        bound: list[BoundNode],
+        *,
+        inner: bool = False,
+        make: Callable[..., Runnable] | None = None,
+    ):
+        self.graph = graph
+        self.placed = graph  # before loops and branches became parts of a plan
+        self.bound = bound
+        self._make = make or (Schedule if needs_regions(graph) else make_plan)
+        self.plan: Runnable | None = None
+        if not graph.has_control_flow:
+            self.plan = self._make(graph, bound, inner=inner)
+        self._checked: Runnable | None = None
+        self._traced: Runnable | None = None
+        #: Compiles the step as the graph is written; None where that has been done.
+        self.rewritten: Callable[[], CompiledStep] | None = None
+        self._as_written: CompiledStep | None = None
+        self._lock = threading.Lock()
+        self._wants_step = make is not None or any(entry.takes_step for entry in bound)
+        self.cancellation = Cancellation()
+
+    def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
+        """Runs the step on runtime values; `timeout` is in seconds."""
+        if (listener := observation.listener()) is not None:
+            return listener.run(self, feeds, timeout)
+        return self.run_unseen(feeds, timeout)
+
+    def run_unseen(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
+        """Runs the step, whoever listens to the steps of the process."""
+        if self.plan is None:
+            step = Step(_deadline(timeout), self.cancellation)
+            return execute(self.graph, self.bound, feeds, step)
+        if timeout is None:
+            context = Step(None, self.cancellation) if self._wants_step else None
+            return self.plan.run(context, feeds)
+        if self._checked is None:
+            with self._lock:
+                self._checked = self._make(self.graph, self.bound, checked=True)
+        step = Step(_deadline(timeout), self.cancellation)
+        results = self._checked.run(step, feeds)
+        step.check()
+        return results
+
+    def run_traced(
+        self, feeds: Sequence[Any], timeout: float | None = None
+    ) -> tuple[tuple[Any, ...], Any]:
+        """Runs the step, and says in StepStats what the lines of its plan did."""
+        trace = Trace()
+        results = self.run_recorded(feeds, trace, timeout)
+        trace.add_silent(self.graph, self.bound, feeds)
+        return results, trace.step_stats(self.graph)
+
+    def run_recorded(
+        self, feeds: Sequence[Any], trace: Trace, timeout: float | None = None
+    ) -> tuple[Any, ...]:
+        """Runs the step, whose lines tell a trace what they do."""
+        step = Step(_deadline(timeout), self.cancellation)
+        step.trace = trace
+        if self.plan is None:
+            return execute(self.graph, self.bound, feeds, step)
+        return self._traced_plan(inner=False).run(step, feeds)
+
+    def run_observed(
+        self, feeds: Sequence[Any], observer: Observer, timeout: float | None = None
+    ) -> tuple[Any, ...]:
+        """Runs the step node by node as it is written, each before the eyes of an observer."""
+        step = Step(_deadline(timeout), self.cancellation)
+        step.observer = observer
+        written = self.as_written()
+        return execute(written.graph, written.bound, feeds, step)
+
+    def as_written(self) -> CompiledStep:
+        """The same step with every node of the graph: none is folded, merged or left out."""
+        if self.rewritten is None:
+            return self
+        with self._lock:
+            if self._as_written is None:
+                self._as_written = self.rewritten()
+            return self._as_written
+
+    def run_inside(self, step: Step, feeds: Sequence[Any]) -> tuple[Any, ...]:
+        """Runs an `inner` step as a part of one that is under way, on runtime values."""
+        if self.plan is None:
+            return execute(self.graph, self.bound, feeds, step, inner=True)
+        if step.trace is not None:
+            return self._traced_plan(inner=True).run(step, feeds)
+        return self.plan.run(step, feeds)
+
+    def _traced_plan(self, *, inner: bool) -> Runnable:
+        with self._lock:
+            if self._traced is None:
+                self._traced = self._make(
+                    self.graph, self.bound, checked=True, inner=inner, traced=True
+                )
+            return self._traced
+
+
+def compiled(
+    graph: StepGraph,
+    devices: Mapping[str, Device],
+    crew: Crew | None = None,
+    *,
+    structure: bool = True,
+    inner: bool = False,
+) -> CompiledStep:
+    """The step as a plan for each device that it is placed on.
+
+    What is not one of loops and conditionals is left to the executor, which runs the nodes of all
+    devices; so is everything where there is no `crew` of threads.
+    """
+    shaped: StepGraph | None = graph
+    if graph.has_control_flow:
+        shaped = structured(graph) if structure else None
+    if shaped is None or (needs_regions(shaped) and any(node.guard for node in shaped.nodes)):
+        return CompiledStep(graph, bind_all(graph, devices), inner=inner)
+    step = None
+    if crew is not None and len(devices) > 1:
+        step = _partitioned(shaped, devices, crew, inner)
+    if step is None:
+        step = CompiledStep(shaped, bind_all(shaped, devices), inner=inner)
+    step.placed = graph
+    return step
+
+
+def _partitioned(
+    graph: StepGraph, devices: Mapping[str, Device], crew: Crew, inner: bool
+) -> CompiledStep | None:
+    """A step in parts, or None where all of it is on one device."""
+    parts = partition(graph)
+    if len(parts) < 2:
+        return None
+    bound = [(part, bind_all(part.graph, devices)) for part in parts]
+
+    def make(step: StepGraph, _: list[BoundNode], **options: Any) -> Runnable:
+        return PartitionedPlan(step, bound, crew, **options)
+
+    entries = [entry for _, part in bound for entry in part]
+    return CompiledStep(graph, entries, inner=inner, make=make)
+
+
+def _deadline(timeout: float | None) -> float | None:
+    return None if timeout is None else time.monotonic() + timeout

@@ -1,0 +1,133 @@
+"""Steps on several devices: each device has a part with a plan of its own, and all run at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from typing import Any
+
+from penstock.ir.step_graph import StepGraph
+from penstock.kernels.values import fetcher
+from penstock.partition.split import Partition
+from penstock.runtime.binding import BoundNode
+from penstock.runtime.crew import Crew
+from penstock.runtime.plan import Plan, make_plan
+from penstock.runtime.rendezvous import Aborted, Rendezvous
+from penstock.runtime.step import Step
+from penstock.state.waiting import Cancellation
+
+Bound = list[tuple[Partition, list[BoundNode]]]
+
+
+class PartitionedPlan:
+    """A compiled step like a `Plan`, with one plan for each device.
+
+    The largest part runs in the calling thread, the others in the crew's. When one fails, those
+    that wait for its values end, and its error is the step's.
+    """
+
+    def __init__(
+        self,
+        step: StepGraph,
+        bound: Bound,
+        crew: Crew,
+        *,
+        checked: bool = False,
+        inner: bool = False,
+        traced: bool = False,
+    ):
+        self._crew = crew
+        self._parts: list[tuple[Partition, Plan]] = [
+            (part, make_plan(part.graph, entries, checked=checked, inner=inner, traced=traced))
+            for part, entries in bound
+        ]
+        self._parts.sort(key=lambda part: -len(part[0].graph.nodes))
+        self._count = len(step.fetches)
+        given = {i for part, _ in self._parts for i in part.fetches}
+        self._fed = {  # a fetched feed is computed nowhere
+            i: (step.feeds.index(edge.node), _fetcher(edge, inner))
+            for i, edge in enumerate(step.fetches)
+            if i not in given
+        }
+
+    @property
+    def source(self) -> str:
+        texts = [f"# on {part.device}\n{plan.source}" for part, plan in self._parts]
+        return "\n\n".join(texts)
+
+    def run(self, step: Step | None, feeds: Sequence[Any]) -> tuple[Any, ...]:
+        assert step is not None
+        meeting = Rendezvous()
+        cancellation = step.cancellation.child()
+        cancellation.add(meeting, lambda: meeting.abort(_cancelled()))
+        results: list[Any] = [None] * self._count
+        for i, (number, give) in self._fed.items():
+            results[i] = give(feeds[number])
+        ended: SimpleQueue[BaseException | None] = SimpleQueue()
+        jobs: list[Callable[[], None]] = []
+        try:
+            for part, plan in self._parts:
+                own = step.view(cancellation=cancellation)
+                own.rendezvous = meeting
+                jobs.append(_job(part, plan, own, feeds, results, ended))
+            for job in jobs[1:]:
+                self._crew.start(job)
+            jobs[0]()
+            failures = _gathered(ended, len(self._parts), cancellation)
+        finally:
+            cancellation.close()
+        if failures:
+            # Those that were only waiting say nothing of the cause.
+            raise min(failures, key=lambda error: isinstance(error, Aborted))
+        return tuple(results)
+
+
+def _gathered(
+    ended: SimpleQueue[BaseException | None], count: int, cancellation: Cancellation
+) -> list[BaseException]:
+    failures: list[BaseException] = []
+    left = count
+    while left:
+        try:
+            error = ended.get()
+        except BaseException as interrupt:  # Ctrl-C: the parts are told, and then waited for
+            cancellation.cancel()
+            failures.append(interrupt)
+            continue
+        left -= 1
+        if error is not None:
+            failures.append(error)
+    return failures
+
+
+def _job(
+    part: Partition,
+    plan: Plan,
+    step: Step,
+    feeds: Sequence[Any],
+    results: list[Any],
+    ended: SimpleQueue[BaseException | None],
+) -> Callable[[], None]:
+    def run() -> None:
+        try:
+            values = plan.run(step, [feeds[i] for i in part.feeds])
+        except BaseException as error:
+            step.rendezvous.abort(error)
+            step.cancellation.cancel()  # what the other parts wait for: queues, too
+            ended.put(error)
+            return
+        for i, value in zip(part.fetches, values, strict=True):
+            results[i] = value
+        ended.put(None)
+
+    return run
+
+
+def _cancelled() -> BaseException:
+    from penstock import errors
+
+    return errors.CancelledError(None, None, "the step was cancelled")
+
+
+def _fetcher(edge: Any, inner: bool) -> Callable[[Any], Any]:
+    return (lambda value: value) if inner else fetcher(edge.dtype.base_dtype, None, copy=True)

@@ -1,0 +1,116 @@
+"""What crosses devices: one pair of Send and Recv per value and device, under guards, in loops."""
+
+from collections import Counter
+
+import pytest
+
+import penstock as tf
+from penstock.partition.split import partition
+from penstock.passes.structure import structured
+
+
+@pytest.fixture(autouse=True)
+def _graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def parts_of(fetches, feeds=(), targets=(), devices=2):
+    config = tf.ConfigProto(device_count={"CPU": devices})
+    with tf.Session(config=config) as sess:
+        graph = sess._runtime._placed(list(feeds), fetches, list(targets), sess._runtime.options)
+    if graph.has_control_flow:
+        graph = structured(graph)
+    return {part.device[-1]: part for part in partition(graph)}
+
+
+def types_in(graph):
+    found = Counter()
+    for node in graph.nodes:
+        found[node.type] += 1
+        if (loop := node.attrs.get("loop")) is not None:
+            found += types_in(loop.header) + types_in(loop.body)
+    return found
+
+
+def on(index):
+    return tf.device(f"/device:CPU:{index}")
+
+
+def test_a_value_is_sent_once_to_each_device_that_uses_it():
+    x = tf.placeholder(tf.float32, [2])
+    with on(0):
+        a = tf.exp(x)
+    with on(1):
+        uses = [tf.sin(a), tf.cos(a), tf.tan(a)]
+    with on(2):
+        other = tf.sqrt(a)
+    parts = parts_of([*uses, other], [x], devices=3)
+    assert types_in(parts["0"].graph)["_Send"] == 2
+    assert types_in(parts["1"].graph)["_Recv"] == 1
+    assert types_in(parts["2"].graph)["_Recv"] == 1
+
+
+def test_feeds_and_constants_are_not_sent():
+    x = tf.placeholder(tf.float32, [2])
+    constant = tf.constant([1.0, 2.0])
+    with on(0):
+        a = tf.exp(x) * constant
+    with on(1):
+        b = tf.sin(x) * constant
+    parts = parts_of([a, b], [x])
+    assert not any(types_in(part.graph)["_Send"] for part in parts.values())
+    assert [part.feeds for part in parts.values()] == [[0], [0]]
+
+
+def test_a_control_edge_between_devices_is_a_pair_too():
+    with on(0):
+        first = tf.Variable(1.0)
+        update = first.assign_add(1.0)
+    with on(1), tf.control_dependencies([update]):
+        second = tf.exp(tf.constant(1.0))
+    parts = parts_of([second])
+    assert types_in(parts["0"].graph)["_Send"] == types_in(parts["1"].graph)["_Recv"] == 1
+
+
+def test_a_loop_over_devices_runs_on_each_and_sends_its_condition():
+    def body(i, a, b):
+        with on(0):
+            a = a + 1.0
+        with on(1):
+            b = b * a
+        return i + 1, a, b
+
+    with on(0):
+        start = [tf.constant(0), tf.constant(1.0), tf.constant(2.0)]
+        result = tf.while_loop(lambda i, *_: i < 5, body, start)
+    parts = parts_of([result[2]])
+    assert types_in(parts["0"].graph)["_While"] == types_in(parts["1"].graph)["_While"] == 1
+    assert types_in(parts["0"].graph)["_Send"] == 2  # the condition, and a
+
+
+def test_parts_overlap():
+    """Each of two devices waits for the other half-way, so one after the other would not do."""
+    import threading
+
+    barrier = threading.Barrier(2, timeout=30)
+    results = []
+    for index in range(2):
+        with on(index):
+            results.append(tf.py_func(lambda: barrier.wait() * 0, [], tf.int64))
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
+        assert sess.run(results) == [0, 0]
+
+
+def test_the_failure_of_one_part_is_the_error_of_the_step():
+    queue = tf.FIFOQueue(1, tf.float32)
+    with on(0):
+        broken = tf.check_numerics(tf.log(tf.constant(-1.0)), "is not a number")
+        used = queue.dequeue()
+    with on(1):
+        waits = tf.exp(broken)
+    with (
+        tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess,
+        pytest.raises(tf.errors.InvalidArgumentError, match="is not a number"),
+    ):
+        sess.run([waits, used])
