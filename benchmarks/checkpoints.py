@@ -3,8 +3,9 @@
     python -m benchmarks.checkpoints
 
 Several times: the same bytes are written to a plain file in large pieces and synced, a saver saves
-them, the plain file is read, and the saver restores, both with nothing in the system's cache. The goal is 70 % of the disk's speed. It also measures for how long saving keeps training
-waiting when a thread does the writing.
+them, the plain file is read, and the saver restores, both with nothing in the system's cache. The
+goal is 70 % of the disk's speed. It also measures for how long saving keeps training waiting when a
+thread does the writing.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ class BundleReader:
 
     @contextmanager
     def held_open(self) -> Iterator[None]:
-        """Keeps data files open within the block: the system then reads ahead from one tensor on."""
+        """Keeps data files open within the block, so that the system reads ahead of a tensor."""
         self._held = {}
         try:
             yield

@@ -174,6 +174,28 @@ def owned(value):
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
+_AS_ARRAYS = frozenset(
+    (
+        *(torch.float32, torch.float64, torch.float16, torch.bool),
+        *(torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+    )
+)
+
+
+def _kept(value):
+    """A copy of a value, as an array if NumPy has its type: cheaper to make, and to stack."""
+    if isinstance(value, torch.Tensor) and value.dtype in _AS_ARRAYS and not value.is_neg():
+        return value.numpy().copy()
+    return owned(value)
+
+
+def _given(kept):
+    """What waited in a queue as a runtime value."""
+    if isinstance(kept, torch.Tensor) or kept.dtype == object:
+        return kept
+    return torch.from_numpy(kept if kept.flags.writeable else kept.copy())
+
+
 def _refuse_shape(index, expected, given):
     raise invalid(
         f"Shape mismatch in tuple component {index}. Expected {shapes.text(expected)}, got "
@@ -197,7 +219,7 @@ def _(node):
         _check_types(queue, types, handle)
         if queue.shapes:
             _check_shapes(queue.shapes, values)
-        queue.enqueue(tuple([owned(value) for value in values]), step)
+        queue.enqueue(tuple([_kept(value) for value in values]), step)
 
     return on_queue(node, run)
 
@@ -236,9 +258,9 @@ def _check_counts(values):
 
 
 def rows(value):
-    if isinstance(value, torch.Tensor):
-        return value.clone(memory_format=torch.contiguous_format).unbind(0)
-    copy = value.copy()
+    copy = _kept(value)
+    if isinstance(copy, torch.Tensor):
+        return copy.unbind(0)
     return [copy[i, ...] for i in range(len(copy))]
 
 
@@ -283,11 +305,11 @@ def _(node):
 
     def several(step, queue):
         _check_result_types(queue, types)
-        return queue.dequeue(step, reminder)
+        return [_given(part) for part in queue.dequeue(step, reminder)]
 
     def single(step, queue):
         _check_result_types(queue, types)
-        return queue.dequeue(step, reminder)[0]
+        return _given(queue.dequeue(step, reminder)[0])
 
     return on_queue(node, single if len(types) == 1 else several)
 
@@ -345,8 +367,16 @@ def empty(dtype, shape):
 
 
 def stacked(values):
-    """Values of equal shapes as one."""
-    return torch.stack(values) if isinstance(values[0], torch.Tensor) else np.stack(values)
+    """Values of equal shapes, as they are kept, as one runtime value."""
+    first = values[0]
+    if isinstance(first, torch.Tensor):
+        return torch.stack(values)
+    if first.dtype == object:
+        return np.stack(values)
+    result = np.empty((len(values), *first.shape), first.dtype)
+    for i, value in enumerate(values):
+        result[i] = value
+    return torch.from_numpy(result)
 
 
 def padded(values):
@@ -356,12 +386,14 @@ def padded(values):
     shape = (len(values), *map(max, zip(*[value.shape for value in values], strict=True)))
     if isinstance(values[0], torch.Tensor):
         result = torch.zeros(shape, dtype=values[0].dtype)
-    else:
+    elif values[0].dtype == object:
         result = np.full(shape, b"", dtype=object)
+    else:
+        result = np.zeros(shape, dtype=values[0].dtype)
     for i, value in enumerate(values):
         corner = (i, *map(slice, value.shape))
         result[corner] = value
-    return result
+    return _given(result)
 
 
 # Asking and closing ---------------------------------------------------------------------------

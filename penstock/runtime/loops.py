@@ -12,6 +12,7 @@ from penstock import dtypes
 from penstock.ir.step_graph import Node
 from penstock.kernels.large_products import product_of
 from penstock.kernels.values import torch_type
+from penstock.passes.order import live_variable
 from penstock.passes.structure import Loop
 from penstock.runtime.aliasing import analyse
 from penstock.runtime.binding import BoundNode, bind_all
@@ -25,7 +26,9 @@ from penstock.runtime.sums import SumOfProducts
 def loop_function(node: Node, device: Device) -> Callable[..., Any]:
     """What a plan calls for a `_While` node: `run(step, *variables, *invariants)`."""
     loop: Loop = node.attrs["loop"]
-    numbers = scalars_of(loop)
+    inputs = enumerate(node.inputs if loop.writes else ())
+    live = {index for index, edge in inputs if live_variable(edge) is not None}
+    numbers = scalars_of(loop, live)
     header_nodes, body_nodes = (bind_all(region, device) for region in (loop.header, loop.body))
     make_header = partial(
         make_plan,

@@ -7,6 +7,7 @@ as a tensor. Wherever a value leaves the loop it is a tensor again.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,16 +73,20 @@ class Scalars:
     results_are_variables: bool = False  # of a body; a header's are the condition and other values
 
 
-def scalars_of(loop: Loop) -> tuple[Scalars, Scalars]:
-    """What to compute with Python numbers in a loop's header and body."""
-    return _Search(loop).found()
+def scalars_of(loop: Loop, live: Collection[int] = ()) -> tuple[Scalars, Scalars]:
+    """What to compute with Python numbers in a loop's header and body.
+
+    The inputs numbered in `live` change while the loop runs: they are read where they are used.
+    """
+    return _Search(loop, live).found()
 
 
 class _Search:
     """Starts from all that could be numbers and takes out what a tensor is needed of."""
 
-    def __init__(self, loop: Loop):
+    def __init__(self, loop: Loop, live: Collection[int]):
         self.loop = loop
+        self.live = live
         self.regions = (loop.header, loop.body)
         self.nodes = {
             node for region in self.regions for node in region.nodes if _is_candidate(node)
@@ -156,6 +161,8 @@ class _Search:
         index = region.feeds.index(node)
         if index < self.loop.variables:
             return index in self.variables
+        if index in self.live:
+            return False
         return index < len(self.loop.header.feeds) and self._is_number(edge)
 
 

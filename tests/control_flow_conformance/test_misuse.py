@@ -131,7 +131,7 @@ class TestStructures:
     def test_an_invariant_that_does_not_hold_at_first(self):
         with pytest.raises(ValueError, match="is not compatible with"):
             tf.while_loop(
-                lambda i: tf.reduce_all(i < 3), lambda i: i, [[1, 2]], [tf.TensorShape([5])]
+                lambda i: tf.reduce_all(i < 3), lambda i: i, [np.ones(2)], [tf.TensorShape([5])]
             )
 
     def test_invariants_as_specs(self):
@@ -170,7 +170,7 @@ class TestStructures:
             tf.cond(tf.constant(1), lambda: 1, lambda: 2)
 
     def test_branches_with_indices_of_two_types(self):
-        rows = [tf.IndexedSlices([10.0], tf.constant([0], t)) for t in (tf.int32, tf.int64)]
+        rows = [tf.IndexedSlices(tf.constant([1.0]), tf.constant([0], t)) for t in (tf.int32, tf.int64)]
         chosen = tf.cond(tf.constant(False), lambda: rows[0], lambda: rows[1])
         assert chosen.indices.dtype is tf.int64
 

@@ -19,6 +19,7 @@ RECORDED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices")
 @pytest.mark.parametrize("executor", [False, True])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name, executor):

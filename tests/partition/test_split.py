@@ -67,9 +67,10 @@ def test_a_control_edge_between_devices_is_a_pair_too():
     with on(0):
         first = tf.Variable(1.0)
         update = first.assign_add(1.0)
+    x = tf.placeholder(tf.float32, [])
     with on(1), tf.control_dependencies([update]):
-        second = tf.exp(tf.constant(1.0))
-    parts = parts_of([second])
+        second = tf.exp(x)
+    parts = parts_of([second], [x])
     assert types_in(parts["0"].graph)["_Send"] == types_in(parts["1"].graph)["_Recv"] == 1
 
 
@@ -86,7 +87,11 @@ def test_a_loop_over_devices_runs_on_each_and_sends_its_condition():
         result = tf.while_loop(lambda i, *_: i < 5, body, start)
     parts = parts_of([result[2]])
     assert types_in(parts["0"].graph)["_While"] == types_in(parts["1"].graph)["_While"] == 1
-    assert types_in(parts["0"].graph)["_Send"] == 2  # the condition, and a
+    loop = next(node.attrs["loop"] for node in parts["0"].graph.nodes if node.type == "_While")
+    nodes = [node for region in (loop.header, loop.body) for node in region.nodes]
+    sent = [node.attrs["tensor_name"] for node in nodes if node.type == "_Send"]
+    assert {name.rpartition("/")[2] for name in sent} == {"Less:0", "Identity_2:0", "add:0"}
+    assert len(sent) == 3
 
 
 def test_parts_overlap():
