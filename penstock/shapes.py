@@ -110,10 +110,10 @@ def broadcast(a: Shape, b: Shape) -> Shape:
         a = (1,) * (len(b) - len(a)) + a
     else:
         b = (1,) * (len(a) - len(b)) + b
-    return tuple([_broadcast_size(m, n, a, b) for m, n in zip(a, b, strict=True)])
+    return tuple([_broadcast_size(m, n) for m, n in zip(a, b, strict=True)])
 
 
-def _broadcast_size(m: int | None, n: int | None, a: Shape, b: Shape) -> int | None:
+def _broadcast_size(m: int | None, n: int | None) -> int | None:
     if m == n or n == 1:
         return m
     if m == 1:

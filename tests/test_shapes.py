@@ -100,9 +100,10 @@ def test_broadcast_of_different_sizes(a: Shape, b: Shape) -> None:
         shapes.broadcast(a, b)
 
 
-def test_broadcast_error_prints_both_shapes() -> None:
-    with pytest.raises(ValueError, match=r"are 3 and 4: shapes \[\?,3\] and \[2,4\]"):
-        shapes.broadcast((None, 3), (2, 4))
+def test_broadcast_error_names_the_sizes():
+    """The node that fails adds its name and the shapes of its inputs."""
+    with pytest.raises(ValueError, match="^Dimensions must be equal, but are 3 and 4$"):
+        shapes.broadcast((2, 3), (2, 4))
 
 
 @given(*[st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=3)] * 2)

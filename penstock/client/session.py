@@ -200,17 +200,24 @@ class BaseSession(SessionInterface):
     def _make_runtime(self) -> Any:
         # The runtime loads torch: the first session does, not building graphs.
         from penstock.passes.pipeline import PassOptions
-        from penstock.runtime.local import LocalRuntime
+        from penstock.runtime.local import LocalRuntime, visible_gpus
 
         config, server = self._config, self._server
         optimizer = config.graph_options.optimizer_options
         plain = optimizer.opt_level == proto.OptimizerOptions.L0
         options = PassOptions(*[not plain] * len(dataclasses.fields(PassOptions)))
         cpus = max(1, config.device_count.get("CPU", 1))
+        counts, gpu = config.device_count, config.gpu_options
+        gpus = visible_gpus(
+            counts["GPU"] if "GPU" in counts else None,
+            gpu.visible_device_list,
+            gpu.per_process_gpu_memory_fraction,
+        )
         return LocalRuntime(
             cpus,
             config.intra_op_parallelism_threads,
             options,
+            gpus=gpus,
             soft_placement=config.allow_soft_placement,
             log_placement=config.log_device_placement,
             **({} if server is None else _placed_in(server, config)),

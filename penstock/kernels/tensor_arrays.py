@@ -198,7 +198,8 @@ def _(node):
         value = kept(value)
         for i, (end, size) in enumerate(zip(ends, sizes, strict=True)):
             array.write(i, value[end - size : end])
-        array.split_into = len(sizes)
+        if not array.is_gradient:
+            array.split_into = len(sizes)
         return flow
 
     return run

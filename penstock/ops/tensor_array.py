@@ -322,9 +322,3 @@ def _check_existing(handle: Any, **given: Any) -> None:
 
 def _all_equal(lengths: np.ndarray) -> bool:
     return bool(lengths.ndim and lengths.size and lengths.max() == lengths.min())
-
-
-def _static(size: Any) -> int | None:
-    """The size of an array if it is known while building."""
-    known = constant_value(size) if isinstance(size, Tensor) else size
-    return None if known is None else int(known)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from penstock import errors
+from penstock import dtypes, errors
 from penstock.ir.operation import describe
 from penstock.ir.step_graph import Node, StepGraph
 from penstock.kernels import registry
@@ -14,7 +14,7 @@ from penstock.kernels.checked_paths import with_checked_paths
 from penstock.kernels.registry import Constant
 from penstock.ops.file_paths import PATHS
 from penstock.runtime.device import Device, KernelEnv
-from penstock.runtime.rendezvous import recv_function, send_function
+from penstock.runtime.rendezvous import copy_function, recv_function, send_function
 from penstock.runtime.sums import add_product
 
 
@@ -32,6 +32,7 @@ STRUCTURES: dict[str, Callable[[Node, Device], Callable[..., Any]]] = {
     "_AddProduct": lambda node, device: add_product,
     "_Send": send_function,
     "_Recv": recv_function,
+    "_Copy": copy_function,
 }
 
 
@@ -95,14 +96,25 @@ def has_kernel(node: Node, device_type: str) -> bool:
     if node.type in STRUCTURES or node.type == "_Feed":
         return True
     op_type = node.type if node.spec.function is None else "_FunctionCall"
+    if device_type == "GPU" and _is_state_of_the_host(node):
+        return False
     return registry.find(op_type, device_type) is not None
+
+
+_MAKES_VARIABLE = ("VarHandleOp", "Variable", "VariableV2", "TemporaryVariable")
+
+
+def _is_state_of_the_host(node: Node) -> bool:
+    """Whether a node makes a variable that no GPU keeps: of small integers, or strings."""
+    return node.type in _MAKES_VARIABLE and node.attrs["dtype"] in (dtypes.int32, dtypes.string)
 
 
 def bind_all(step: StepGraph, devices: Device | Mapping[str, Device]) -> list[BoundNode]:
     """Binds every node but feeds, in the order of the step, each on its device."""
     nodes = [node for node in step.nodes if node.type != "_Feed"]
     if isinstance(devices, Device):
-        return [bind(node, devices) for node in nodes]
+        host = devices.host
+        return [bind(node, host if node.device == host.name else devices) for node in nodes]
     return [bind(node, devices[node.device]) for node in nodes]
 
 

@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from penstock.ir.step_graph import StepGraph
+from penstock.partition.loops import devices_of
+from penstock.partition.memory import settle
 from penstock.partition.split import partition
 from penstock.passes.regions import needs_regions
 from penstock.passes.structure import structured
 from penstock.runtime import observation
-from penstock.runtime.binding import BoundNode, bind_all
+from penstock.runtime.binding import BoundNode, bind_all, has_kernel
 from penstock.runtime.crew import Crew
 from penstock.runtime.device import Device
 from penstock.runtime.executor import execute
@@ -155,22 +157,30 @@ def compiled(
         shaped = structured(graph) if structure else None
     if shaped is None or (needs_regions(shaped) and any(node.guard for node in shaped.nodes)):
         return CompiledStep(graph, bind_all(graph, devices), inner=inner)
-    step = None
-    if crew is not None and len(devices) > 1:
+    used = {name for node in shaped.nodes if node.type != "_Feed" for name in devices_of(node)}
+    if len(used) > 1 and crew is not None:
         step = _partitioned(shaped, devices, crew, inner)
-    if step is None:
-        step = CompiledStep(shaped, bind_all(shaped, devices), inner=inner)
+    else:
+        whole = shaped.copy() if shaped is graph else shaped
+        for name in used:
+            _settle_memory(whole, devices[name])
+        step = CompiledStep(whole, bind_all(whole, devices), inner=inner)
     step.placed = graph
     return step
 
 
+def _settle_memory(graph: StepGraph, device: Device) -> None:
+    """Puts copies into a part that has a memory of its own."""
+    if device.host is not device:
+        settle(graph, device.name, device.host.name, has_kernel)
+
+
 def _partitioned(
     graph: StepGraph, devices: Mapping[str, Device], crew: Crew, inner: bool
-) -> CompiledStep | None:
-    """A step in parts, or None where all of it is on one device."""
+) -> CompiledStep:
     parts = partition(graph)
-    if len(parts) < 2:
-        return None
+    for part in parts:
+        _settle_memory(part.graph, devices[part.device])
     bound = [(part, bind_all(part.graph, devices)) for part in parts]
 
     def make(step: StepGraph, _: list[BoundNode], **options: Any) -> Runnable:

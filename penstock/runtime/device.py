@@ -14,8 +14,15 @@ from penstock.state.containers import ResourceManager
 class Device:
     """One CPU or GPU of a task, with the resource manager that keeps its variables and queues."""
 
-    def __init__(self, name: str, device_type: str, torch_device: torch.device):
+    def __init__(
+        self,
+        name: str,
+        device_type: str,
+        torch_device: torch.device,
+        host: Device | None = None,
+    ):
         self.name = name
+        self.host = host or self  # the CPU that launches its kernels and keeps sizes and strings
         self.device_type = device_type
         self.torch_device = torch_device
         self.resources = ResourceManager()
@@ -25,11 +32,28 @@ class Device:
     def __repr__(self) -> str:
         return f"<device {self.name}>"
 
+    @property
+    def is_host(self) -> bool:
+        """Whether its memory is the process's own."""
+        return self.torch_device.type == "cpu"
+
     def to_device(self, value: Any) -> Any:
         """A runtime value in this device's memory; host values (strings, handles) stay."""
         if isinstance(value, torch.Tensor) and value.device != self.torch_device:
-            return value.to(self.torch_device)
+            return _moved(value, self.torch_device)
         return value
+
+
+_WORTH_PINNING = 1 << 16  # bytes: a smaller copy is over before its pages are locked
+
+
+def _moved(value: torch.Tensor, target: torch.device) -> torch.Tensor:
+    """A tensor in another memory; to a GPU through locked pages, so that the host can go on."""
+    if target.type == "cuda" and value.device.type == "cpu":
+        if value.numel() * value.element_size() >= _WORTH_PINNING:
+            value = value.pin_memory()
+        return value.to(target, non_blocking=True)
+    return value.to(target)
 
 
 class KernelEnv:

@@ -48,8 +48,9 @@ def diagnose(failure: Failure, error: Exception) -> Exception:
     explained = kernel_messages.message(node, failure.values) or _explain(failure)
     if explained is not None:
         return _error(errors.InvalidArgumentError, origin, node, explained)
-    if isinstance(error, MemoryError) or "not enough memory" in str(error):
-        return _error(errors.ResourceExhaustedError, origin, node, f"out of memory: {error}")
+    if _is_out_of_memory(error):
+        text = f"out of memory: {error}"
+        return _error(errors.ResourceExhaustedError, origin, node, text)
     given = ", ".join(_describe_value(v) for v in failure.values)
     message = f"{error} (inputs: {given})" if given else str(error)
     if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
@@ -57,6 +58,12 @@ def diagnose(failure: Failure, error: Exception) -> Exception:
     if isinstance(error, (ValueError, IndexError, TypeError, RuntimeError, ArithmeticError)):
         return _error(errors.InvalidArgumentError, origin, node, message)
     return _error(errors.UnknownError, origin, node, f"{type(error).__name__}: {message}")
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return "not enough memory" in str(error) or "can't allocate memory" in str(error)
 
 
 def in_iteration(error: Exception, loop: str, iteration: int) -> Exception:

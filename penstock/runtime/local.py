@@ -23,6 +23,31 @@ from penstock.state.session_tensors import SessionTensors
 from penstock.state.waiting import Cancellation
 
 
+def _local_devices(task_name: str, cpus: int, gpus: Sequence[int]) -> list[Device]:
+    """The devices of a task: its CPUs, then the GPUs with these numbers in torch."""
+    cpu = torch.device("cpu")
+    found = [Device(f"{task_name}/device:CPU:{i}", "CPU", cpu) for i in range(cpus)]
+    for i, number in enumerate(gpus):
+        name = f"{task_name}/device:GPU:{i}"
+        found.append(Device(name, "GPU", torch.device("cuda", number), host=found[0]))
+    return found
+
+
+def visible_gpus(count: int | None, listed: str, memory_fraction: float = 0.0) -> list[int]:
+    """The numbers of the GPUs to use: at most `count`, those `listed` ("1,0") if any are.
+
+    `memory_fraction` limits what torch takes of each; without it memory grows as it is needed.
+    """
+    if count == 0 or not torch.cuda.is_available():
+        return []
+    numbers = [int(entry) for entry in listed.split(",")] if listed else None
+    found = list(range(torch.cuda.device_count())) if numbers is None else numbers
+    found = found if count is None else found[:count]
+    for number in found if memory_fraction > 0 else ():
+        torch.cuda.set_per_process_memory_fraction(min(1.0, memory_fraction), number)
+    return found
+
+
 class LocalRuntime:
     """The devices of one session in this process."""
 
@@ -32,6 +57,7 @@ class LocalRuntime:
         threads: int = 0,
         options: PassOptions | None = None,
         *,
+        gpus: Sequence[int] = (),
         soft_placement: bool = False,
         log_placement: bool = False,
         task_name: str = "/job:localhost/replica:0/task:0",
@@ -40,11 +66,9 @@ class LocalRuntime:
         keep_freed_memory()
         if threads > 0:  # of one kernel; torch has one pool for the process
             torch.set_num_threads(threads)
-        prefix = f"{task_name}/device:CPU:"
-        cpu = torch.device("cpu")
-        self.devices = [Device(f"{prefix}{i}", "CPU", cpu) for i in range(cpu_devices)]
-        # The CPU devices of a process share its memory, and so their state; a server's outlives
-        # its sessions.
+        self.devices = _local_devices(task_name, cpu_devices, gpus)
+        # The devices of a process share one list of state by name; a server's outlives its
+        # sessions.
         shared = self.devices[0].resources if resources is None else resources
         for device in self.devices:
             device.resources = shared
@@ -52,7 +76,9 @@ class LocalRuntime:
         self.cancellation = Cancellation()
         self.soft_placement = soft_placement
         self.log_placement = log_placement
-        self._by_name = {device.name: device for device in self.devices}
+        # What constraints leave open goes to the first one: GPUs before CPUs.
+        preferred = sorted(self.devices, key=lambda device: device.device_type == "CPU")
+        self._by_name = {device.name: device for device in preferred}
         self._state_places: dict[str, str] = {}  # which device has a stateful node of this name
         self._crew = Crew("penstock-device")
 

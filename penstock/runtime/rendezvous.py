@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock import errors
 from penstock.ir.step_graph import Node
+from penstock.partition.memory import in_device_memory
 from penstock.runtime.step import Step
 
 Key = tuple[Any, ...]  # the name of the value, the device it goes to, the iterations it is from
@@ -79,9 +80,19 @@ def send_function(node: Node, device: Any) -> Any:
 
 
 def recv_function(node: Node, device: Any) -> Any:
+    """A Recv brings what it gets into the memory that its device has values of its type in."""
     name, target = node.attrs["tensor_name"], node.attrs["recv_device"]
+    on_device = not device.is_host and in_device_memory(node.dtypes[0])
 
     def recv(step: Step) -> Any:
-        return step.rendezvous.recv((name, target, step.frame), step)
+        value = step.rendezvous.recv((name, target, step.frame), step)
+        if on_device:
+            return device.to_device(value)
+        return value.cpu() if hasattr(value, "cpu") else value
 
     return recv
+
+
+def copy_function(node: Node, device: Any) -> Any:
+    """Brings a value into the memory of its device."""
+    return device.to_device

@@ -170,7 +170,9 @@ class TestStructures:
             tf.cond(tf.constant(1), lambda: 1, lambda: 2)
 
     def test_branches_with_indices_of_two_types(self):
-        rows = [tf.IndexedSlices(tf.constant([1.0]), tf.constant([0], t)) for t in (tf.int32, tf.int64)]
+        rows = [
+            tf.IndexedSlices(tf.constant([1.0]), tf.constant([0], t)) for t in (tf.int32, tf.int64)
+        ]
         chosen = tf.cond(tf.constant(False), lambda: rows[0], lambda: rows[1])
         assert chosen.indices.dtype is tf.int64
 

@@ -48,7 +48,7 @@ class TestAccess:
         assert session.run(written.gather([2, 0])).tolist() == [[5, 6], [1, 2]]
         assert session.run(written.concat()).tolist() == [1, 2, 3, 4, 5, 6]
         assert written.stack().shape.as_list() == [None, 2]
-        assert written.concat().shape.as_list() == [6]
+        assert written.concat().shape.as_list() == [None]
 
     def test_split(self, session):
         parts = array(infer_shape=False).split([[1.0], [2.0], [3.0]], [1, 0, 2])
@@ -246,3 +246,12 @@ def test_oldest_op_types(session):
     flow = specs.TensorArrayWrite(gradient, 0, [5.0], flow)
     assert session.run(specs.TensorArrayRead(gradient, 0, flow, dtype=tf.float32)) == [5.0]
     session.run(specs.TensorArrayClose(handle))
+
+
+def test_the_gradient_of_a_split_has_its_length(session):
+    """What is written behind the parts of a split value has a gradient of its own."""
+    x = tf.constant([1.0, 2.0, 3.0])
+    parts = tf.TensorArray(tf.float32, 3, dynamic_size=True).split(x, [1, 1, 1])
+    joined = parts.write(3, [4.0]).concat()
+    assert session.run(joined).tolist() == [1, 2, 3, 4]
+    assert session.run(tf.gradients(joined, x)[0]).tolist() == [1, 1, 1]
