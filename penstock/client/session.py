@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import warnings
 import weakref
@@ -14,12 +13,13 @@ from penstock import errors, proto
 from penstock.client.fetches import Fetches, structure_key
 from penstock.client.session_defaults import new_session_config
 from penstock.client.session_devices import DeviceAttributes as _DeviceAttributes
-from penstock.client.session_devices import WholeGraphCheck, attributes_of
+from penstock.client.session_devices import attributes_of
+from penstock.dtypes import DType
 from penstock.ir import defaults
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.state.session_tensors import SessionTensors
+from penstock.placement.whole_graph import WholeGraphCheck
 
 _open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 _open_lock = threading.Lock()
@@ -79,22 +79,17 @@ def _text(target: Any) -> str:
     return target
 
 
-def _server_at(target: str) -> Any:
-    """The server of this process that a target names; None for the empty target."""
+def _place_of(target: str, config: Any) -> tuple[Any, bool]:
+    """The server of this process that a target names, if any, and whether it is reached by gRPC."""
     if not target:
-        return None
+        return None, False
     from penstock.distributed.server import server_of
 
     server = server_of(target)
-    if server is not None:
-        return server
+    if server is not None and not (config and config.rpc_options.use_rpc_for_inprocess_master):
+        return server, False
     if target.startswith("grpc://"):
-        raise errors.UnimplementedError(
-            None,
-            None,
-            f"a session on the remote target {target!r} is not possible yet: no server of this "
-            "process has it",
-        )
+        return None, True
     raise errors.NotFoundError(
         None,
         None,
@@ -118,24 +113,6 @@ def _placed_in(server: Any, config: Any) -> dict[str, Any]:
     """Where a session on a server runs, and with whose state."""
     own_state = config.isolate_session_state
     return {"task_name": server.task_name, "resources": None if own_state else server.resources}
-
-
-def _recorded(
-    step: Any, values: Any, timeout: float | None, options: Any, run_metadata: Any
-) -> tuple[Any, ...]:
-    """The results of a step, with what was asked about it in `run_metadata`."""
-    from penstock.runtime.tracing import graph_def_of
-
-    if not isinstance(run_metadata, proto.RunMetadata):
-        raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(run_metadata)}")
-    run_metadata.Clear()
-    if options.output_partition_graphs:
-        run_metadata.partition_graphs.add().CopyFrom(graph_def_of(step.placed))
-    if options.trace_level == proto.RunOptions.NO_TRACE:
-        return step.run(values, timeout)
-    results, stats = step.run_traced(values, timeout)
-    run_metadata.step_stats.CopyFrom(stats)
-    return results
 
 
 def _seconds(milliseconds: int) -> float | None:
@@ -179,9 +156,9 @@ class BaseSession(SessionInterface):
         elif not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         self._target = _text(target)
-        self._server = _server_at(self._target)
         if config is not None and not isinstance(config, proto.ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        self._server, self._is_remote = _place_of(self._target, config)
         self._graph = graph
         self._config = _merged(config, self._server)
         self._timeout = _seconds(self._config.operation_timeout_in_ms)
@@ -199,32 +176,17 @@ class BaseSession(SessionInterface):
 
     def _make_runtime(self) -> Any:
         # The runtime loads torch: the first session does, not building graphs.
-        from penstock.passes.pipeline import PassOptions
-        from penstock.runtime.local import LocalRuntime, visible_gpus
+        if self._is_remote:
+            from penstock.distributed.remote_runtime import RemoteRuntime
 
-        config, server = self._config, self._server
-        optimizer = config.graph_options.optimizer_options
-        plain = optimizer.opt_level == proto.OptimizerOptions.L0
-        options = PassOptions(*[not plain] * len(dataclasses.fields(PassOptions)))
-        cpus = max(1, config.device_count.get("CPU", 1))
-        counts, gpu = config.device_count, config.gpu_options
-        gpus = visible_gpus(
-            counts["GPU"] if "GPU" in counts else None,
-            gpu.visible_device_list,
-            gpu.per_process_gpu_memory_fraction,
-        )
-        return LocalRuntime(
-            cpus,
-            config.intra_op_parallelism_threads,
-            options,
-            gpus=gpus,
-            soft_placement=config.allow_soft_placement,
-            log_placement=config.log_device_placement,
-            **({} if server is None else _placed_in(server, config)),
-        )
+            return RemoteRuntime(self._target, self._graph, self._config)
+        from penstock.runtime.configured import configured_runtime
+
+        server, config = self._server, self._config
+        return configured_runtime(config, **({} if server is None else _placed_in(server, config)))
 
     def _make_graph_check(self) -> WholeGraphCheck | None:
-        if self._config.graph_options.place_pruned_graph:
+        if self._is_remote or self._config.graph_options.place_pruned_graph:
             return None
         names = [device.name for device in self._runtime.devices]
         return WholeGraphCheck(names, soft=self._config.allow_soft_placement)
@@ -243,7 +205,7 @@ class BaseSession(SessionInterface):
 
     def list_devices(self) -> list[_DeviceAttributes]:
         """The devices that steps of this session may use."""
-        return attributes_of(self._runtime.devices)
+        return attributes_of(self._runtime.device_attributes())
 
     # Running ----------------------------------------------------------------------------------
 
@@ -282,11 +244,22 @@ class BaseSession(SessionInterface):
     ) -> tuple[Any, ...]:
         """The results of a step, run as `options` asks."""
         timeout = self._timeout_of(options)
-        if options is not None and options.debug_options.debug_tensor_watch_opts:
-            return self._run_watched(run, values, timeout, options, run_metadata)
         if run_metadata is not None:
-            return _recorded(run.step, values, timeout, options or proto.RunOptions(), run_metadata)
-        results: tuple[Any, ...] = run.step.run(values, timeout)
+            if not isinstance(run_metadata, proto.RunMetadata):
+                raise TypeError(
+                    f"run_metadata must be a tf.RunMetadata, but got {type(run_metadata)}"
+                )
+            run_metadata.Clear()
+        watched = options is not None and options.debug_options.debug_tensor_watch_opts
+        if watched and not self._is_remote:
+            return self._run_watched(run, values, timeout, options, run_metadata)
+        results: tuple[Any, ...]
+        if run_metadata is not None or watched:
+            results = run.step.run_with_options(
+                values, options or proto.RunOptions(), run_metadata or proto.RunMetadata(), timeout
+            )
+        else:
+            results = run.step.run(values, timeout)
         return results
 
     def _run_watched(
@@ -300,10 +273,8 @@ class BaseSession(SessionInterface):
             self._watched = WatchedRuns()
         fetches, targets = run.flat.tensors, run.flat.targets
         step = run.step.as_written()
-        if run_metadata is not None:
-            run_metadata.Clear()
-            if options.output_partition_graphs:
-                run_metadata.partition_graphs.add().CopyFrom(graph_def_of(step.placed))
+        if run_metadata is not None and options.output_partition_graphs:
+            run_metadata.partition_graphs.add().CopyFrom(graph_def_of(step.placed))
         names = {
             "input_names": [tensor.name for tensor in run.fed],
             "output_names": [tensor.name for tensor in fetches],
@@ -410,8 +381,6 @@ class BaseSession(SessionInterface):
 
     def partial_run_setup(self, fetches: Any, feeds: Sequence[Any] | None = None) -> str:
         """Prepares a step that is run in parts; all its fetches and feeds are named ahead."""
-        from penstock.client.partial_run import PartialRun
-
         flat = Fetches(self._graph, fetches, self)
         if not flat.tensors and not flat.targets:
             raise errors.InvalidArgumentError(
@@ -419,7 +388,9 @@ class BaseSession(SessionInterface):
             )
         tensors, _ = self._expand_feeds(feeds or ())
         handle = f"partial_run_{len(self._partial_runs)}"
-        self._partial_runs[handle] = PartialRun(self._runtime, self._graph, flat, tensors)
+        self._partial_runs[handle] = self._runtime.partial_run(
+            tensors, flat.tensors, flat.targets
+        )
         return handle
 
     def partial_run(
@@ -438,24 +409,22 @@ class BaseSession(SessionInterface):
         run = _Run(None, tensors, expand, flat)
         given = list((feed_dict or {}).values())
         values = dict(zip(tensors, run.feeds(given), strict=True))
-        return run.build(partial.run(flat, values), given)
+        return run.build(partial.run(values, flat.tensors, flat.targets), given)
 
     # Tensors that stay in the session -------------------------------------------------------------
 
-    def _kept_tensors(self) -> SessionTensors:
-        if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
-        return self._runtime.session_tensors()
-
-    def _kept_tensor(self, handle: str) -> Any:
+    def _kept_tensor(self, handle: str, dtype: DType) -> Any:
         """The value of a tensor that is kept under a handle."""
-        from penstock.kernels.values import to_array
-
-        array = to_array(self._kept_tensors().get(handle)).copy()
+        array = self._open_runtime().kept_tensor(handle, dtype)
         return array if array.ndim else array[()]
 
     def _forget_tensor(self, handle: str) -> None:
-        self._kept_tensors().delete(handle)
+        self._open_runtime().forget_tensor(handle)
+
+    def _open_runtime(self) -> Any:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        return self._runtime
 
     # Life -------------------------------------------------------------------------------------
 
@@ -472,26 +441,29 @@ class BaseSession(SessionInterface):
             if self._closed:
                 return
             self._closed = True
-            self._runtime.cancel()
+            self._runtime.close()
             self._runs.clear()
             self._steps.clear()
             self._partial_runs.clear()
-            # A server's state outlives its sessions.
-            if self._server is None or self._config.isolate_session_state:
-                self._runtime.reset()
         with _open_lock:
             _open_sessions.discard(self)
 
     @staticmethod
     def reset(target: str, containers: Sequence[str] | None = None, config: Any = None) -> None:
         """Clears the named containers of state (all if None) and closes sessions on `target`."""
-        server = _server_at(_text(target))
+        target = _text(target)
+        server, is_remote = _place_of(target, config)
         if server is not None:
-            server.resources.clear(containers or ())
+            server.reset(containers or ())
+        elif is_remote:
+            from penstock.distributed.remote_runtime import reset_target
+
+            reset_target(target, containers or (), config)
         with _open_lock:
             sessions = [session for session in _open_sessions if session._target == target]
         for session in sessions:
-            session._runtime.reset(containers or ())
+            if not target:
+                session._runtime.reset(containers or ())
             session.close()
 
     def __del__(self) -> None:
@@ -499,6 +471,8 @@ class BaseSession(SessionInterface):
         runtime = getattr(self, "_runtime", None)
         if runtime is not None and not self._closed:
             self._closed = True
+            if self._is_remote:
+                runtime.abandon()
 
 
 class Session(BaseSession):

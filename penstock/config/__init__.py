@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from penstock import absent
 from penstock.client.session_defaults import session_defaults
 from penstock.config import experimental, optimizer, threading
+from penstock.config.placement import get_placement, set_placement
 from penstock.platform.file_limits import get_graph_file_roots, set_graph_file_roots
 
 __all__ = [
@@ -19,9 +20,11 @@ __all__ = [
     "experimental_list_devices",
     "experimental_run_functions_eagerly",
     "get_graph_file_roots",
+    "get_placement",
     "get_soft_device_placement",
     "optimizer",
     "set_graph_file_roots",
+    "set_placement",
     "set_soft_device_placement",
     "threading",
 ]

@@ -188,7 +188,7 @@ contrib.legacy_seq2seq.python.ops.seq2seq contrib.legacy_seq2seq
 
 python.client.client_lib                .
 python.client.device_lib                client.device_lib
-python.client.session                   client.session client.partial_run client.fetches .
+python.client.session                   client.session client.fetches .
 python.client.timeline                  tracing.timeline
 
 python.compat.compat                    compat .

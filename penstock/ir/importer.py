@@ -33,6 +33,7 @@ class _Import:
     nodes: dict[str, Any]
     prefix: str
     input_map: dict[str, Any]
+    extends: bool = False  # nodes may stand beside those that the graph has
     names: dict[str, str] = field(default_factory=dict)
     made: dict[str, Operation] = field(default_factory=dict)
     used_keys: set[str] = field(default_factory=set)
@@ -62,37 +63,93 @@ def import_graph_def(
     wanted = checks.elements(return_elements)
     checks.versions(graph_def.versions)
     graph = get_default_graph()
-    add_library(graph, graph_def.library)
+    nodes = _known_nodes(graph, graph_def)
     future = checks.defaults_of_producer(producer_op_list)
+    prefix = "import" if name is None else name or None
+    # Nodes of other threads must not come between: a failed import takes back what it has added.
+    with graph._lock, graph.name_scope(prefix) as scope:
+        mapped = _converted_map(input_map or {}, has_scope=bool(scope))
+        work = _Import(graph, nodes, scope, mapped)
+        _choose_names(work)
+        return _add_all(work, graph_def.versions, future, wanted)
+
+
+def extend_graph(graph: Graph, graph_def: Any) -> None:
+    """Adds the nodes of `graph_def`, under their own names, which may use those of `graph`.
+
+    It is how a session grows that has its graph from a client.
+    """
+    checks.versions(graph_def.versions)
+    nodes = _known_nodes(graph, graph_def)
+    with graph._lock, graph.as_default():
+        taken = next((name for name in nodes if name in graph._nodes_by_name), None)
+        if taken is not None:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"GraphDef argument to Extend includes node '{taken}', which was created by a "
+                "previous call to Create or Extend in this session.",
+            )
+        work = _Import(graph, nodes, "", _elements_used(graph, nodes), extends=True)
+        work.names = {name: name for name in nodes}
+        _add_all(work, graph_def.versions, {}, None)
+
+
+def _known_nodes(graph: Graph, graph_def: Any) -> dict[str, Any]:
+    """The nodes of a GraphDef by name, whose ops are known, its functions being so from now on."""
+    add_library(graph, graph_def.library)
     nodes = {}
     for node in checks.unique_nodes(graph_def):
         if find_spec(node.op, graph._functions) is None:
             raise errors.NotFoundError(None, None, checks.unknown_op(node))
         nodes[node.name] = node
-    prefix = "import" if name is None else name or None
-    # Nodes of other threads must not come between: a failed import takes back what it has added.
-    with graph._lock, graph.name_scope(prefix) as scope:
-        before = graph.version
-        mapped = _converted_map(input_map or {}, has_scope=bool(scope))
-        work = _Import(graph, nodes, scope, mapped)
-        _choose_names(work)
-        outer_devices = graph._scopes.devices
-        versions = graph._merge_versions(graph_def.versions)
-        try:
-            with graph._scopes.setting(devices=[]):
-                for key in _topological(work):
-                    work.made[key] = _add_node(work, nodes[key], future)
-            for consumer, index, producer, output in work.back_edges:
-                source = _output(work, nodes[consumer], producer, output)
-                work.made[consumer]._update_input(index, source)
-            _place(work, outer_devices)
-            _refuse_unused_keys(work)
-            found = None if wanted is None else [_element(work, entry) for entry in wanted]
-        except BaseException:
-            graph._remove_since(before)
-            graph._versions = versions
-            raise
-    return found
+    return nodes
+
+
+def _elements_used(graph: Graph, nodes: dict[str, Any]) -> dict[str, Any]:
+    """The tensors and operations of `graph` that new nodes name as their inputs."""
+    used: dict[str, Any] = {}
+    for node in nodes.values():
+        for text, (is_control, source, output) in checks.parsed_inputs(node):
+            if source in nodes:
+                continue
+            op = graph._nodes_by_name.get(source)
+            if op is None:
+                raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
+            if is_control:
+                used[f"^{source}"] = op
+                continue
+            if output >= len(op.outputs):
+                raise ValueError(
+                    f"Node '{node.name}': Connecting to invalid output {output} of source node "
+                    f"{source} which has {len(op.outputs)} outputs"
+                )
+            used[f"{source}:{output}"] = op.outputs[output]
+    return used
+
+
+def _add_all(
+    work: _Import, made_by: Any, future: checks.ProducerDefaults, wanted: Sequence[str] | None
+) -> list[Any] | None:
+    """Adds the nodes of an import, or none of them; the elements that are `wanted` of them."""
+    graph = work.graph
+    before = graph.version
+    outer_devices = graph._scopes.devices
+    versions = graph._merge_versions(made_by)
+    try:
+        with graph._scopes.setting(devices=[]):
+            for key in _topological(work):
+                work.made[key] = _add_node(work, work.nodes[key], future)
+        for consumer, index, producer, output in work.back_edges:
+            source = _output(work, work.nodes[consumer], producer, output)
+            work.made[consumer]._update_input(index, source)
+        _place(work, outer_devices)
+        _refuse_unused_keys(work)
+        return None if wanted is None else [_element(work, entry) for entry in wanted]
+    except BaseException:
+        graph._remove_since(before)
+        graph._versions = versions
+        raise
 
 
 def _converted_map(input_map: dict[Any, Any], *, has_scope: bool) -> dict[str, Any]:
@@ -288,6 +345,8 @@ def _renamed_group(work: _Import, node: Any, group: str) -> str:
     if not group.startswith("loc:@"):
         return group
     target = group.removeprefix("loc:@")
+    if work.extends and target in work.graph._nodes_by_name:
+        return group
     if target not in work.nodes:
         raise ValueError(f"Node '{node.name}' expects to be colocated with unknown node '{target}'")
     return f"loc:@{work.names[target]}"

@@ -110,8 +110,6 @@ def varint(number):
 class _Beginnings(dict):
     """By the length of a Feature message, the bytes in front of its payload."""
 
-    _IMPOSSIBLE = b"\xff"  # no message begins so
-
     def __init__(self, tag):
         super().__init__()
         self._tag = tag
@@ -125,7 +123,7 @@ class _Beginnings(dict):
                 if len(beginning) == size:
                     self[length] = beginning
                     return beginning
-        return self._IMPOSSIBLE
+        return bytes(length + 1)  # no message of this length begins so
 
 
 class Kind:

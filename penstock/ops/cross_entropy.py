@@ -274,7 +274,7 @@ def _require_same_shape(a: Tensor, b: Tensor, names: str) -> None:
         b.get_shape().assert_is_compatible_with(a.get_shape())
     except ValueError:
         raise ValueError(
-            f"{names} must have the same shape, received ({a.get_shape()} vs {b.get_shape()})."
+            f"{names} must have the same shape ({a.get_shape()} vs {b.get_shape()})"
         ) from None
 
 
@@ -291,7 +291,7 @@ def sigmoid_cross_entropy_with_logits(
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
-        _require_same_shape(logits, labels, "`logits` and `labels`")
+        _require_same_shape(logits, labels, "logits and labels")
         # max(x, 0) - x * z + log(1 + exp(-|x|)), with derivatives at zero as for x > 0.
         zeros = zeros_like(logits, dtype=logits.dtype.base_dtype)
         positive = logits >= zeros
@@ -314,7 +314,7 @@ def weighted_cross_entropy_with_logits(
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
-        _require_same_shape(logits, labels, "`logits` and `labels`")
+        _require_same_shape(logits, labels, "logits and labels")
         weight = 1 + (pos_weight - 1) * labels
         return add(
             (1 - labels) * logits,
@@ -334,7 +334,7 @@ def log_poisson_loss(
     with name_scope(name, "log_poisson_loss", [log_input, targets]):
         log_input = convert_to_tensor(log_input, name="log_input")
         targets = convert_to_tensor(targets, name="targets")
-        _require_same_shape(log_input, targets, "`log_input` and `targets`")
+        _require_same_shape(log_input, targets, "log_input and targets")
         result = exp(log_input) - log_input * targets
         return result + _stirling(targets) if compute_full_loss else result
 

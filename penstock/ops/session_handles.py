@@ -72,7 +72,7 @@ class TensorHandle:
     def eval(self) -> Any:
         """The value of the tensor."""
         self._check()
-        return self._session._kept_tensor(self._handle)
+        return self._session._kept_tensor(self._handle, self._dtype)
 
     def delete(self) -> None:
         """Forgets the tensor."""

@@ -109,13 +109,13 @@ class CostModel:
 
     def link(self, source: DeviceSpec, target: DeviceSpec) -> Link:
         """The way from one device to another."""
+        if source == target:
+            return SAME_DEVICE
         if _task(source) != _task(target):
             return NETWORK
         types = {source.device_type, target.device_type}
         if types == {"CPU"}:
-            return SAME_DEVICE if source == target else SHARED_MEMORY
-        if source == target:
-            return SAME_DEVICE
+            return SHARED_MEMORY
         return HOST_TO_DEVICE if "CPU" in types else DEVICE_TO_DEVICE
 
 

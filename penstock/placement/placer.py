@@ -49,9 +49,9 @@ def place(
     remembered = {} if sticky is None else sticky
     for group in groups:
         _prefer_remembered(group, remembered)
-    _follow_neighbours(step, groups)
     if choose is not None:
         choose(step, groups)
+    _follow_neighbours(step, groups)
     for group in groups:
         device = group.devices[0].name
         for node in group.nodes:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from penstock import proto
 from penstock.ir.step_graph import StepGraph
 from penstock.partition.loops import devices_of
 from penstock.partition.memory import settle
@@ -23,8 +24,12 @@ from penstock.runtime.partitioned import PartitionedPlan
 from penstock.runtime.plan import make_plan
 from penstock.runtime.schedule import Schedule
 from penstock.runtime.step import Step
-from penstock.runtime.tracing import Trace
+from penstock.runtime.tracing import Trace, graph_def_of
 from penstock.state.waiting import Cancellation
+
+
+#: Seconds that no step takes. A step with a deadline looks up, at each node, whether to go on.
+FOREVER = 1e8
 
 
 class Runnable(Protocol):
@@ -77,28 +82,64 @@ class CompiledStep:
         if timeout is None:
             context = Step(None, self.cancellation) if self._wants_step else None
             return self.plan.run(context, feeds)
+        return self._run_checked(feeds, Step(_deadline(timeout), self.cancellation))
+
+    def _run_checked(self, feeds: Sequence[Any], step: Step) -> tuple[Any, ...]:
+        if self.plan is None:
+            return execute(self.graph, self.bound, feeds, step)
         if self._checked is None:
             with self._lock:
                 self._checked = self._make(self.graph, self.bound, checked=True)
-        step = Step(_deadline(timeout), self.cancellation)
         results = self._checked.run(step, feeds)
         step.check()
         return results
 
+    def run_cancellable(
+        self, feeds: Sequence[Any], cancellation: Cancellation, timeout: float | None = None
+    ) -> tuple[Any, ...]:
+        """Runs the step until somebody cancels it, be it in a wait or between two nodes."""
+        return self._run_checked(feeds, Step(_deadline(timeout or FOREVER), cancellation))
+
+    def run_with_options(
+        self,
+        feeds: Sequence[Any],
+        options: Any,
+        metadata: Any,
+        timeout: float | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> tuple[Any, ...]:
+        """Runs the step, and puts what RunOptions ask for into RunMetadata."""
+        if options.output_partition_graphs:
+            metadata.partition_graphs.add().CopyFrom(graph_def_of(self.placed))
+        if options.trace_level != proto.RunOptions.NO_TRACE:
+            results, stats = self.run_traced(feeds, timeout, cancellation)
+            metadata.step_stats.CopyFrom(stats)
+            return results
+        if cancellation is None:
+            return self.run(feeds, timeout)
+        return self.run_cancellable(feeds, cancellation, timeout)
+
     def run_traced(
-        self, feeds: Sequence[Any], timeout: float | None = None
+        self,
+        feeds: Sequence[Any],
+        timeout: float | None = None,
+        cancellation: Cancellation | None = None,
     ) -> tuple[tuple[Any, ...], Any]:
         """Runs the step, and says in StepStats what the lines of its plan did."""
         trace = Trace()
-        results = self.run_recorded(feeds, trace, timeout)
+        results = self.run_recorded(feeds, trace, timeout, cancellation)
         trace.add_silent(self.graph, self.bound, feeds)
         return results, trace.step_stats(self.graph)
 
     def run_recorded(
-        self, feeds: Sequence[Any], trace: Trace, timeout: float | None = None
+        self,
+        feeds: Sequence[Any],
+        trace: Trace,
+        timeout: float | None = None,
+        cancellation: Cancellation | None = None,
     ) -> tuple[Any, ...]:
         """Runs the step, whose lines tell a trace what they do."""
-        step = Step(_deadline(timeout), self.cancellation)
+        step = Step(_deadline(timeout), cancellation or self.cancellation)
         step.trace = trace
         if self.plan is None:
             return execute(self.graph, self.bound, feeds, step)

@@ -5,19 +5,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
+import numpy as np
 import torch
 
+from penstock.dtypes import DType
 from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
+from penstock.kernels.values import to_array
 from penstock.passes.pipeline import AS_WRITTEN, PassOptions, compile_step
+from penstock.placement.chooser import chooser
+from penstock.placement.options import PlacementOptions
 from penstock.placement.placer import place
 from penstock.runtime.allocator import keep_freed_memory
 from penstock.runtime.binding import BoundNode, bind_all, evaluator, has_kernel
 from penstock.runtime.compiled import CompiledStep, compiled
 from penstock.runtime.crew import Crew
 from penstock.runtime.device import Device
+from penstock.runtime.device_attributes import device_attributes
+from penstock.runtime.partial_run import PartialRun
 from penstock.state.containers import ResourceManager
 from penstock.state.session_tensors import SessionTensors
 from penstock.state.waiting import Cancellation
@@ -60,6 +68,7 @@ class LocalRuntime:
         gpus: Sequence[int] = (),
         soft_placement: bool = False,
         log_placement: bool = False,
+        placement: PlacementOptions | None = None,
         task_name: str = "/job:localhost/replica:0/task:0",
         resources: ResourceManager | None = None,
     ):
@@ -73,9 +82,11 @@ class LocalRuntime:
         for device in self.devices:
             device.resources = shared
         self.options = options or PassOptions()
+        self._owns_state = resources is None
         self.cancellation = Cancellation()
         self.soft_placement = soft_placement
         self.log_placement = log_placement
+        self._choose = chooser(placement or PlacementOptions())
         # What constraints leave open goes to the first one: GPUs before CPUs.
         preferred = sorted(self.devices, key=lambda device: device.device_type == "CPU")
         self._by_name = {device.name: device for device in preferred}
@@ -123,6 +134,7 @@ class LocalRuntime:
             soft=self.soft_placement,
             supports=has_kernel,
             sticky=self._state_places,
+            choose=self._choose,
         )
         if self.log_placement:
             lines = [f"{node.name}: ({node.type}): {node.device}\n" for node in graph.nodes]
@@ -134,8 +146,26 @@ class LocalRuntime:
         """The CPU of this process."""
         return next(device for device in self.devices if device.device_type == "CPU")
 
-    def session_tensors(self) -> SessionTensors:
-        """The tensors that steps have left here under handles."""
+    def partial_run(
+        self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
+    ) -> PartialRun:
+        """A step that is run in parts."""
+        prepared = self.prepare(feeds, fetches, targets)
+        return PartialRun(prepared, feeds, fetches, targets, self.cancellation)
+
+    def device_attributes(self) -> list[Any]:
+        """The DeviceAttributes messages of the devices."""
+        return device_attributes(self.devices)
+
+    def kept_tensor(self, handle: str, dtype: DType) -> np.ndarray:
+        """The tensor that a step has left here under a handle."""
+        return to_array(self._session_tensors().get(handle)).copy()
+
+    def forget_tensor(self, handle: str) -> None:
+        """Drops the tensor of a handle."""
+        self._session_tensors().delete(handle)
+
+    def _session_tensors(self) -> SessionTensors:
         device = self.host
         return device.resources.get_or_create(
             SessionTensors, "", "", lambda: SessionTensors(device.name)
@@ -145,6 +175,12 @@ class LocalRuntime:
         """Ends the waits of all steps, those to come too, with CancelledError."""
         self.cancellation.cancel()
         self._crew.close()
+
+    def close(self) -> None:
+        """Ends all steps; state that is this runtime's own goes with it."""
+        self.cancel()
+        if self._owns_state:
+            self.reset()
 
     def reset(self, containers: Sequence[str] = ()) -> None:
         """Clears containers of state; without names, all of them."""

@@ -64,7 +64,9 @@ class Step:
         return Step(None, self.cancellation)
 
     def check(self) -> None:
-        """Raises where the step's time is over."""
+        """Raises where the step's time is over or it was cancelled."""
+        if self.cancellation.is_cancelled:
+            raise errors.CancelledError(None, None, "Step was cancelled")
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise errors.DeadlineExceededError(
                 None,

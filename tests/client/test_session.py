@@ -258,7 +258,9 @@ class TestCallablesAndPartialRuns:
         a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
         y, z = a + 1.0, a + b
         handle = session.partial_run_setup([y, z], [a, b])
-        with pytest.raises(tf.errors.InvalidArgumentError, match="can't be computed from the feeds"):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match="can't be computed from the feeds"
+        ):
             session.partial_run(handle, z, {b: 1.0})
         with pytest.raises(tf.errors.InvalidArgumentError, match="already been fed"):
             session.partial_run(handle, y, {b: 1.0})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from google.protobuf.message import DecodeError
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import penstock as tf
@@ -71,6 +71,9 @@ def test_values_are_those_of_protobuf(column):
     assert values.tolist() == [value for each in expected for value in each]
 
 
+@example(tf.float32, b"\xff", False)
+@example(tf.int64, b"\xff" * 9 + b"\x7f" + b"\x01" * 20, True)
+@example(tf.int64, b"\xff" * 10 + b"\x01" * 20, True)
 @given(st.sampled_from(sorted(_FIELDS, key=str)), st.binary(max_size=40), st.booleans())
 def test_any_bytes_are_read_or_refused_as_by_protobuf(dtype, data, framed):
     field = _FIELDS[dtype]
