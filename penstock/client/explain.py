@@ -1,29 +1,77 @@
-"""`tf.explain`: what a run would do, in words and as the source of its plan."""
+"""`tf.explain`: what a run would do, in words, as a schedule and as the source of its plan."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from penstock.ir import defaults
+from penstock.ir.step_graph import StepGraph
+from penstock.placement.cost_model import CostModel
+from penstock.placement.picture import as_html, as_svg, as_text, duration
+from penstock.placement.simulate import Schedule, placed_schedule
 from penstock.shapes import text
 
 
-def explain(fetches: Any, feeds: Any = (), session: Any = None) -> str:
-    """Compiles a run without running it and describes nodes, devices and the generated source.
+class Explanation(str):
+    """What `tf.explain` says; `svg` and `html` have the schedule of the step as a picture."""
 
-    `feeds` are the tensors that would be fed (a feed dict does as well). Prints nothing: print the
-    returned string.
+    schedule: Schedule
+
+    @property
+    def svg(self) -> str:
+        """The simulated execution: a row per device, a bar per node."""
+        return as_svg(self.schedule)
+
+    @property
+    def html(self) -> str:
+        """A page with the picture and this text; nothing has to be loaded for it."""
+        return as_html(self.schedule, self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return self.svg
+
+
+def explain(
+    fetches: Any, feeds: Any = (), session: Any = None, run_metadata: Any = None
+) -> Explanation:
+    """Compiles a run without running it: its nodes, devices, schedule and generated source.
+
+    `feeds` are the tensors that would be fed (a feed dict does as well). The schedule is a
+    simulated execution, with the times that were measured in `run_metadata` (of a traced run), or
+    with estimates. Prints nothing: print what is returned, or write its `html` to a file.
     """
     from penstock.client.session import Session
 
     session = session or defaults.get_default_session()
     if session is None:
         with Session() as temporary:
-            return explain(fetches, feeds, temporary)
+            return explain(fetches, feeds, temporary, run_metadata)
     run = session._prepare(None, fetches, dict.fromkeys(feeds))
     step = run.step
-    lines = [f"{len(step.graph.nodes)} nodes after pruning, folding and merging:"]
-    for node in step.graph.nodes:
+    measured = run_metadata is not None
+    costs = CostModel.from_step_stats(run_metadata.step_stats) if measured else CostModel()
+    schedule = placed_schedule(step.placed, costs)
+    kind = "measured" if measured else "estimated"
+    lines = [
+        *_nodes(step.graph),
+        "",
+        f"schedule: {duration(schedule.makespan)}, simulated with {kind} times",
+        as_text(schedule),
+        "",
+    ]
+    if step.plan is None:
+        lines.append("run by the dataflow executor: it has control-flow primitives")
+    else:
+        lines += ["plan:", step.plan.source]
+    explanation = Explanation("\n".join(lines))
+    explanation.schedule = schedule
+    return explanation
+
+
+def _nodes(graph: StepGraph) -> list[str]:
+    lines = [f"{len(graph.nodes)} nodes after pruning, folding and merging:"]
+    for node in graph.nodes:
         outputs = ", ".join(
             f"{dtype.name}{text(shape)}"
             for dtype, shape in zip(node.dtypes, node.shapes, strict=True)
@@ -35,8 +83,4 @@ def explain(fetches: Any, feeds: Any = (), session: Any = None) -> str:
         lines.append(
             f"  {node.type} '{node.name}'({inputs}) -> {outputs or 'nothing'}  {node.device}"
         )
-    if step.plan is None:
-        lines += ["", "run by the dataflow executor: it has control-flow primitives"]
-    else:
-        lines += ["", "plan:", step.plan.source]
-    return "\n".join(lines)
+    return lines

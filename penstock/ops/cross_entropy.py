@@ -111,7 +111,7 @@ def _by_name(
         labels, logits, name = labels, sentinel, name if logits is None else logits
     if labels is None or logits is None:
         raise ValueError(
-            f"Both `labels` and `logits` must be provided for {function}. Received: "
+            f"Both labels and logits must be provided for {function}. Received: "
             f"labels={labels} and logits={logits}"
         )
     return labels, logits, name
@@ -232,19 +232,18 @@ def _check_sparse_labels(labels: Tensor, logits: Tensor) -> None:
     """Checks what the static shapes tell."""
     of_labels, of_logits = labels.get_shape(), logits.get_shape()
     if of_logits.ndims == 0:
-        raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}")
+        raise ValueError(f"Logits cannot be scalars - received shape {of_logits}.")
     if of_logits.ndims is None or of_labels.ndims is None:
         return
     if of_labels.ndims != of_logits.ndims - 1:
         raise ValueError(
-            f"`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape="
-            f"{of_labels} of rank {of_labels.ndims} and logits.shape={of_logits} of rank "
-            f"{of_logits.ndims}"
+            f"Rank mismatch: Rank of labels (received {of_labels.ndims}) should equal rank of "
+            f"logits minus 1 (received {of_logits.ndims})."
         )
     if _both_known(labels, logits) and of_labels != of_logits[:-1]:
         raise ValueError(
-            "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
-            f"labels.shape={of_labels} and logits.shape={of_logits}"
+            f"Shape mismatch: The shape of labels (received {of_labels}) should equal the shape of "
+            f"logits except for the last dimension (received {of_logits})."
         )
 
 

@@ -185,6 +185,8 @@ class _Settling:
         found = self.find(graph, feeds)
         copies: dict[tuple[Edge, str], Edge] = {}
         nodes: list[Node] = []
+        waited_for = {control for node in graph.nodes for control in node.controls}
+        waited_for.update(graph.targets)
 
         def moved(edge: Edge, want: str) -> Edge:
             have = found.space[edge]
@@ -199,7 +201,7 @@ class _Settling:
             return copies[edge, want]
 
         for node in graph.nodes:
-            if node.type == "Const" and not node.controls and node not in graph.targets:
+            if node.type == "Const" and node not in waited_for:
                 continue  # made where it is wanted
             loop = node.attrs.get("loop")
             if loop is not None:

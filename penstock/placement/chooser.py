@@ -16,7 +16,7 @@ from penstock.placement.options import PlacementOptions
 from penstock.placement.placer import Choose
 from penstock.placement.search import search
 from penstock.placement.simulate import Run, Workload
-from penstock.placement.units import units_of
+from penstock.placement.units import eager_order, units_of
 
 
 def chooser(options: PlacementOptions) -> Choose | None:
@@ -26,8 +26,11 @@ def chooser(options: PlacementOptions) -> Choose | None:
 
     def choose(step: StepGraph, groups: list[Group]) -> None:
         if any(len(group.devices) > 1 for group in groups):
+            written, step.nodes = step.nodes, eager_order(step)
             run = best_run(step, groups, options)
-            if run is not None:
+            if run is None:
+                step.nodes = written
+            else:
                 _apply(run, groups)
 
     return choose

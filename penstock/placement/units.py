@@ -17,6 +17,7 @@ from penstock.ir.registry import ALIASES
 from penstock.ir.step_graph import Node, StepGraph, is_back_edge
 from penstock.passes.order import accesses, live_variable
 from penstock.placement.groups import Candidate, Group
+from penstock.placement.work import takes_no_time
 
 Frame = tuple[str, ...]
 
@@ -120,6 +121,25 @@ def _fixed_nodes(step: StepGraph) -> set[Node]:
             found.add(node)
         written |= access.writes
     return found
+
+
+def eager_order(step: StepGraph) -> list[Node]:
+    """The nodes of a step, those that take no time as early as their inputs allow.
+
+    A device sends what others wait for, the value of a variable for example, in the order of its
+    nodes: behind work that has nothing to do with it, it would come late. Where control flow
+    decides what runs, the order stays: not all of it is written into the edges.
+    """
+    if step.has_control_flow:
+        return step.nodes
+    behind: dict[Node, int] = {}
+    keys: dict[Node, tuple[int, bool, int]] = {}
+    for i, node in enumerate(step.nodes):
+        early = takes_no_time(node)
+        last = max((behind[producer] for producer in node.producers()), default=-1)
+        behind[node] = last if early else i
+        keys[node] = behind[node], early, i
+    return sorted(step.nodes, key=keys.__getitem__)
 
 
 def frames_of(step: StepGraph) -> list[Frame]:

@@ -1,0 +1,118 @@
+"""The master of a cluster of one task: all steps run in its own process."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock import errors, proto
+from penstock.distributed.master import Feeds, StepForm, StepResult
+from penstock.distributed.master_session import MasterSession
+from penstock.runtime.configured import configured_runtime
+from penstock.state.containers import ResourceManager
+from penstock.state.waiting import Cancellation
+
+
+class LocalMaster:
+    """A `Master` whose sessions share the state of one task, unless they are isolated.
+
+    Args:
+      task_name: the first part of the names of the task's devices.
+      resources: the task's state.
+      default_config: the ConfigProto under that of each session.
+    """
+
+    def __init__(self, task_name: str, resources: ResourceManager, default_config: Any):
+        self._task_name = task_name
+        self._resources = resources
+        self._default_config = default_config
+        self._lock = threading.Lock()
+        self._sessions: dict[str, MasterSession] = {}
+
+    def _session(self, handle: str) -> MasterSession:
+        session = self._sessions.get(handle)
+        if session is None:
+            raise errors.AbortedError(None, None, f"Session {handle} is not found.")
+        return session
+
+    def create_session(self, graph_def: Any, config: Any) -> str:
+        merged = proto.ConfigProto()
+        merged.CopyFrom(self._default_config)
+        merged.MergeFrom(config)
+        shared = None if merged.isolate_session_state else self._resources
+        runtime = configured_runtime(merged, task_name=self._task_name, resources=shared)
+        session = MasterSession(merged, runtime)
+        session.create(graph_def)
+        handle = secrets.token_hex(8)
+        with self._lock:
+            self._sessions[handle] = session
+        return handle
+
+    def extend_session(self, handle: str, graph_def: Any, version: int) -> int:
+        return self._session(handle).extend(graph_def, version)
+
+    def run_step(
+        self,
+        handle: str,
+        feeds: Feeds,
+        fetches: Sequence[str],
+        targets: Sequence[str],
+        options: Any,
+        cancellation: Cancellation,
+    ) -> StepResult:
+        return self._session(handle).run(feeds, fetches, targets, options, cancellation)
+
+    def partial_run_setup(self, handle: str, form: StepForm) -> str:
+        return self._session(handle).partial_run_setup(form)
+
+    def partial_run(
+        self,
+        handle: str,
+        partial_handle: str,
+        feeds: Feeds,
+        fetches: Sequence[str],
+        targets: Sequence[str],
+    ) -> StepResult:
+        return self._session(handle).partial_run(partial_handle, feeds, fetches, targets)
+
+    def make_callable(self, handle: str, options: Any) -> int:
+        return self._session(handle).make_callable(options)
+
+    def run_callable(
+        self, handle: str, number: int, feeds: Sequence[np.ndarray], cancellation: Cancellation
+    ) -> StepResult:
+        return self._session(handle).run_callable(number, feeds, cancellation)
+
+    def release_callable(self, handle: str, number: int) -> None:
+        self._session(handle).release_callable(number)
+
+    def close_session(self, handle: str) -> None:
+        with self._lock:
+            session = self._sessions.pop(handle, None)
+        if session is None:
+            raise errors.AbortedError(None, None, f"Session {handle} is not found.")
+        session.close()
+
+    def close_all(self) -> None:
+        """Closes all sessions; the state of the task stays."""
+        with self._lock:
+            sessions, self._sessions = self._sessions, {}
+        for session in sessions.values():
+            session.close()
+
+    def reset(self, containers: Sequence[str]) -> None:
+        self.close_all()
+        self._resources.clear(containers)
+
+    def list_devices(self, handle: str) -> tuple[list[Any], list[Any]]:
+        if handle:
+            return self._session(handle).device_attributes(), []
+        runtime = configured_runtime(self._default_config, task_name=self._task_name)
+        try:
+            return runtime.device_attributes(), []
+        finally:
+            runtime.close()

@@ -1,0 +1,226 @@
+"""One session of a client at the master of its own task."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock import errors, proto, shapes
+from penstock.distributed.client_graph import ClientGraph
+from penstock.distributed.master import Feeds, StepForm, StepResult
+from penstock.distributed.step_messages import Sent
+from penstock.ir.operation import Operation
+from penstock.ir.tensor import Tensor
+from penstock.kernels.values import from_array
+from penstock.placement.whole_graph import WholeGraphCheck
+from penstock.runtime.local import LocalRuntime
+from penstock.runtime.partial_run import PartialRun
+from penstock.state.waiting import Cancellation
+
+
+class _Form:
+    """A form of step, looked up in the graph and compiled."""
+
+    def __init__(
+        self, form: StepForm, feeds: list[Tensor], fetches: list[Tensor], targets: list[Operation]
+    ):
+        self.feeds = dict(zip(form.feeds, feeds, strict=True))
+        self.names = list(dict.fromkeys(form.fetches))
+        self.fetches = fetches
+        self.targets = targets
+        self.step: Any = None
+
+    def values(self, feeds: Feeds) -> list[Any]:
+        """Runtime values of the feeds, in the order of the form."""
+        return [_runtime_value(tensor, feeds[name]) for name, tensor in self.feeds.items()]
+
+    def sent(self, results: Iterable[Any]) -> list[Sent]:
+        triples = zip(self.names, results, self.fetches, strict=True)
+        return [Sent(name, value, tensor.dtype) for name, value, tensor in triples]
+
+
+def _runtime_value(tensor: Tensor, array: np.ndarray) -> Any:
+    dtype = tensor.dtype.base_dtype
+    if array.dtype != np.dtype(dtype.as_numpy_dtype):
+        raise errors.InvalidArgumentError(
+            None, None, f"The feed of {tensor.name} is of {array.dtype}, not of {dtype.name}"
+        )
+    if not shapes.compatible(tensor._shape, array.shape):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"The feed of {tensor.name} has the shape {shapes.text(array.shape)}, which does not "
+            f"fit {shapes.text(tensor._shape)}",
+        )
+    return from_array(array)
+
+
+class MasterSession:
+    """A client's graph, its compiled steps, and the runtime that they run on."""
+
+    def __init__(self, config: Any, runtime: LocalRuntime):
+        self._config = config
+        self._runtime = runtime
+        names = [device.name for device in runtime.devices]
+        self._graph = ClientGraph(
+            None
+            if config.graph_options.place_pruned_graph
+            else WholeGraphCheck(names, soft=config.allow_soft_placement)
+        )
+        self._lock = threading.Lock()
+        self._forms: dict[StepForm, _Form] = {}
+        self._partial_runs: dict[str, tuple[PartialRun, threading.Lock]] = {}
+        self._callables: dict[int, tuple[_Form, Any]] = {}
+        self._numbers = itertools.count()
+
+    # Graph ------------------------------------------------------------------------------------
+
+    def create(self, graph_def: Any) -> None:
+        with self._lock:
+            self._graph.extend(graph_def)
+            self._graph.version = 0
+
+    def extend(self, graph_def: Any, version: int) -> int:
+        with self._lock:
+            if version != self._graph.version:
+                raise errors.AbortedError(
+                    None,
+                    None,
+                    f"Current version is {self._graph.version} but caller expected {version}.",
+                )
+            self._graph.extend(graph_def)
+            return self._graph.version
+
+    def _form(self, form: StepForm) -> _Form:
+        found = self._forms.get(form)
+        if found is not None:
+            return found
+        with self._lock:
+            made = self._looked_up(form)
+            with self._graph.graph._lock:
+                made.step = self._runtime.compile(
+                    list(made.feeds.values()), made.fetches, made.targets
+                )
+            self._forms[form] = made
+        return made
+
+    def _looked_up(self, form: StepForm) -> _Form:
+        if not form.fetches and not form.targets:
+            raise errors.InvalidArgumentError(
+                None, None, "Must specify at least one target to fetch or execute."
+            )
+        graph = self._graph
+        return _Form(
+            form, graph.feeds(form.feeds), graph.fetches(form.fetches), graph.targets(form.targets)
+        )
+
+    # Steps ------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        feeds: Feeds,
+        fetches: Sequence[str],
+        targets: Sequence[str],
+        options: Any,
+        cancellation: Cancellation,
+    ) -> StepResult:
+        form = self._form(StepForm(tuple(feeds), tuple(fetches), tuple(targets)))
+        return self._run(form, form.values(feeds), options, cancellation)
+
+    def _run(
+        self, form: _Form, values: list[Any], options: Any, cancellation: Cancellation
+    ) -> StepResult:
+        if options.debug_options.debug_tensor_watch_opts:
+            raise errors.UnimplementedError(
+                None, None, "tensors can be watched in the session of the server's own process only"
+            )
+        milliseconds = options.timeout_in_ms or self._config.operation_timeout_in_ms
+        timeout = milliseconds / 1000 if milliseconds > 0 else None
+        metadata = proto.RunMetadata()
+        # The step ends with the client's call and with the session, whichever is first.
+        own = self._runtime.cancellation.child()
+        cancellation.add(own, own.cancel)
+        try:
+            results = form.step.run_with_options(values, options, metadata, timeout, own)
+        finally:
+            cancellation.discard(own)
+            own.close()
+        return StepResult(form.sent(results), metadata)
+
+    def partial_run_setup(self, form: StepForm) -> str:
+        found = self._looked_up(form)
+        feeds = list(found.feeds.values())
+        with self._lock, self._graph.graph._lock:
+            partial = self._runtime.partial_run(feeds, found.fetches, found.targets)
+            handle = str(next(self._numbers))
+            self._partial_runs[handle] = partial, threading.Lock()
+        return handle
+
+    def partial_run(
+        self, handle: str, feeds: Feeds, fetches: Sequence[str], targets: Sequence[str]
+    ) -> StepResult:
+        entry = self._partial_runs.get(handle)
+        if entry is None:
+            raise errors.InvalidArgumentError(
+                None, None, "Must run PartialRunSetup before performing partial runs"
+            )
+        partial, lock = entry
+        form = StepForm(tuple(feeds), tuple(fetches), tuple(targets))
+        graph = self._graph
+        part = _Form(
+            form, graph.feeds(form.feeds), graph.fetches(form.fetches), graph.targets(form.targets)
+        )
+        values = dict(zip(part.feeds.values(), part.values(feeds), strict=True))
+        with lock:
+            results = partial.run(values, part.fetches, part.targets)
+        if partial.is_over:
+            self._partial_runs.pop(handle, None)
+        return StepResult(part.sent(results))
+
+    # Callables --------------------------------------------------------------------------------
+
+    def make_callable(self, options: Any) -> int:
+        if options.tensor_connection:
+            raise errors.UnimplementedError(
+                None, None, "CallableOptions.tensor_connection is not possible"
+            )
+        form = StepForm(tuple(options.feed), tuple(options.fetch), tuple(options.target))
+        made = self._form(form)
+        number = next(self._numbers)
+        self._callables[number] = made, options.run_options
+        return number
+
+    def run_callable(
+        self, number: int, feeds: Sequence[np.ndarray], cancellation: Cancellation
+    ) -> StepResult:
+        entry = self._callables.get(number)
+        if entry is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"Attempted to run callable after handle was released: {number}"
+            )
+        form, options = entry
+        if len(feeds) != len(form.feeds):
+            raise errors.InvalidArgumentError(
+                None, None, f"Expected {len(form.feeds)} feed tensors, but got {len(feeds)}"
+            )
+        values = form.values(dict(zip(form.feeds, feeds, strict=True)))
+        return self._run(form, values, options, cancellation)
+
+    def release_callable(self, number: int) -> None:
+        self._callables.pop(number, None)
+
+    # Life -------------------------------------------------------------------------------------
+
+    def device_attributes(self) -> list[Any]:
+        return self._runtime.device_attributes()
+
+    def close(self) -> None:
+        """Ends the steps under way with CancelledError."""
+        self._runtime.close()
+        self._forms.clear()
+        self._partial_runs.clear()
+        self._callables.clear()
