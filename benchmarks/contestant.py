@@ -10,25 +10,26 @@ from typing import Any, TypeVar
 from benchmarks.frameworks import interpreter
 
 REPOSITORY = Path(__file__).parents[1]
-_Process = TypeVar("_Process", bound="WorkerProcess")
+_Process = TypeVar("_Process", bound="AnsweringProcess")
 
 
 class WorkerError(RuntimeError):
     """A worker that could not do what it was asked; the message is its own."""
 
 
-class WorkerProcess:
+class AnsweringProcess:
     """A framework's process that answers requests, as a context manager."""
 
-    def __init__(self, framework: str, command: list[str], *, threads: int, peers: Path) -> None:
+    def __init__(
+        self, framework: str, command: list[str], *, python: Path, environment: dict[str, str]
+    ) -> None:
         self.framework = framework
-        python = str(interpreter(framework, peers))
-        command = [python, "-m", *command, "--threads", str(threads)]
+        command = [str(python), "-m", *command]
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in __exit__)
         self._process = subprocess.Popen(
             command,
             cwd=REPOSITORY,
-            env=worker_environment(threads),
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -80,6 +81,18 @@ class WorkerProcess:
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").splitlines()
         return lines[-1] if lines else f"ended with status {self._process.wait()}, saying nothing"
+
+
+class WorkerProcess(AnsweringProcess):
+    """One that computes on a number of CPUs, in the environment that has its framework."""
+
+    def __init__(self, framework: str, command: list[str], *, threads: int, peers: Path) -> None:
+        super().__init__(
+            framework,
+            [*command, "--threads", str(threads)],
+            python=interpreter(framework, peers),
+            environment=worker_environment(threads),
+        )
 
 
 class Contestant(WorkerProcess):

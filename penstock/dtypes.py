@@ -122,7 +122,7 @@ class DType:
     is_unsigned: builtins.bool
     name: str
     real_dtype: DType  #: The type of the real part; the type itself unless it is complex.
-    size: int  #: Bytes per element; 0 where that depends on the value.
+    size: int  #: Bytes per element; of strings and handles those of what NumPy would keep.
 
     def __new__(cls, type_enum: int) -> DType:
         try:
@@ -218,7 +218,7 @@ def _make(enum: int, name: str, element: Any, base: DType | None) -> DType:
     self.is_unsigned = kind == "uint"
     self.name = name
     self.real_dtype = self
-    self.size = 0 if element in (None, object) else np.dtype(element).itemsize
+    self.size = 1 if element is None else np.dtype(element).itemsize
     return self
 
 

@@ -69,9 +69,9 @@ def test_kinds(question: str, names: str) -> None:
         (dtypes.bfloat16, 2),
         (dtypes.qint32, 4),
         (dtypes.int4, 1),
-        (dtypes.string, 0),
-        (dtypes.resource, 0),
-        (dtypes.variant, 0),
+        (dtypes.string, 8),
+        (dtypes.resource, 1),
+        (dtypes.variant, 1),
     ],
 )
 def test_size(dtype: dtypes.DType, size: int) -> None:

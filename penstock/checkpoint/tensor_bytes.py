@@ -25,7 +25,7 @@ BLOCK_SIZE = 4 << 20
 
 def is_number(dtype: DType) -> bool:
     """Whether the bytes of a tensor are those of its elements."""
-    return bool(dtype.size) and dtype not in (dtypes.string, dtypes.variant)
+    return dtype not in (dtypes.string, dtypes.variant, dtypes.resource)
 
 
 def blocks(array: np.ndarray) -> Iterator[np.ndarray]:

@@ -52,7 +52,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
 
 
 def _add_tools(commands: Any, asked: str) -> None:
-    """The commands that look inside: of files, and of programs while they run."""
+    """The commands that look inside files and running programs, and those for clusters."""
     for name, help, description in (
         (
             "profile",
@@ -73,6 +73,11 @@ def _add_tools(commands: Any, asked: str) -> None:
             "diff",
             "compare two checkpoints",
             "Compares two checkpoints: exit status 0 where they are equal, 1 where they differ.",
+        ),
+        (
+            "certs",
+            "make the token and certificates of a cluster",
+            "Makes a folder with which the tasks and clients of a cluster know each other.",
         ),
     ):
         parser = commands.add_parser(name, help=help, description=description)
@@ -100,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from penstock.tools.saved_model_cli import main as saved_model
 
         return saved_model(options.arguments)
-    if options.command in ("profile", "debug", "inspect", "diff"):
+    if options.command in ("profile", "debug", "inspect", "diff", "certs"):
         status: int = getattr(_tool(options.command), options.command)(options)
         return status
     from penstock.cli.run import run_program

@@ -54,6 +54,8 @@ def explain(
     schedule = placed_schedule(step.placed, costs)
     kind = "measured" if measured else "estimated"
     lines = [
+        *_rewrites(step.placed),
+        "",
         *_nodes(step.graph),
         "",
         f"schedule: {duration(schedule.makespan)}, simulated with {kind} times",
@@ -67,6 +69,19 @@ def explain(
     explanation = Explanation("\n".join(lines))
     explanation.schedule = schedule
     return explanation
+
+
+def _rewrites(graph: StepGraph) -> list[str]:
+    """How many nodes each pass took out, put in or changed."""
+    lines = [f"{len(graph.rewrites)} passes:"]
+    for name, *counts in graph.rewrites:
+        done = [
+            f"{count} {what}"
+            for count, what in zip(counts, ("removed", "added", "changed"), strict=True)
+            if count
+        ]
+        lines.append(f"  {name}: {', '.join(done) or 'nothing to do'}")
+    return lines
 
 
 def _nodes(graph: StepGraph) -> list[str]:

@@ -459,6 +459,7 @@ class BaseSession(SessionInterface):
             from penstock.distributed.remote_runtime import reset_target
 
             reset_target(target, containers or (), config)
+            return
         with _open_lock:
             sessions = [session for session in _open_sessions if session._target == target]
         for session in sessions:

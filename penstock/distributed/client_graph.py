@@ -31,6 +31,8 @@ class ClientGraph:
             before = graph.version
             try:
                 extend_graph(graph, graph_def)
+                for op in graph.get_operations()[before:]:
+                    op._line = None  # it would be a line of the server
                 if self._placement_check is not None:
                     self._placement_check.check(graph)
             except (ValueError, TypeError) as error:
@@ -39,8 +41,6 @@ class ClientGraph:
                 if graph.version > before:
                     graph._remove_since(before)
                 raise
-            for op in graph.get_operations()[before:]:
-                op._line = None  # it would be a line of the server
             self.version += 1
 
     def fetches(self, names: Sequence[str]) -> list[Tensor]:
@@ -50,7 +50,9 @@ class ClientGraph:
         ]
 
     def feeds(self, names: Sequence[str]) -> list[Tensor]:
-        return [self._tensor(name, f"FeedInputs: unable to find feed output {name}") for name in names]
+        return [
+            self._tensor(name, f"FeedInputs: unable to find feed output {name}") for name in names
+        ]
 
     def targets(self, names: Sequence[str]) -> list[Operation]:
         found = [self.graph._nodes_by_name.get(name) for name in dict.fromkeys(names)]
@@ -86,6 +88,4 @@ def _disown_python_functions(graph_def: Any) -> None:
         for node in nodes:
             if node.op in _CALLS_PYTHON:
                 token = node.attr["token"].s
-                node.attr["token"].CopyFrom(
-                    proto.AttrValue(s=token + b" of the client's process")
-                )
+                node.attr["token"].CopyFrom(proto.AttrValue(s=token + b" of the client's process"))

@@ -59,6 +59,12 @@ def _runtime_value(tensor: Tensor, array: np.ndarray) -> Any:
     return from_array(array)
 
 
+def _closed() -> errors.OpError:
+    return errors.CancelledError(
+        None, None, "Step was cancelled by an explicit call to `Session::Close()`."
+    )
+
+
 class MasterSession:
     """A client's graph, its compiled steps, and the runtime that they run on."""
 
@@ -146,6 +152,10 @@ class MasterSession:
         cancellation.add(own, own.cancel)
         try:
             results = form.step.run_with_options(values, options, metadata, timeout, own)
+        except errors.CancelledError:
+            if self._runtime.cancellation.is_cancelled:
+                raise _closed() from None
+            raise
         finally:
             cancellation.discard(own)
             own.close()

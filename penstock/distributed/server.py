@@ -1,17 +1,18 @@
 """`tf.train.Server`: a task of a cluster, whose state outlives the sessions that use it.
 
-A server of a cluster with one task is reached from its own process: its target is a key of the
-registry here, and nothing listens on the network.
+It listens for gRPC calls of clients. Sessions of its own process find it in the registry here and
+run their steps without a detour over the network.
 """
 
 from __future__ import annotations
 
-import socket
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from penstock import errors, proto
 from penstock.distributed.cluster_spec import ClusterSpec
+from penstock.distributed.credentials import interface_for, read_credentials
 from penstock.state.containers import ResourceManager
 
 __all__ = ["Server", "server_of"]
@@ -86,18 +87,13 @@ def _address(server_def: Any) -> str:
     return str(tasks[server_def.task_index])
 
 
-def _port(address: str) -> int:
-    """The port of an address; a free one for port 0."""
-    digits = address.rpartition(":")[2]
-    if ":" not in address or not digits.isdigit():
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, digits = address.rpartition(":")
+    if not host or not digits.isdigit():
         raise errors.InvalidArgumentError(
             None, None, f'Could not parse port for local server from "{address}".'
         )
-    if int(digits):
-        return int(digits)
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        return int(probe.getsockname()[1])
+    return host, int(digits)
 
 
 class Server:
@@ -143,24 +139,61 @@ class Server:
                 f"tf.train.Server: the cluster has {tasks} tasks, and a server of Penstock can't "
                 "yet talk to other tasks; a cluster of one task works within its own process",
             )
-        self._target = f"{_PROTOCOL}://localhost:{_port(address)}"
         self.resources = ResourceManager()
-        self._never = threading.Event()
+        self._master = self._make_master()
+        self._stopped = threading.Event()
+        self._door = self._open(*_host_and_port(address))
+        self._target = f"{_PROTOCOL}://localhost:{self._door.port}"
+        self._is_started = False
         if start:
             self.start()
 
+    def _make_master(self) -> Any:
+        from penstock.distributed.local_master import LocalMaster
+
+        config = self._server_def.default_session_config
+        return LocalMaster(self.task_name, self.resources, config)
+
+    def _open(self, host: str, port: int) -> Any:
+        # gRPC and torch are loaded by the first server.
+        from penstock.distributed.grpc_door import GrpcDoor
+        from penstock.distributed.grpc_master import MasterService
+
+        credentials = read_credentials()
+        service = MasterService(self._master, self.task_name)
+        return GrpcDoor(interface_for(host, credentials), port, service.methods(), credentials)
+
     def start(self) -> None:
         """Starts the server; starting it again does nothing."""
+        if self._stopped.is_set():
+            raise errors.FailedPreconditionError(None, None, "The server was stopped.")
         with _lock:
             if _servers.setdefault(self._target, self) is not self:
                 raise errors.UnknownError(
                     None, None, f"Could not start gRPC server: {self._target} is in use"
                 )
+            if not self._is_started:
+                self._door.start()
+                self._is_started = True
 
     def join(self) -> None:
-        """Waits until the server is shut down, which is never."""
-        while not self._never.wait(timeout=1.0):
+        """Waits until the server is stopped."""
+        while not self._stopped.wait(timeout=1.0):
             pass  # in short waits, so that Ctrl-C ends it on every system
+
+    def stop(self) -> None:
+        """Ends all steps and gives the port back; a stopped server can't be started again."""
+        with _lock:
+            if _servers.get(self._target) is self:
+                del _servers[self._target]
+        if not self._stopped.is_set():
+            self._stopped.set()
+            self._master.close_all()
+            self._door.stop()
+
+    def reset(self, containers: Sequence[str] = ()) -> None:
+        """Closes the sessions of clients and clears containers of state, all without names."""
+        self._master.reset(containers)
 
     @property
     def server_def(self) -> Any:

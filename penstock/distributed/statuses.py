@@ -32,7 +32,8 @@ def _shortened(message: str) -> str:
     if len(message) <= _LONGEST_MESSAGE:
         return message
     half = _LONGEST_MESSAGE // 2
-    return f"{message[:half]}\n... [{len(message) - 2 * half} characters left out] ...\n{message[-half:]}"
+    left_out = f"... [{len(message) - 2 * half} characters left out] ..."
+    return f"{message[:half]}\n{left_out}\n{message[-half:]}"
 
 
 def error_of(code: int, message: str, graph: Graph | None = None) -> errors.OpError:
@@ -43,4 +44,4 @@ def error_of(code: int, message: str, graph: Graph | None = None) -> errors.OpEr
         return errors.UnknownError(None, None, message, code)
     named = _NODE.search(message)
     op = graph._nodes_by_name.get(named.group(1)) if graph is not None and named else None
-    return kind(op.node_def if op is not None else None, op, message)  # type: ignore[no-any-return]
+    return kind(op.node_def if op is not None else None, op, message)

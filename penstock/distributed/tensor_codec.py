@@ -29,10 +29,11 @@ def decoded(message: memoryview) -> np.ndarray:
 
 def _decoded(message: memoryview) -> np.ndarray:
     contents: list[memoryview] = []
-    rest = bytes(message) if len(message) < _SMALL else b""
-    if not rest:
+    if len(message) < _SMALL:
+        tensor = proto.TensorProto.FromString(bytes(message))
+    else:
         contents, rest = cut(message, _CONTENT)
-    tensor = proto.TensorProto.FromString(rest)
+        tensor = proto.TensorProto.FromString(rest)
     dtype = dtypes.as_dtype(tensor.dtype).base_dtype
     if dtype.name not in FIELD_OF:
         raise TypeError(f"values of type {dtype.name} don't travel")
@@ -41,7 +42,9 @@ def _decoded(message: memoryview) -> np.ndarray:
     needed = math.prod(shape) * numpy_type.itemsize
     if needed > _MOST_BYTES or min(shape, default=0) < 0:
         raise ValueError(f"no tensor of a message has the shape {shape}")
-    if not contents:
+    if contents and dtype is dtypes.string:
+        tensor.tensor_content = bytes(contents[-1])
+    if not contents or dtype is dtypes.string:
         return proto_to_array(tensor)
     content = contents[-1]
     if len(content) != needed:
@@ -60,8 +63,8 @@ def encoded(value: Any, dtype: DType) -> list[Buffer]:
     head = proto.TensorProto(dtype=dtype.base_dtype.as_datatype_enum)
     for size in array.shape:
         head.tensor_shape.dim.add(size=size)
-    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return [head.SerializeToString(), *field(_CONTENT, [memoryview(content)])]
+    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    return [head.SerializeToString(), *field(_CONTENT, [content])]
 
 
 def _array_of(value: Any, dtype: DType) -> np.ndarray:

@@ -228,13 +228,20 @@ def _add_list(
         converted = _convert_same_type(spec, arg, value, attrs)
         assert arg.number_attr is not None
         _settle(spec, arg, attrs, arg.number_attr, len(converted))
+        minimum = spec.attrs[arg.number_attr].minimum
+        if minimum is not None and len(converted) < minimum:
+            raise ValueError(
+                f"List argument '{arg.name}' to '{spec.name}' Op with length {len(converted)} "
+                f"shorter than minimum length {minimum}."
+            )
     tensors.extend(converted)
 
 
 def _convert_same_type(
     spec: OpSpec, arg: Arg, value: Sequence[Any], attrs: dict[str, Any]
 ) -> list[Tensor]:
-    wanted = arg.dtype if arg.dtype is not None else attrs.get(arg.type_attr)  # type: ignore[arg-type]
+    settled = arg.dtype if arg.dtype is not None else attrs.get(arg.type_attr)  # type: ignore[arg-type]
+    wanted = settled
     if wanted is None:
         first = next((v for v in value if isinstance(v, Tensor)), None)
         wanted = None if first is None else first._dtype.base_dtype
@@ -245,7 +252,7 @@ def _convert_same_type(
             getattr(getattr(v, "dtype", None), "name", "<NOT CONVERTIBLE TO TENSOR>") for v in value
         )
         wanting = (
-            f"that don't match expected type {wanted.name}" if wanted else ("that don't all match")
+            f"that don't match expected type {settled.name}" if settled else "that don't all match"
         )
         raise TypeError(
             f"Tensors in list passed to '{arg.name}' of '{spec.name}' Op have types [{kinds}] "
@@ -339,7 +346,7 @@ def coerce(spec: OpSpec, declared: Attr, value: Any) -> Any:
         return _coerce_one(kind, value)
     except (TypeError, ValueError):
         raise TypeError(
-            f"Expected {kind} for argument '{declared.name}' of '{spec.name}' Op, not {value!r}."
+            f"Expected {kind} for argument '{declared.name}' not {value!r}."
         ) from None
 
 

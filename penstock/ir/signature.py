@@ -105,7 +105,10 @@ _KIND_OF_DEFAULT: tuple[tuple[type, str], ...] = (
 
 def single_precision(value: float) -> float:
     """A float attr is a 32-bit float in TensorFlow's files: 0.2 is 0.200000003 in double."""
-    return struct.unpack("f", struct.pack("f", value))[0]
+    try:
+        return struct.unpack("f", struct.pack("f", value))[0]
+    except struct.error as error:
+        raise TypeError(str(error)) from None
 
 
 def _declare(name: str, value: Any) -> Attr:

@@ -120,8 +120,20 @@ class Node:
         return f"<{self.type} '{self.name}'>"
 
 
+class Rewrite(NamedTuple):
+    """What a pass did to a step: how many nodes it took out, put in and changed."""
+
+    name: str
+    removed: int
+    added: int
+    changed: int
+
+
 class StepGraph:
-    """The nodes of a step in topological order, its feeds, fetches and targets."""
+    """The nodes of a step in topological order, its feeds, fetches and targets.
+
+    `rewrites` says what the passes so far have done to it.
+    """
 
     def __init__(
         self,
@@ -134,6 +146,7 @@ class StepGraph:
         self.feeds = feeds
         self.fetches = fetches
         self.targets = targets
+        self.rewrites: list[Rewrite] = []
 
     @property
     def has_control_flow(self) -> bool:

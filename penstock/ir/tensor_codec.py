@@ -104,6 +104,8 @@ def proto_to_array(message: Any, *, compact: bool = False) -> np.ndarray:
         raise ValueError(f"a TensorProto with the unknown shape {shape} has no value")
     count = int(np.prod(shape, dtype=np.int64))
     numpy_type = np.dtype(dtype.as_numpy_dtype)
+    if message.tensor_content and dtype is dtypes.string:
+        return _strings(message.tensor_content, count).reshape(shape)
     if message.tensor_content:
         return _from_content(message.tensor_content, numpy_type, shape, count)
     values = getattr(message, FIELD_OF[dtype.name])
@@ -134,6 +136,33 @@ def _from_content(
         )
     array = np.frombuffer(content, dtype=numpy_type.newbyteorder("<"))
     return array.astype(numpy_type).reshape(shape)
+
+
+def _strings(content: bytes, count: int) -> np.ndarray:
+    """Strings in tensor_content: all their lengths as varints, then all their bytes."""
+    lengths, at = [], 0
+    for _ in range(count):
+        length = shift = 0
+        while True:
+            if at >= len(content) or shift > 35:
+                raise ValueError(f"tensor_content has no lengths of {count} strings")
+            byte = content[at]
+            at += 1
+            length |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        lengths.append(length)
+    if at + sum(lengths) != len(content):
+        raise ValueError(
+            f"tensor_content holds {len(content)} bytes, but its {count} strings need "
+            f"{at + sum(lengths)}"
+        )
+    found = np.empty(count, dtype=object)
+    for index, length in enumerate(lengths):
+        found[index] = content[at : at + length]
+        at += length
+    return found
 
 
 def _fill(values: np.ndarray, shape: tuple[int, ...], count: int, empty: Any) -> np.ndarray:

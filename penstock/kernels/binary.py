@@ -152,7 +152,7 @@ def _floored_quotient(x, y):
 
 
 for _op_type, _factory in {
-    "RealDiv": lambda node: torch.div,
+    "RealDiv": lambda node: _truncate_divide if node.attrs["T"].is_integer else torch.div,
     "Div": _quotient(_truncate_divide, np.floor_divide, torch.div),
     "FloorDiv": _quotient(torch.floor_divide, np.floor_divide, _floored_quotient),
     "FloorMod": _quotient(torch.remainder, np.remainder, torch.remainder),
@@ -168,6 +168,8 @@ for _op_type, _factory in {
 
 @inplace_factory("RealDiv")
 def _(node):
+    if node.attrs["T"].is_integer:
+        return {}
     return {
         0: torch.Tensor.div_,
         1: lambda x, y: torch.div(x, y, out=y),

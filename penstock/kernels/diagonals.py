@@ -52,6 +52,9 @@ def _(node):
 @kernel("MatrixBandPart", fresh=True)
 def _(node):
     def run(x, num_lower, num_upper):
+        if x.dim() < 2:
+            message = f"input must be at least 2-dim, received shape: {shapes.text(tuple(x.shape))}"
+            raise errors.InvalidArgumentError(None, None, message)
         lower, upper = num_lower.item(), num_upper.item()
         for name, limit, size, what in (
             ("num_lower", lower, x.shape[-2], "rows"),

@@ -1,9 +1,10 @@
 """Kernels of tensors with a border added."""
 
+import numpy as np
 import torch
 
 from penstock import errors, shapes
-from penstock.kernels.known_inputs import known_list, known_number
+from penstock.kernels.known_inputs import is_text, known_list, known_number
 from penstock.kernels.registry import kernel
 from penstock.kernels.signed_bits import moving
 
@@ -33,8 +34,16 @@ def _known_filler(node, env):
     return known_number(node, env, 2) if node.inputs[2].shape == () else None
 
 
+def _pad_text(x, paddings, filler=None):
+    borders = paddings.tolist()
+    _check_borders(borders, x.shape)
+    return np.pad(x, borders, constant_values=b"" if filler is None else filler.item())
+
+
 @kernel("Pad", "PadV2", fresh=True)
 def _(node, env):
+    if is_text(node):
+        return _pad_text
     borders = known_list(node, env, 1)
     value = _known_filler(node, env)
     if borders is not None and value is not None and node.inputs[0].shape is not None:

@@ -24,7 +24,7 @@ def _reduction(op_type, choose, over_none=torch.clone, over_all=None):
         keep = node.attrs["keep_dims"]
 
         def checked(x, axes):
-            _check_axes(axes, x.dim())
+            axes = _distinct(axes, x.dim())
             return reduce(x, axes, keep) if axes else over_none(x)
 
         axes = known_list(node, env, 1)
@@ -36,7 +36,7 @@ def _reduction(op_type, choose, over_none=torch.clone, over_all=None):
         if node.inputs[0].shape is None:
             return lambda x, _: checked(x, axes)
         rank = len(node.inputs[0].shape)
-        _check_axes(axes, rank)
+        axes = _distinct(axes, rank)
         if over_all is not None and len(axes) == rank and not keep and node.dtypes[0].is_floating:
             return lambda x, _: over_all(x)
         return lambda x, _: reduce(x, axes, keep)
@@ -46,8 +46,8 @@ def _as_tuple(axes):
     return tuple(axes) if isinstance(axes, list) else (axes,)
 
 
-def _check_axes(axes, rank):
-    seen = set()
+def _distinct(axes, rank):
+    """The axes, counted from the front, each once: naming an axis twice reduces over it once."""
     for axis in axes:
         if not -rank <= axis < rank:
             raise errors.InvalidArgumentError(
@@ -55,13 +55,7 @@ def _check_axes(axes, rank):
                 None,
                 f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)",
             )
-        if axis % rank in seen:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Invalid reduction arguments: Axes contains duplicate dimension: {axis % rank}",
-            )
-        seen.add(axis % rank)
+    return tuple(dict.fromkeys(axis % rank for axis in axes))
 
 
 # Sums and means -------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import torch
 
 from penstock import errors
-from penstock.kernels.known_inputs import known_number
+from penstock.kernels.known_inputs import known_list
 from penstock.kernels.registry import kernel
 from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
 
@@ -16,6 +16,9 @@ def _scan(op_type, function, first):
         exclusive, reverse = node.attrs["exclusive"], node.attrs["reverse"]
 
         def scan(x, axis):
+            if isinstance(axis, list):
+                message = f"ScanOp: axis must be a scalar, not [{len(axis)}]"
+                raise errors.InvalidArgumentError(None, None, message)
             if not -x.dim() <= axis < x.dim():
                 raise errors.InvalidArgumentError(
                     None,
@@ -36,9 +39,9 @@ def _scan(op_type, function, first):
             return result
 
         run = in_int64(scan) if node.attrs["T"] in WIDE_UNSIGNED else scan
-        known = known_number(node, env, 1)
+        known = known_list(node, env, 1)
         if known is None:
-            return lambda x, axis: run(x, int(axis))
+            return lambda x, axis: run(x, axis.tolist())
         return lambda x, _: run(x, known)
 
 

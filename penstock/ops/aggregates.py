@@ -110,7 +110,7 @@ def norm(
 ) -> Tensor:
     """The norm of vectors (`axis` is one axis, or None for all elements) or matrices (two axes).
 
-    `ord` is "euclidean" or "fro", or p for the p-norm: any positive number for vectors, 1 or
+    `ord` is "euclidean" or "fro", or p for the p-norm: any positive number for vectors, 1, 2 or
     `np.inf` for matrices.
     """
     keep = keeps(keepdims, keep_dims)
@@ -121,6 +121,9 @@ def norm(
         x = to_tensor(tensor)
         if ord in ("fro", "euclidean") or (ord in (2, 2.0) and not of_matrices):
             result = elementwise.sqrt(_sum_of_squares(x, axes))
+        elif of_matrices and ord == 2:
+            assert axes is not None
+            result = _largest_singular_value(x, axes)
         elif of_matrices:
             assert axes is not None
             result = _matrix_norm(elementwise.abs(x), ord, axes)
@@ -141,11 +144,12 @@ def _norm_axes(axis: Any) -> list[int] | None:
 
 
 def _check_order(ord: Any, of_matrices: bool) -> None:
-    allowed = ("euclidean", "fro", 1, np.inf) if of_matrices else ("euclidean", 1, 2, np.inf)
-    if ord in allowed or (not of_matrices and np.isreal(ord) and ord > 0):
-        return
-    what = "matrix" if of_matrices else "vector"
-    raise ValueError(f"'ord' must be a supported {what} norm in {list(allowed)}, got {ord!r}")
+    if of_matrices:
+        allowed = ["euclidean", "fro", 1, 2, np.inf]
+        if ord not in allowed:
+            raise ValueError(f"'ord' must be a supported matrix norm in {allowed}, got {ord}")
+    elif ord != "euclidean" and (isinstance(ord, str) or not (np.isreal(ord) and ord > 0)):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
 
 
 def _sum_of_squares(x: Any, axes: list[int] | None) -> Any:
@@ -164,3 +168,16 @@ def _vector_norm(length: Any, ord: Any, axes: list[int] | None) -> Any:
 def _matrix_norm(length: Any, ord: Any, axes: list[int]) -> Any:
     first, second = axes if ord == 1 else axes[::-1]
     return reduce_max(reduce_sum(length, first, keepdims=True), second, keepdims=True)
+
+
+def _largest_singular_value(x: Any, axes: list[int]) -> Any:
+    """The largest singular value of the matrices along two axes, which stay, of size 1."""
+    from penstock.ops.spectral_decompositions import svd
+
+    rank = array.rank(x) if x.shape.ndims is None else x.shape.ndims
+    inner = [axis if axis >= 0 else axis + rank for axis in axes]
+    outer = array.setdiff1d(array.range(rank), inner)[0]
+    matrices_last = array.concat([outer, inner], 0)
+    singular_values = svd(array.transpose(x, matrices_last), compute_uv=False)
+    largest = array.expand_dims(reduce_max(singular_values, [-1], keepdims=True), -1)
+    return array.transpose(largest, array.invert_permutation(matrices_last))

@@ -418,7 +418,7 @@ def _summands(inputs: Any) -> list[Any]:
     """The inputs of a sum as tensors and slices; ValueError where there are none."""
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise ValueError(
-            "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype "
+            "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype "
             "and shape"
         )
     return [x if isinstance(x, (Tensor, IndexedSlices)) else to_tensor(x) for x in inputs]
@@ -438,17 +438,17 @@ def accumulate_n(
     inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
 ) -> Tensor:
     """The sum of a list of tensors of one shape, which may be given as `shape`."""
-    summands = [to_tensor(x) for x in _summands(inputs)]
-    wanted = None if tensor_dtype is None else dtypes.as_dtype(tensor_dtype)
-    kinds = {x.dtype.base_dtype for x in summands}
-    if len(kinds) > 1 or (wanted is not None and wanted not in kinds):
-        names = ", ".join(sorted(kind.name for kind in kinds))
-        raise TypeError(
-            f"tensor_dtype is {wanted.name if wanted else None}, but input is of type {names}"
+    summands = [to_tensor(x) for x in inputs] if isinstance(inputs, (list, tuple)) else []
+    if len({x.dtype.base_dtype for x in summands}) != 1:
+        raise ValueError(
+            "inputs must be a list of at least one Tensor with the same dtype and shape"
         )
-    merged = shapes.raw(shape)
+    merged = shapes.TensorShape(shape)
     for x in summands:
-        merged = shapes.merge(merged, x._shape)  # ValueError where they differ
-    if len(summands) == 1 and name is None:
-        return summands[0]
-    return add_n(summands, name=name)
+        merged = merged.merge_with(x.shape)  # ValueError where they differ
+    kind = summands[0].dtype.base_dtype
+    if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) is not kind:
+        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {kind}")
+    if len(summands) == 1:
+        return array.identity(summands[0], name=name) if name else summands[0]
+    return AccumulateNV2(summands, shape=merged, name=name)

@@ -232,8 +232,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
             target = dtypes.complex64
         else:
             raise TypeError(
-                f"The `real` and `imag` components have incorrect types: {real.dtype.name} "
-                f"{imag.dtype.name}. They must be consistent, and one of float32, float64"
+                f"real and imag have incorrect types: {real.dtype.name} {imag.dtype.name}"
             )
         return Complex(real, imag, Tout=target, name=scope)
 

@@ -305,6 +305,11 @@ def _set_diag_gradient(op: Operation, grad: Tensor, k: Any) -> list[Tensor]:
     return [rest, matrix_diag_part(grad, k=k, align=align)]
 
 
+def _is_number(value: Any, number: int) -> bool:
+    """Whether an argument has its default, so that the older op of the main diagonal suffices."""
+    return isinstance(value, int) and value == number
+
+
 def matrix_diag(
     diagonal: Any,
     name: str = "diag",
@@ -317,6 +322,9 @@ def matrix_diag(
     """Matrices that hold the last dimension of `diagonal` on the main diagonal, or a band of
     diagonals `k = (lowest, highest)`, and `padding_value` elsewhere.
     """
+    plain = _is_number(k, 0) and _is_number(padding_value, 0)
+    if plain and _is_number(num_rows, -1) and _is_number(num_cols, -1):
+        return MatrixDiag(diagonal, name=name)
     return _with_padding(
         MatrixDiagV3, [diagonal, k, num_rows, num_cols], padding_value, align, name
     )
@@ -330,6 +338,8 @@ def matrix_diag_part(
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """The main diagonals of matrices, or a band of diagonals `k = (lowest, highest)`."""
+    if _is_number(k, 0) and _is_number(padding_value, 0):
+        return MatrixDiagPart(input, name=name)
     return _with_padding(MatrixDiagPartV3, [input, k], padding_value, align, name)
 
 
@@ -344,6 +354,8 @@ def matrix_set_diag(
     input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """Matrices `input` with `diagonal` on the main diagonal, or on a band of diagonals `k`."""
+    if _is_number(k, 0):
+        return MatrixSetDiag(input, diagonal, name=name)
     return MatrixSetDiagV3(input, diagonal, k, align=align, name=name)
 
 

@@ -268,7 +268,7 @@ def pack(values: Any, axis: int = 0, name: str = "pack") -> Tensor:
 
 def _check_axis(axis: int, ndims: int) -> None:
     if not -ndims <= axis < ndims:
-        raise ValueError(f"Argument `axis` = {axis} not in range [{-ndims}, {ndims})")
+        raise ValueError(f"axis = {axis} not in [{-ndims}, {ndims})")
 
 
 def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
@@ -311,7 +311,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
             _check_axis(axis, len(sizes))
             num = sizes[axis]
         if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {value.shape}")
+            raise ValueError(f"Cannot infer num from shape {value.shape}")
     return Unpack(value, num=num, axis=axis, name=name)
 
 
@@ -407,7 +407,7 @@ def split(
     if num is None:
         num = sizes._shape[0] if sizes._shape else None
         if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
+            raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
     return SplitV(value, sizes, axis, num_split=num, name=name)
 
 

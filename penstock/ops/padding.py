@@ -139,10 +139,7 @@ def pad(
     if kind in _MODES:
         padded = MirrorPad(tensor, paddings, mode=kind, name=name)
     elif kind != "CONSTANT":
-        raise ValueError(
-            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
-            f"Received `mode` = {kind}"
-        )
+        raise ValueError(f"Unknown padding mode: {kind}")
     elif isinstance(constant_values, (Tensor, np.ndarray)) or constant_values != 0:
         padded = PadV2(tensor, paddings, constant_values, name=name)
     else:

@@ -116,8 +116,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
             perm: Any = concat([batch, [count - 1, count - 2]], 0)
         elif ndims < 2:
             raise ValueError(
-                f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a} "
-                f"with shape: {a.shape}"
+                f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {a.shape}"
             )
         else:
             perm = [*range(ndims - 2), ndims - 1, ndims - 2]

@@ -246,6 +246,8 @@ def _(op: Operation, x: RawShape, dim: RawShape) -> RawShape:
     value = constant_value(op.inputs[1])
     if value is None:
         return (None,) * (len(x) + 1)
+    if value.size != 1:
+        raise ValueError("'dim' input must be a tensor with a single value")
     axis = int(value.reshape(-1)[0])
     if not -len(x) - 1 <= axis <= len(x):
         raise ValueError(f"dim {axis} not in the interval [{-len(x) - 1}, {len(x)}].")

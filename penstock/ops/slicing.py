@@ -12,7 +12,7 @@ from penstock.ir.constants import constant_shape, constant_value
 from penstock.ir.convert import is_dense_tensor_like
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
-from penstock.ir.registry import SAME_IF_SAME_SHAPE, STATEFUL, WRITES, not_differentiable, op, types
+from penstock.ir.registry import STATEFUL, WRITES, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX
 from penstock.ops import slice_spec
@@ -36,9 +36,7 @@ _MASKS: dict[str, Any] = {
     "shrink_axis_mask": 0,
 }
 
-Slice = op(
-    "Slice(input: T, begin: Index, size: Index) -> output: T", SAME_IF_SAME_SHAPE, Index=INDEX
-)
+Slice = op("Slice(input: T, begin: Index, size: Index) -> output: T", Index=INDEX)
 StridedSlice = op(
     "StridedSlice(input: T, begin: Index, end: Index, strides: Index) -> output: T",
     Index=types(dtypes.int16, dtypes.int32, dtypes.int64),

@@ -113,9 +113,9 @@ def refine(run: Run, visits: int) -> None:
             for device in workload.units.choices[unit]:
                 if device == run.placement[unit]:
                     continue
-                if run.visited > limit:
-                    return
                 for moves in _moves(workload, unit, device, neighbours[unit]):
+                    if run.visited > limit:
+                        return
                     if run.tried(moves, run.makespan * (1 - 1e-9)) < run.makespan:
                         run.move(moves)
                         improved = True

@@ -100,7 +100,9 @@ def as_svg(schedule: Schedule) -> str:
         ]
     for number, (kind, seconds) in enumerate(seconds_by_type(schedule).items()):
         y = bottom + _LEGEND * (number + 1)
-        parts.append(f'<rect x="{_LEFT}" y="{y - 11}" width="12" height="12" fill="{colours[kind]}"/>')
+        parts.append(
+            f'<rect x="{_LEFT}" y="{y - 11}" width="12" height="12" fill="{colours[kind]}"/>'
+        )
         label = f"{escape(kind)}: {duration(seconds)}"
         parts.append(f'<text x="{_LEFT + 18}" y="{y}">{label}</text>')
     return "\n".join([*parts, "</svg>"])

@@ -75,7 +75,8 @@ class Run:
     """One simulated execution, which can be tried again with another placement of some units.
 
     `finish` has the time at which each node ends, `free` the times at which the devices are free
-    before each node: a change of a unit leaves what comes before its first node as it is.
+    before each node: a change of a unit leaves what comes before its first node as it is. `visited`
+    counts the nodes that were simulated, as a measure of the effort.
     """
 
     def __init__(self, workload: Workload, placement: Placement):
@@ -102,6 +103,35 @@ class Run:
             self.placement[unit] = device
         self._keep()
 
+    def critical(self) -> list[int]:
+        """The nodes that decide the makespan: each waited for the one behind it in this list.
+
+        It waited for an input of it, or for its device, which was busy with it.
+        """
+        workload = self.workload
+        self.visited += len(workload.nodes) // 2  # about what it costs
+        device_of = [self.placement[unit] for unit in workload.units.of]
+        before = [-1] * len(device_of)
+        latest: dict[int, int] = {}
+        for i, device in enumerate(device_of):
+            before[i] = latest.get(device, -1)
+            latest[device] = i
+        node = max(range(len(device_of)), key=self.finish.__getitem__)
+        found = []
+        while node >= 0:
+            found.append(node)
+            device = device_of[node]
+            begin, cause = 0.0, -1
+            if before[node] >= 0:
+                begin, cause = self.finish[before[node]], before[node]
+            for producer, size in workload.inputs[node]:
+                source = device_of[producer]
+                way = workload.latency[source][device] + size * workload.per_byte[source][device]
+                if self.finish[producer] + way > begin:
+                    begin, cause = self.finish[producer] + way, producer
+            node = cause
+        return found
+
     def _replay(self, placement: Placement, first: int, limit: float) -> float:
         workload = self.workload
         unit_of, inputs, seconds = workload.units.of, workload.inputs, workload.seconds
@@ -111,6 +141,7 @@ class Run:
         states = self._new_free = [self.free[first]]
         self._first = first
         count = len(workload.nodes)
+        self.visited += count // 16  # what copying the lists costs
         last = max(free)
         for i in range(first, count):
             device = placement[unit_of[i]]
@@ -185,4 +216,3 @@ def placed_schedule(step: StepGraph, model: CostModel) -> Schedule:
     depths = [len(frame) for frame in frames_of(step)]
     workload = Workload(step, devices, Units(list(range(len(choices))), choices, depths), model)
     return schedule_of(Run(workload, workload.default))
-

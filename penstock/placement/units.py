@@ -93,7 +93,7 @@ def _shared(groups: Sequence[Group], index: dict[str, int]) -> list[int]:
     first = groups[0].devices[0]
     if any(group.devices[0].name != first.name for group in groups):
         return []
-    allowed = [set(device.name for device in group.devices) for group in groups]
+    allowed = [{device.name for device in group.devices} for group in groups]
     return [
         index[device.name]
         for device in groups[0].devices

@@ -69,7 +69,9 @@ def bytes_per_element(dtype: DType) -> int:
 
 def takes_no_time(node: Node) -> bool:
     """Whether a node is no call of a kernel: what is given, or passes its input on."""
-    return node.type in _GIVEN or not node.spec.traits.isdisjoint((ALIASES, RESHAPES))
+    if node.type in _GIVEN:
+        return True
+    return not node.spec.is_stateful and not node.spec.traits.isdisjoint((ALIASES, RESHAPES))
 
 
 def work_of(node: Node, sizes: Sizes) -> Work:
@@ -154,7 +156,9 @@ def _recurrent_cell(node: Node, sizes: Sizes) -> float:
     """Every row of the largest input is multiplied by the largest matrix of weights."""
     values = max(node.inputs, key=lambda edge: len(sizes.shape(edge)))
     rows = math.prod(sizes.shape(values)[:-1])
-    matrices = [sizes.elements(e) for e in node.inputs if e is not values and len(sizes.shape(e)) == 2]
+    matrices = [
+        sizes.elements(e) for e in node.inputs if e is not values and len(sizes.shape(e)) == 2
+    ]
     return 2 * rows * max(matrices, default=1)
 
 
@@ -182,8 +186,7 @@ def _convolution_by_filter(node: Node, sizes: Sizes) -> float:
 
 
 @_counted(
-    "DepthwiseConv2dNative DepthwiseConv2dNativeBackpropInput "
-    "DepthwiseConv2dNativeBackpropFilter"
+    "DepthwiseConv2dNative DepthwiseConv2dNativeBackpropInput DepthwiseConv2dNativeBackpropFilter"
 )
 def _depthwise_convolution(node: Node, sizes: Sizes) -> float:
     by_filter = node.type.endswith("Filter")

@@ -204,13 +204,13 @@ def compiled(
     else:
         whole = shaped.copy() if shaped is graph else shaped
         for name in used:
-            _settle_memory(whole, devices[name])
+            settle_memory(whole, devices[name])
         step = CompiledStep(whole, bind_all(whole, devices), inner=inner)
     step.placed = graph
     return step
 
 
-def _settle_memory(graph: StepGraph, device: Device) -> None:
+def settle_memory(graph: StepGraph, device: Device) -> None:
     """Puts copies into a part that has a memory of its own."""
     if device.host is not device:
         settle(graph, device.name, device.host.name, has_kernel)
@@ -221,7 +221,7 @@ def _partitioned(
 ) -> CompiledStep:
     parts = partition(graph)
     for part in parts:
-        _settle_memory(part.graph, devices[part.device])
+        settle_memory(part.graph, devices[part.device])
     bound = [(part, bind_all(part.graph, devices)) for part in parts]
 
     def make(step: StepGraph, _: list[BoundNode], **options: Any) -> Runnable:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
-from penstock import proto
-from penstock.passes.pipeline import PassOptions
+from penstock.passes.rewriter_config import pass_options
 from penstock.placement.options import PlacementOptions
 from penstock.runtime.local import LocalRuntime, visible_gpus
 
@@ -14,8 +12,6 @@ from penstock.runtime.local import LocalRuntime, visible_gpus
 def configured_runtime(config: Any, **place: Any) -> LocalRuntime:
     """A runtime in this process; `place` says of which task it is and whose state it has."""
     counts, gpu = config.device_count, config.gpu_options
-    optimizer = config.graph_options.optimizer_options
-    plain = optimizer.opt_level == proto.OptimizerOptions.L0
     gpus = visible_gpus(
         counts["GPU"] if "GPU" in counts else None,
         gpu.visible_device_list,
@@ -24,7 +20,7 @@ def configured_runtime(config: Any, **place: Any) -> LocalRuntime:
     return LocalRuntime(
         max(1, counts["CPU"] if "CPU" in counts else 1),
         config.intra_op_parallelism_threads,
-        PassOptions(*[not plain] * len(dataclasses.fields(PassOptions))),
+        pass_options(config, has_gpu=bool(gpus)),
         gpus=gpus,
         soft_placement=config.allow_soft_placement,
         log_placement=config.log_device_placement,

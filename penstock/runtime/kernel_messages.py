@@ -63,6 +63,9 @@ def _no_broadcast(node: Node, values: Sequence[Any]) -> str | None:
     return f"Incompatible shapes: {_shape(x)} vs. {_shape(y)}"
 
 
+_MESSAGES.update(dict.fromkeys(("Equal", "NotEqual"), _no_broadcast))
+
+
 @_of("MatMul", "SparseMatMul")
 def _(node: Node, values: Sequence[Any]) -> str | None:
     for index, value in enumerate(values):

@@ -91,7 +91,7 @@ class LocalRuntime:
         preferred = sorted(self.devices, key=lambda device: device.device_type == "CPU")
         self._by_name = {device.name: device for device in preferred}
         self._state_places: dict[str, str] = {}  # which device has a stateful node of this name
-        self._crew = Crew("penstock-device")
+        self.crew = Crew("penstock-device")
 
     def compile(
         self,
@@ -103,7 +103,7 @@ class LocalRuntime:
         """A step ready to run."""
         chosen = self.options if options is None else options
         graph = self._placed(feeds, fetches, targets, chosen)
-        step = compiled(graph, self._by_name, self._crew, structure=chosen.structure)
+        step = compiled(graph, self._by_name, self.crew, structure=chosen.structure)
         step.cancellation = self.cancellation
         if chosen != AS_WRITTEN:
             step.rewritten = partial(self.compile, feeds, fetches, targets, AS_WRITTEN)
@@ -174,7 +174,7 @@ class LocalRuntime:
     def cancel(self) -> None:
         """Ends the waits of all steps, those to come too, with CancelledError."""
         self.cancellation.cancel()
-        self._crew.close()
+        self.crew.close()
 
     def close(self) -> None:
         """Ends all steps; state that is this runtime's own goes with it."""

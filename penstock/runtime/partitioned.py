@@ -43,11 +43,10 @@ class PartitionedPlan:
         ]
         self._parts.sort(key=lambda part: -len(part[0].graph.nodes))
         self._count = len(step.fetches)
-        given = {i for part, _ in self._parts for i in part.fetches}
         self._fed = {  # a fetched feed is computed nowhere
             i: (step.feeds.index(edge.node), _fetcher(edge, inner))
             for i, edge in enumerate(step.fetches)
-            if i not in given
+            if edge.node.type == "_Feed"
         }
 
     @property
@@ -57,7 +56,7 @@ class PartitionedPlan:
 
     def run(self, step: Step | None, feeds: Sequence[Any]) -> tuple[Any, ...]:
         assert step is not None
-        meeting = Rendezvous()
+        meeting = step.rendezvous or Rendezvous()  # parts in other tasks meet in theirs
         cancellation = step.cancellation.child()
         cancellation.add(meeting, lambda: meeting.abort(_cancelled()))
         results: list[Any] = [None] * self._count

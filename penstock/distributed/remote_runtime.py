@@ -1,0 +1,260 @@
+"""The runtime of a session on a server: its steps run there, reached by gRPC.
+
+It stands in for a `LocalRuntime` in a session. The server has the graph; it gets nodes that were
+added since the last time before a step that it doesn't know yet.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from penstock import errors, proto
+from penstock.distributed.grpc_client import MasterClient
+from penstock.distributed.statuses import error_of
+from penstock.distributed.step_messages import Sent, parse_run_step_response, run_step_request
+from penstock.dtypes import DType
+from penstock.ir.graph import Graph
+from penstock.ir.operation import Operation
+from penstock.ir.tensor import Tensor
+from penstock.kernels.values import to_array
+
+
+def _seconds(config: Any) -> float | None:
+    milliseconds = config.operation_timeout_in_ms if config is not None else 0
+    return milliseconds / 1000 if milliseconds > 0 else None
+
+
+def reset_target(target: str, containers: Sequence[str], config: Any = None) -> None:
+    """Closes all sessions of a server and clears containers of its state, all without names."""
+    client = MasterClient(target)
+    try:
+        filters = list(config.device_filters) if config is not None else []
+        request = proto.ResetRequest(container=containers, device_filters=filters)
+        client.ask("Reset", request, proto.ResetResponse, _seconds(config))
+    finally:
+        client.close()
+
+
+class RemoteRuntime:
+    """A session of a server, created with its first step."""
+
+    def __init__(self, target: str, graph: Graph, config: Any):
+        self._target = target
+        self._graph = graph
+        self._config = config
+        self._timeout = _seconds(config)
+        self._lock = threading.Lock()
+        self._handle = ""
+        self._version = 0  # of the graph at the server
+        self._sent = 0  # nodes that the server has
+        self._client = MasterClient(target, graph)
+
+    # Graph ------------------------------------------------------------------------------------
+
+    def _up_to_date(self) -> str:
+        """Sends what the server lacks of the graph; the handle of the session there."""
+        with self._lock, self._graph._lock:
+            count = self._graph.version
+            if not self._handle:
+                self._create(count)
+            elif count > self._sent:
+                self._extend(count)
+            return self._handle
+
+    def _create(self, count: int) -> None:
+        request = proto.CreateSessionRequest(
+            graph_def=self._nodes_since(0), config=self._config, target=self._target
+        )
+        answer = self._client.ask(
+            "CreateSession", request, proto.CreateSessionResponse, self._timeout
+        )
+        self._handle, self._version = answer.session_handle, answer.graph_version
+        self._sent = count
+
+    def _extend(self, count: int) -> None:
+        request = proto.ExtendSessionRequest(
+            session_handle=self._handle,
+            graph_def=self._nodes_since(self._sent),
+            current_graph_version=self._version,
+        )
+        answer = self._client.ask(
+            "ExtendSession", request, proto.ExtendSessionResponse, self._timeout
+        )
+        self._version, self._sent = answer.new_graph_version, count
+
+    def _nodes_since(self, version: int) -> Any:
+        return self._graph.as_graph_def(
+            from_version=version, add_shapes=self._config.graph_options.infer_shapes
+        )
+
+    # Steps ------------------------------------------------------------------------------------
+
+    def compile(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+    ) -> RemoteStep:
+        """A step of the server; what is fed is not fetched from it."""
+        return RemoteStep(self, self._up_to_date(), feeds, fetches, targets)
+
+    def partial_run(
+        self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
+    ) -> RemotePartialRun:
+        """A step that is run in parts."""
+        request = proto.PartialRunSetupRequest(
+            session_handle=self._up_to_date(),
+            feed=[tensor.name for tensor in feeds],
+            fetch=[tensor.name for tensor in fetches],
+            target=[op.name for op in targets],
+            request_id=_request_id(),
+        )
+        answer = self._client.ask(
+            "PartialRunSetup", request, proto.PartialRunSetupResponse, self._timeout
+        )
+        return RemotePartialRun(self, request.session_handle, answer.partial_run_handle)
+
+    def run_step(
+        self, head: Any, feeds: Sequence[Sent], timeout: float | None
+    ) -> tuple[Any, dict[str, np.ndarray]]:
+        """The answer to a RunStepRequest, and the tensors in it by name."""
+        head.request_id = _request_id()
+        answer = self._client.call("RunStep", run_step_request(head, feeds), timeout)
+        response, tensors = parse_run_step_response(answer)
+        if response.status_code:
+            raise error_of(response.status_code, response.status_error_message, self._graph)
+        return response, tensors
+
+    # Tensors that the server keeps ---------------------------------------------------------------
+
+    def kept_tensor(self, handle: str, dtype: DType) -> np.ndarray:
+        """The tensor that a step has left at the server under a handle."""
+        from penstock.ops.session_handles import get_session_tensor
+
+        with self._graph.as_default():
+            holder, value = get_session_tensor(handle, dtype)
+        text = np.array([handle.encode(), None], dtype=object)[:1].reshape(())
+        return np.asarray(self.compile([holder], [value], []).run([text])[0])
+
+    def forget_tensor(self, handle: str) -> None:
+        """Drops the tensor of a handle."""
+        from penstock.ops.session_handles import delete_session_tensor
+
+        with self._graph.as_default():
+            holder, delete = delete_session_tensor(handle)
+        text = np.array([handle.encode(), None], dtype=object)[:1].reshape(())
+        self.compile([holder], [], [delete]).run([text])
+
+    # Life -------------------------------------------------------------------------------------
+
+    def device_attributes(self) -> list[Any]:
+        """The DeviceAttributes messages of the server's devices."""
+        request = proto.ListDevicesRequest(session_handle=self._up_to_date())
+        answer = self._client.ask("ListDevices", request, proto.ListDevicesResponse, self._timeout)
+        return [*answer.local_device, *answer.remote_device]
+
+    def close(self) -> None:
+        """Ends the session at the server; one that is gone has ended already."""
+        if self._handle:
+            request = proto.CloseSessionRequest(session_handle=self._handle)
+            with suppress(errors.AbortedError, errors.UnavailableError):
+                self._client.call_at_once("CloseSession", request, self._timeout or _CLOSING)
+        self._client.close()
+
+    def abandon(self) -> None:
+        """Ends the session without waiting for the server."""
+        if self._handle:
+            request = proto.CloseSessionRequest(session_handle=self._handle)
+            self._client.last_call("CloseSession", request)
+
+
+_CLOSING = 10.0  # seconds that a server has to close a session
+
+
+def _request_id() -> int:
+    return random.getrandbits(63)
+
+
+class RemoteStep:
+    """A form of step of a server's session; safe to run from many threads at once."""
+
+    def __init__(
+        self,
+        runtime: RemoteRuntime,
+        handle: str,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+    ):
+        self._runtime = runtime
+        self._feeds = [(tensor.name, tensor.dtype.base_dtype) for tensor in feeds]
+        self._fetches = [None if tensor in feeds else tensor.name for tensor in fetches]
+        self._head = proto.RunStepRequest(
+            session_handle=handle,
+            fetch=[name for name in self._fetches if name is not None],
+            target=[op.name for op in targets],
+            store_errors_in_response_body=True,
+        )
+        self._is_empty = not self._head.fetch and not self._head.target
+
+    def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
+        """Runs the step on runtime values; `timeout` is in seconds."""
+        options = proto.RunOptions()
+        return self.run_with_options(feeds, options, None, timeout)
+
+    def run_with_options(
+        self, feeds: Sequence[Any], options: Any, metadata: Any, timeout: float | None = None
+    ) -> tuple[Any, ...]:
+        """Runs the step, and puts what RunOptions ask for into RunMetadata, if it is there."""
+        if self._is_empty:
+            return (None,) * len(self._fetches)
+        head = proto.RunStepRequest()
+        head.CopyFrom(self._head)
+        head.options.CopyFrom(options)
+        if timeout is not None:
+            head.options.timeout_in_ms = max(1, round(timeout * 1000))
+        pairs = zip(self._feeds, feeds, strict=True)
+        sent = [Sent(name, to_array(value), dtype) for (name, dtype), value in pairs]
+        response, tensors = self._runtime.run_step(head, sent, timeout)
+        if metadata is not None:
+            metadata.MergeFrom(response.metadata)
+        return tuple(None if name is None else _fetched(tensors, name) for name in self._fetches)
+
+
+def _fetched(tensors: dict[str, np.ndarray], name: str) -> Any:
+    array = tensors.get(name)
+    if array is None:
+        raise errors.InternalError(None, None, f"The server's answer has no value for {name}.")
+    if not array.ndim:
+        return array[()]
+    return array if array.flags.writeable else array.copy()
+
+
+class RemotePartialRun:
+    """A step that a server holds between calls."""
+
+    def __init__(self, runtime: RemoteRuntime, handle: str, partial_handle: str):
+        self._runtime = runtime
+        self._handle = handle
+        self._partial_handle = partial_handle
+
+    def run(
+        self, feeds: dict[Tensor, Any], fetches: Sequence[Tensor], targets: Sequence[Operation]
+    ) -> list[Any]:
+        """Runs the next part; returns the values of the fetches."""
+        head = proto.RunStepRequest(
+            session_handle=self._handle,
+            partial_run_handle=self._partial_handle,
+            fetch=[tensor.name for tensor in fetches],
+            target=[op.name for op in targets],
+            store_errors_in_response_body=True,
+        )
+        sent = [Sent(t.name, to_array(v), t.dtype.base_dtype) for t, v in feeds.items()]
+        _, tensors = self._runtime.run_step(head, sent, None)
+        return [_fetched(tensors, tensor.name) for tensor in fetches]

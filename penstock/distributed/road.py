@@ -1,0 +1,226 @@
+"""The road between tasks: sockets that stay open, found through the tasks' front doors.
+
+A task's address in the cluster is that of its gRPC door. Another task asks there, once, for the
+port of the road, and keeps the connection. Who connects says which protocol it speaks and proves
+that it has the cluster's token before anything else is read.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from penstock import errors
+from penstock.distributed import frames
+from penstock.distributed.connection import Connection, Handler
+from penstock.distributed.credentials import Credentials
+
+METHOD = "/penstock.Tasks/Road"
+PROTOCOL = 1  # changes whenever two releases could misunderstand each other
+_HANDSHAKE_SECONDS = 10.0
+_RETRY_SECONDS = 0.1
+_MOST_HELLO = 0  # bytes of tensors in a greeting
+
+
+def _digest(token: str, challenge: str) -> str:
+    return hmac.new(token.encode(), challenge.encode(), "sha256").hexdigest()
+
+
+class Road:
+    """The listening end: accepts connections of other tasks and hands them to `handler`."""
+
+    def __init__(self, interface: str, task: str, handler: Handler, credentials: Credentials):
+        self._task = task
+        self._handler = handler
+        self._credentials = credentials
+        family = socket.AF_INET6 if interface.startswith("[") else socket.AF_INET
+        self._listener = socket.create_server((interface.strip("[]"), 0), family=family)
+        self.port: int = self._listener.getsockname()[1]
+        self._lock = threading.Lock()
+        self._open: set[Connection] = set()
+        self._closed = False
+        threading.Thread(target=self._accept, name="penstock-road", daemon=True).start()
+
+    def _accept(self) -> None:
+        while not self._closed:
+            try:
+                sock, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._greet, args=(sock,), daemon=True).start()
+
+    def _greet(self, sock: socket.socket) -> None:
+        try:
+            sock.settimeout(_HANDSHAKE_SECONDS)
+            if self._credentials.has_certificates:
+                sock = _server_tls(self._credentials).wrap_socket(sock, server_side=True)
+            challenge = secrets.token_hex(16)
+            frames.send(sock, {"protocol": PROTOCOL, "task": self._task, "challenge": challenge})
+            hello, _ = frames.receive(sock, _MOST_HELLO)
+            refusal = self._refusal(hello, challenge)
+            frames.send(sock, {"refused": refusal})
+            if refusal:
+                sock.close()
+                return
+            sock.settimeout(None)
+        except (frames.Disconnected, OSError, KeyError):
+            sock.close()
+            return
+        connection = Connection(sock, str(hello["task"]), self._handler, self._open.discard)
+        with self._lock:
+            self._open.add(connection)
+        connection.start()
+
+    def _refusal(self, hello: Any, challenge: str) -> str:
+        if hello["protocol"] != PROTOCOL:
+            return f"it speaks protocol {PROTOCOL}, and this task {hello['protocol']}"
+        token = self._credentials.token
+        if token and not hmac.compare_digest(hello["proof"], _digest(token, challenge)):
+            return "this task does not have the token of its cluster"
+        return ""
+
+    def close(self) -> None:
+        self._closed = True
+        # Closing alone would leave the accepting thread waiting.
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._lock:
+            connections = list(self._open)
+        for connection in connections:
+            connection.close()
+
+
+class Peers:
+    """Kept connections to the other tasks of a cluster.
+
+    Args:
+      task: the own task.
+      addresses: the address of each task's front door.
+      find_port: asks a front door for the port of the road; raises if nobody answers.
+      handler: gets what other tasks send over these connections.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        addresses: Mapping[str, str],
+        find_port: Callable[[str, float], int],
+        handler: Handler,
+        credentials: Credentials,
+    ):
+        self._task = task
+        self._addresses = dict(addresses)
+        self._find_port = find_port
+        self._handler = handler
+        self._credentials = credentials
+        self._lock = threading.Lock()
+        self._each: dict[str, threading.Lock] = {name: threading.Lock() for name in addresses}
+        self._connections: dict[str, Connection] = {}
+
+    @property
+    def tasks(self) -> list[str]:
+        return list(self._addresses)
+
+    def connect(self, task: str, patience: float = 0.0) -> Connection:
+        """The connection to a task; one that does not answer yet is given `patience` seconds."""
+        found = self._connections.get(task)
+        if found is not None and not found.is_lost:
+            return found
+        if task not in self._addresses:
+            known = ", ".join(self._addresses)
+            raise errors.NotFoundError(None, None, f"{task} is not in the cluster: {known}")
+        with self._each[task]:
+            found = self._connections.get(task)
+            if found is None or found.is_lost:
+                found = self._connected(task, patience)
+                self._connections[task] = found
+            return found
+
+    def _connected(self, task: str, patience: float) -> Connection:
+        limit = time.monotonic() + patience
+        while True:
+            try:
+                return self._once(task, max(1.0, limit - time.monotonic()))
+            except (OSError, frames.Disconnected, errors.UnavailableError) as error:
+                if time.monotonic() >= limit:
+                    raise errors.UnavailableError(
+                        None,
+                        None,
+                        f"{task} at {self._addresses[task]} does not answer: {error}. Is it "
+                        "running, and is the address right?",
+                    ) from error
+                time.sleep(_RETRY_SECONDS)
+
+    def _once(self, task: str, timeout: float) -> Connection:
+        address = self._addresses[task]
+        host = address.rpartition(":")[0].strip("[]")
+        port = self._find_port(address, timeout)
+        sock = socket.create_connection((host, port), timeout=_HANDSHAKE_SECONDS)
+        try:
+            if self._credentials.has_certificates:
+                sock = _client_tls(self._credentials).wrap_socket(sock)
+            greeting, _ = frames.receive(sock, _MOST_HELLO)
+            proof = _digest(self._credentials.token, str(greeting["challenge"]))
+            frames.send(sock, {"protocol": PROTOCOL, "task": self._task, "proof": proof})
+            verdict, _ = frames.receive(sock, _MOST_HELLO)
+        except BaseException:
+            sock.close()
+            raise
+        if verdict["refused"]:
+            sock.close()
+            raise errors.PermissionDeniedError(
+                None, None, f"{task} refuses the connection: {verdict['refused']}"
+            )
+        sock.settimeout(None)
+        connection = Connection(sock, task, self._handler)
+        connection.start()
+        return connection
+
+    def close(self) -> None:
+        for connection in list(self._connections.values()):
+            connection.close()
+
+
+def _server_tls(credentials: Credentials) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cadata=_authority(credentials))
+    context.verify_mode = ssl.CERT_REQUIRED
+    _load_chain(context, credentials)
+    return context
+
+
+def _client_tls(credentials: Credentials) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cadata=_authority(credentials))
+    context.check_hostname = False  # the authority signs for the tasks of this cluster alone
+    _load_chain(context, credentials)
+    return context
+
+
+def _authority(credentials: Credentials) -> str:
+    return credentials.authority.decode()
+
+
+def _load_chain(context: ssl.SSLContext, credentials: Credentials) -> None:
+    import tempfile
+
+    # The standard library takes certificates from files alone.
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(credentials.certificate + b"\n" + credentials.key)
+        file.flush()
+        context.load_cert_chain(file.name)
+
+
+def port_message(port: int) -> bytes:
+    return json.dumps({"port": port}).encode()
+
+
+def parse_port(message: bytes) -> int:
+    return int(json.loads(message)["port"])

@@ -1,0 +1,128 @@
+"""What a master tells its workers about a step, and how each of them finds its own part.
+
+All tasks get the same: the nodes that the step needs, each with its device, and the names of feeds,
+fetches and targets. Each runs the same passes over it and cuts it at the same places, so that they
+agree on what is sent under which name; then it keeps what is its own.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from penstock import proto
+from penstock.ir.graph import Graph
+from penstock.ir.graph_def import graph_def
+from penstock.ir.importer import extend_graph
+from penstock.ir.operation import Operation
+from penstock.ir.step_graph import StepGraph
+from penstock.ir.tensor import Tensor
+from penstock.partition.split import Partition, partition
+from penstock.passes.fold import Evaluate
+from penstock.passes.pipeline import PassOptions, compile_step
+from penstock.passes.structure import structured
+from penstock.placement.placer import place
+
+
+@dataclass(frozen=True)
+class StepSpec:
+    """A step by names, with the serialized GraphDef that they belong to."""
+
+    nodes: bytes
+    feeds: list[str]
+    fetches: list[str]
+    targets: list[str]
+    devices: list[str]  # of all tasks, those to be used first at the front
+    options: dict[str, bool]
+
+    def to_json(self) -> str:
+        fields = {name: value for name, value in asdict(self).items() if name != "nodes"}
+        return json.dumps(fields)
+
+    @classmethod
+    def from_json(cls, text: str, nodes: bytes) -> StepSpec:
+        return cls(nodes, **json.loads(text))
+
+
+def spec_of(
+    step: StepGraph,
+    feeds: list[Tensor],
+    fetches: list[Tensor],
+    targets: list[Operation],
+    devices: list[str],
+    options: PassOptions,
+) -> StepSpec:
+    """Describes a step that has been placed on the devices of several tasks."""
+    graph = (fetches[0].graph if fetches else targets[0].graph) if fetches or targets else None
+    assert graph is not None
+    needed = _ancestors([tensor.op for tensor in (*feeds, *fetches)] + targets)
+    places = {node.origin: node.device for node in step.nodes if node.type != "_Feed"}
+    whole = graph_def(graph)
+    message = proto.GraphDef(versions=whole.versions, library=whole.library)
+    by_name = {op.name: op for op in needed}
+    for node in whole.node:
+        op = by_name.get(node.name)
+        if op is not None:
+            added = message.node.add()
+            added.CopyFrom(node)
+            added.device = places.get(op, node.device)
+    return StepSpec(
+        message.SerializeToString(),
+        [tensor.name for tensor in feeds],
+        [tensor.name for tensor in fetches],
+        [op.name for op in targets],
+        devices,
+        asdict(options),
+    )
+
+
+def _ancestors(ops: list[Operation]) -> set[Operation]:
+    found: set[Operation] = set()
+    pending = list(ops)
+    while pending:
+        op = pending.pop()
+        if op not in found:
+            found.add(op)
+            pending += [tensor.op for tensor in op.inputs]
+            pending += op.control_inputs
+    return found
+
+
+def parts_of(spec: StepSpec, evaluate: Evaluate) -> tuple[StepGraph, list[Partition]]:
+    """The step that a spec describes, and its parts on all devices."""
+    graph = Graph()
+    with graph.as_default():
+        extend_graph(graph, proto.GraphDef.FromString(spec.nodes))
+    feeds = [graph.get_tensor_by_name(name) for name in spec.feeds]
+    fetches = [graph.get_tensor_by_name(name) for name in spec.fetches]
+    targets = [graph.get_operation_by_name(name) for name in spec.targets]
+    options = PassOptions(**spec.options)
+    step = compile_step(feeds, fetches, targets, evaluate, options)
+    place(step, spec.devices, soft=True)
+    if step.has_control_flow:
+        shaped = structured(step)
+        if shaped is None:
+            raise _not_structured(step)
+        step = shaped
+    return step, partition(step)
+
+
+def _not_structured(step: StepGraph) -> Exception:
+    from penstock import errors
+
+    return errors.UnimplementedError(
+        None,
+        None,
+        "control-flow primitives that are not those of loops and conditionals can't run on "
+        "several tasks: put the nodes of such a construct on one task",
+    )
+
+
+def task_of(device: str) -> str:
+    """The part of a device's name that says whose it is: /job:ps/replica:0/task:1."""
+    return device.partition("/device:")[0]
+
+
+def fields_of(spec: StepSpec) -> dict[str, Any]:
+    return {"spec": spec.to_json()}

@@ -1,0 +1,57 @@
+"""Which passes run, as a ConfigProto says: `graph_options` with TensorFlow's own switches."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from penstock import proto
+from penstock.passes.pipeline import AS_WRITTEN, PassOptions
+from penstock.passes.recompute import SCOPE
+
+#: The pass that a switch of RewriterConfig turns off.
+_SWITCHES = {
+    "constant_folding": "fold",
+    "common_subgraph_elimination": "merge",
+    "arithmetic_optimization": "simplify",
+    "dependency_optimization": "dead_ends",
+    "loop_optimization": "branches",
+    "remapping": "fuse",
+}
+
+
+def pass_options(config: Any, *, has_gpu: bool = False) -> PassOptions:
+    """The passes that a session with this ConfigProto runs; `has_gpu` of the session."""
+    given = config.graph_options.rewrite_options
+    level = config.graph_options.optimizer_options.opt_level
+    options = AS_WRITTEN if level == proto.OptimizerOptions.L0 else PassOptions()
+    off = {
+        field: False
+        for switch, field in _SWITCHES.items()
+        if getattr(given, switch) == proto.RewriterConfig.OFF
+    }
+    return dataclasses.replace(
+        options, **off, recompute=_recomputed_scope(given), precision=_precision(given, has_gpu)
+    )
+
+
+def _recomputed_scope(given: Any) -> str | None:
+    """The name scope whose inputs are recomputed, if that is asked for."""
+    asks = given.memory_optimization in (
+        proto.RewriterConfig.RECOMPUTATION_HEURISTICS,
+        proto.RewriterConfig.HEURISTICS,
+    )
+    return (given.memory_optimizer_target_node_name_scope or SCOPE) if asks else None
+
+
+def _precision(given: Any, has_gpu: bool) -> str | None:
+    """The 16-bit type of mixed precision, if that is asked for.
+
+    `auto_mixed_precision` means float16 on GPUs, as in TensorFlow; the other switches ask for
+    float16 on a CPU, or for bfloat16, which needs no loss scaling, on any device.
+    """
+    on = proto.RewriterConfig.ON
+    if on in (given.auto_mixed_precision_mkl, given.auto_mixed_precision_onednn_bfloat16):
+        return "bfloat16"
+    on_gpu = given.auto_mixed_precision == on and has_gpu
+    return "float16" if on_gpu or given.auto_mixed_precision_cpu == on else None

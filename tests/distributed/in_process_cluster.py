@@ -1,0 +1,57 @@
+"""Tasks in one process, joined by the road of real clusters, without front doors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.distributed.cluster_runtime import ClusterRuntime
+from penstock.distributed.credentials import Credentials
+from penstock.distributed.road import Peers, Road
+from penstock.distributed.worker import Worker
+from penstock.runtime.local import LocalRuntime
+
+
+class InProcessCluster:
+    def __init__(self, tasks: Sequence[str], token: str = "secret") -> None:
+        self.names = [f"/job:{task.split(':')[0]}/replica:0/task:{task[-1]}" for task in tasks]
+        self.workers: dict[str, Worker] = {}
+        self.roads: dict[str, Road] = {}
+        self.peers: dict[str, Peers] = {}
+        credentials = Credentials(token=token)
+        for name in self.names:
+            worker = Worker(name, LocalRuntime(task_name=name), self._connect_from(name))
+            self.workers[name] = worker
+            self.roads[name] = Road("127.0.0.1", name, worker.handle, credentials)
+        for name in self.names:
+            addresses = {n: f"127.0.0.1:{r.port}" for n, r in self.roads.items() if n != name}
+            handler = self.workers[name].handle
+            self.peers[name] = Peers(name, addresses, self._port, handler, credentials)
+
+    @staticmethod
+    def _port(address: str, timeout: float) -> int:
+        return int(address.rpartition(":")[2])
+
+    def _connect_from(self, name):
+        return lambda task: self.peers[name].connect(task)
+
+    def runtime(self, index: int = -1) -> ClusterRuntime:
+        """A session's runtime whose master is in one of the tasks."""
+        name = self.names[index]
+        worker = self.workers[name]
+        local = LocalRuntime(task_name=name, resources=worker.runtime.host.resources)
+        devices = {n: [d.name for d in w.runtime.devices] for n, w in self.workers.items()}
+        return ClusterRuntime(worker, local, worker.connect, devices)
+
+    def close(self) -> None:
+        for peers in self.peers.values():
+            peers.close()
+        for road in self.roads.values():
+            road.close()
+        for worker in self.workers.values():
+            worker.runtime.close()
+
+    def __enter__(self) -> InProcessCluster:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()

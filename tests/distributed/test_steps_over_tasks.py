@@ -1,0 +1,136 @@
+"""Steps that span tasks: values, state, loops, failures, over real sockets."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+
+import penstock as tf
+from tests.distributed.in_process_cluster import InProcessCluster
+
+PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
+
+
+@pytest.fixture
+def cluster():
+    before = set(threading.enumerate())
+    with tf.Graph().as_default(), InProcessCluster(["ps:0", "worker:0"]) as made:
+        yield made
+    limit = time.monotonic() + 10
+    while set(threading.enumerate()) - before and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert not set(threading.enumerate()) - before
+
+
+def run(runtime, fetches=(), targets=(), feeds=()):
+    tensors = [tensor for tensor, _ in feeds]
+    step = runtime.compile(tensors, list(fetches), list(targets))
+    return step.run([torch.as_tensor(value) for _, value in feeds])
+
+
+def test_a_worker_reads_and_updates_what_a_parameter_server_keeps(cluster):
+    with tf.device(PS):
+        weights = tf.get_variable("w", initializer=np.arange(6, dtype=np.float32))
+    with tf.device(WORKER):
+        x = tf.placeholder(tf.float32, [6])
+        loss = tf.reduce_sum(weights * x)
+    update = tf.train.GradientDescentOptimizer(0.5).minimize(loss, var_list=[weights])
+    runtime = cluster.runtime()
+    run(runtime, targets=[tf.global_variables_initializer()])
+    values = np.ones(6, np.float32)
+    assert run(runtime, [loss], feeds=[(x, values)]) == (15.0,)
+    run(runtime, targets=[update], feeds=[(x, values)])
+    (found,) = run(runtime, [weights.value()])
+    np.testing.assert_array_equal(found, np.arange(6) - 0.5)
+    runtime.close()
+
+
+def test_strings_and_empty_tensors_cross(cluster):
+    with tf.device(PS):
+        words = tf.string_join([tf.placeholder(tf.string, [2], name="a"), "!"])
+        nothing = tf.placeholder(tf.float32, [0, 3], name="n") + 1.0
+    with tf.device(WORKER):
+        joined = tf.reduce_join(words, 0)
+        size = tf.shape(nothing)
+    runtime = cluster.runtime()
+    graph = tf.get_default_graph()
+    names = [graph.get_tensor_by_name(name) for name in ("a:0", "n:0")]
+    step = runtime.compile(names, [joined, size], [])
+    text = np.array([b"x", b"yz"], object)
+    found = step.run([text, torch.empty(0, 3)])
+    assert found[0] == b"x!yz!"
+    assert found[1].tolist() == [0, 3]
+    runtime.close()
+
+
+def test_a_loop_over_tasks(cluster):
+    def body(i, a, b):
+        with tf.device(PS):
+            a = a + b
+        with tf.device(WORKER):
+            b = b * 0.5
+        return i + 1, a, b
+
+    start = [tf.constant(0), tf.constant(1.0), tf.constant(1.0)]
+    result = tf.while_loop(lambda i, *_: i < 10, body, start)
+    runtime = cluster.runtime()
+    i, a, b = run(runtime, result)
+    assert (i, b) == (10, 0.5**10)
+    assert a == pytest.approx(1 + 2 * (1 - 0.5**10))
+    runtime.close()
+
+
+def test_the_error_of_another_task_names_its_node_and_later_steps_run(cluster):
+    x = tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        checked = tf.check_numerics(tf.log(x), "not a number")
+    with tf.device(WORKER):
+        result = checked + 1.0
+    runtime = cluster.runtime()
+    step = runtime.compile([x], [result], [])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"task:0:\nCheckNumerics"):
+        step.run([torch.tensor(-1.0)])
+    assert step.run([torch.tensor(1.0)]) == (1.0,)
+    runtime.close()
+
+
+def test_a_step_that_waits_ends_with_its_time(cluster):
+    with tf.device(PS):
+        queue = tf.FIFOQueue(1, tf.float32, shapes=[()])
+        taken = queue.dequeue()
+    with tf.device(WORKER):
+        result = taken + 1.0
+    runtime = cluster.runtime()
+    step = runtime.compile([], [result], [])
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        step.run([], timeout=0.1)
+    run(runtime, targets=[queue.enqueue(4.0)])
+    assert step.run([]) == (5.0,)  # the dequeue that was given up took nothing
+    runtime.close()
+
+
+def test_a_task_that_is_gone_is_named(cluster):
+    with tf.device(PS):
+        value = tf.placeholder(tf.float32, []) + 1.0
+    with tf.device(WORKER):
+        result = value * 2.0
+    x = value.op.inputs[0]
+    runtime = cluster.runtime()
+    step = runtime.compile([x], [result], [])
+    assert step.run([torch.tensor(1.0)]) == (4.0,)
+    cluster.roads[cluster.names[0]].close()
+    with pytest.raises(tf.errors.UnavailableError, match="/job:ps/replica:0/task:0"):
+        step.run([torch.tensor(1.0)])
+    runtime.close()
+
+
+def test_who_has_another_token_is_refused():
+    with InProcessCluster(["ps:0", "worker:0"]) as cluster:
+        name = cluster.names[0]
+        cluster.peers[cluster.names[1]]._credentials = type(cluster.roads[name]._credentials)(
+            token="guessed"
+        )
+        with pytest.raises(tf.errors.PermissionDeniedError, match="token"):
+            cluster.peers[cluster.names[1]].connect(name)
