@@ -48,9 +48,6 @@ REASONS: dict[str, str] = {
     "tf.saved_model.experimental": "Use tf.saved_model.simple_save, or tf.saved_model.Builder, "
     "with a session.",
     "tf.saved_model.load_v2": "Use tf.saved_model.load with a session, or tf.contrib.predictor.",
-    "tf.train.experimental.enable_mixed_precision_graph_rewrite": "Cast to tf.float16 where "
-    "wanted, and train with tf.train.experimental.MixedPrecisionLossScaleOptimizer.",
-    "tf.train.experimental.disable_mixed_precision_graph_rewrite": "Graphs are not rewritten.",
     **dict.fromkeys(
         ["tf.io.decode_proto", "tf.io.encode_proto"],
         "Decode messages in tf.py_func; tf.parse_example decodes tf.train.Example.",

@@ -11,6 +11,7 @@ from typing import Any
 
 from penstock import errors, proto
 from penstock.client.fetches import Fetches, structure_key
+from penstock.client.mixed_precision_state import with_mixed_precision
 from penstock.client.session_defaults import new_session_config
 from penstock.client.session_devices import DeviceAttributes as _DeviceAttributes
 from penstock.client.session_devices import attributes_of
@@ -160,9 +161,10 @@ class BaseSession(SessionInterface):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._server, self._is_remote = _place_of(self._target, config)
         self._graph = graph
-        self._config = _merged(config, self._server)
+        self._config = with_mixed_precision(_merged(config, self._server))
         self._timeout = _seconds(self._config.operation_timeout_in_ms)
         self._closed = False
+        self._was_reset = False  # by somebody, together with its server
         self._lock = threading.Lock()
         self._runs: dict[Any, _Run] = {}
         self._steps: dict[Any, Any] = {}
@@ -183,12 +185,14 @@ class BaseSession(SessionInterface):
         from penstock.runtime.configured import configured_runtime
 
         server, config = self._server, self._config
+        if server is not None and server.cluster is not None:
+            return server.cluster.session_runtime(config)
         return configured_runtime(config, **({} if server is None else _placed_in(server, config)))
 
     def _make_graph_check(self) -> WholeGraphCheck | None:
         if self._is_remote or self._config.graph_options.place_pruned_graph:
             return None
-        names = [device.name for device in self._runtime.devices]
+        names = self._runtime.device_names
         return WholeGraphCheck(names, soft=self._config.allow_soft_placement)
 
     @property
@@ -223,7 +227,7 @@ class BaseSession(SessionInterface):
         `options.trace_level` fills `run_metadata` with what the step did.
         """
         if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
+            raise self._closed_error()
         kind = type(fetches)
         try:
             structure = fetches if kind is Tensor or kind is Operation else structure_key(fetches)
@@ -352,7 +356,7 @@ class BaseSession(SessionInterface):
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
             nonlocal run, made_at
             if self._closed:
-                raise RuntimeError("Attempted to use a closed Session.")
+                raise self._closed_error()
             if len(values) != len(keys):
                 raise TypeError(f"the callable takes {len(keys)} feeds, got {len(values)}")
             if self._graph.mutations != made_at:
@@ -388,9 +392,7 @@ class BaseSession(SessionInterface):
             )
         tensors, _ = self._expand_feeds(feeds or ())
         handle = f"partial_run_{len(self._partial_runs)}"
-        self._partial_runs[handle] = self._runtime.partial_run(
-            tensors, flat.tensors, flat.targets
-        )
+        self._partial_runs[handle] = self._runtime.partial_run(tensors, flat.tensors, flat.targets)
         return handle
 
     def partial_run(
@@ -398,7 +400,7 @@ class BaseSession(SessionInterface):
     ) -> Any:
         """Runs the next part of a step: what `fetches` need, with further feeds."""
         if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
+            raise self._closed_error()
         partial = self._partial_runs.get(handle)
         if partial is None:
             raise errors.InvalidArgumentError(
@@ -421,9 +423,16 @@ class BaseSession(SessionInterface):
     def _forget_tensor(self, handle: str) -> None:
         self._open_runtime().forget_tensor(handle)
 
+    def _closed_error(self) -> Exception:
+        if self._was_reset:
+            return errors.AbortedError(
+                None, None, f"Session is not found: {self._target} was reset."
+            )
+        return RuntimeError("Attempted to use a closed Session.")
+
     def _open_runtime(self) -> Any:
         if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
+            raise self._closed_error()
         return self._runtime
 
     # Life -------------------------------------------------------------------------------------
@@ -465,6 +474,7 @@ class BaseSession(SessionInterface):
         for session in sessions:
             if not target:
                 session._runtime.reset(containers or ())
+            session._was_reset = bool(target)
             session.close()
 
     def __del__(self) -> None:

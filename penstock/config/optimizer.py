@@ -23,6 +23,9 @@ _TOGGLES = (
     "pin_to_host_optimization",
     "implementation_selector",
     "auto_mixed_precision",
+    "auto_mixed_precision_cpu",
+    "auto_mixed_precision_mkl",
+    "auto_mixed_precision_onednn_bfloat16",
 )
 _FLAGS = ("disable_model_pruning", "disable_meta_optimizer")
 

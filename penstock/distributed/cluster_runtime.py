@@ -21,6 +21,7 @@ from penstock.distributed.frames import Fields, Value
 from penstock.distributed.step_run import StepRun
 from penstock.distributed.step_spec import StepSpec, fields_of, spec_of, task_of
 from penstock.distributed.worker import StepPart, Worker
+from penstock.dtypes import DType
 from penstock.errors import OpError
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
@@ -64,6 +65,7 @@ class ClusterRuntime:
 
     @property
     def device_names(self) -> list[str]:
+        """The names of the devices of all tasks."""
         return self._names
 
     def compile(
@@ -137,6 +139,15 @@ class ClusterRuntime:
             for name in names
         ]
         return [*own, *others]
+
+    def kept_tensor(self, handle: str, dtype: DType) -> Any:
+        return self._local.kept_tensor(handle, dtype)
+
+    def forget_tensor(self, handle: str) -> None:
+        self._local.forget_tensor(handle)
+
+    def reset(self, containers: Sequence[str] = ()) -> None:
+        self._local.reset(containers)
 
     def close(self) -> None:
         """Ends the session's steps, here and in the other tasks."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 
-from penstock.distributed.credentials import read_credentials
+from penstock.distributed.credentials import Credentials, read_credentials
 from penstock.distributed.grpc_door import MESSAGE_SIZES
 from penstock.distributed.grpc_master import MASTER_SERVICE
 from penstock.distributed.statuses import error_of
@@ -24,6 +24,16 @@ _REMINDER = 10.0  # seconds without a connection until that is said
 _log = logging.getLogger("penstock")
 
 
+def channel_to(address: str, credentials: Credentials) -> Any:
+    """A gRPC channel to host:port, by TLS where the cluster has certificates."""
+    if not credentials.has_certificates:
+        return grpc.insecure_channel(address, options=_OPTIONS)
+    identity = grpc.ssl_channel_credentials(
+        credentials.authority, credentials.key, credentials.certificate
+    )
+    return grpc.secure_channel(address, identity, options=_OPTIONS)
+
+
 class MasterClient:
     """A connection to the master at `target` (grpc://host:port); safe for many threads."""
 
@@ -32,14 +42,7 @@ class MasterClient:
         self._graph = graph
         credentials = read_credentials()
         self._metadata = credentials.metadata()
-        address = target.removeprefix("grpc://")
-        if credentials.has_certificates:
-            identity = grpc.ssl_channel_credentials(
-                credentials.authority, credentials.key, credentials.certificate
-            )
-            self._channel = grpc.secure_channel(address, identity, options=_OPTIONS)
-        else:
-            self._channel = grpc.insecure_channel(address, options=_OPTIONS)
+        self._channel = channel_to(target.removeprefix("grpc://"), credentials)
         self._methods: dict[str, Any] = {}
         self._connected = threading.Event()
 

@@ -1,11 +1,11 @@
-"""The master of a cluster of one task: all steps run in its own process."""
+"""The master of a task: the sessions of its clients, whatever runtime they run on."""
 
 from __future__ import annotations
 
 import secrets
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from penstock.runtime.configured import configured_runtime
 from penstock.state.containers import ResourceManager
 from penstock.state.waiting import Cancellation
 
+if TYPE_CHECKING:
+    from penstock.distributed.cluster_task import ClusterTask
+
 
 class LocalMaster:
     """A `Master` whose sessions share the state of one task, unless they are isolated.
@@ -24,12 +27,20 @@ class LocalMaster:
       task_name: the first part of the names of the task's devices.
       resources: the task's state.
       default_config: the ConfigProto under that of each session.
+      cluster: the task's place in a cluster of several tasks.
     """
 
-    def __init__(self, task_name: str, resources: ResourceManager, default_config: Any):
+    def __init__(
+        self,
+        task_name: str,
+        resources: ResourceManager,
+        default_config: Any,
+        cluster: ClusterTask | None = None,
+    ):
         self._task_name = task_name
         self._resources = resources
         self._default_config = default_config
+        self._cluster = cluster
         self._lock = threading.Lock()
         self._sessions: dict[str, MasterSession] = {}
 
@@ -43,14 +54,18 @@ class LocalMaster:
         merged = proto.ConfigProto()
         merged.CopyFrom(self._default_config)
         merged.MergeFrom(config)
-        shared = None if merged.isolate_session_state else self._resources
-        runtime = configured_runtime(merged, task_name=self._task_name, resources=shared)
-        session = MasterSession(merged, runtime)
+        session = MasterSession(merged, self._runtime(merged))
         session.create(graph_def)
         handle = secrets.token_hex(8)
         with self._lock:
             self._sessions[handle] = session
         return handle
+
+    def _runtime(self, config: Any) -> Any:
+        if self._cluster is not None:
+            return self._cluster.session_runtime(config)
+        shared = None if config.isolate_session_state else self._resources
+        return configured_runtime(config, task_name=self._task_name, resources=shared)
 
     def extend_session(self, handle: str, graph_def: Any, version: int) -> int:
         return self._session(handle).extend(graph_def, version)
@@ -107,6 +122,8 @@ class LocalMaster:
     def reset(self, containers: Sequence[str]) -> None:
         self.close_all()
         self._resources.clear(containers)
+        if self._cluster is not None:
+            self._cluster.reset(containers)
 
     def list_devices(self, handle: str) -> tuple[list[Any], list[Any]]:
         if handle:

@@ -71,7 +71,7 @@ class MasterSession:
     def __init__(self, config: Any, runtime: LocalRuntime):
         self._config = config
         self._runtime = runtime
-        names = [device.name for device in runtime.devices]
+        names = runtime.device_names
         self._graph = ClientGraph(
             None
             if config.graph_options.place_pruned_graph

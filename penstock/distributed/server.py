@@ -131,37 +131,34 @@ class Server:
                 f"{self._server_def}\nThe available server factories are: [ GRPC_SERVER ]",
             )
         address = _address(self._server_def)
-        tasks = sum(len(job.tasks) for job in self._server_def.cluster.job)
-        if tasks > 1:
-            raise errors.UnimplementedError(
-                None,
-                None,
-                f"tf.train.Server: the cluster has {tasks} tasks, and a server of Penstock can't "
-                "yet talk to other tasks; a cluster of one task works within its own process",
-            )
         self.resources = ResourceManager()
-        self._master = self._make_master()
         self._stopped = threading.Event()
-        self._door = self._open(*_host_and_port(address))
+        self.cluster: Any = None  # of several tasks: this one's place in it
+        self._open(*_host_and_port(address))
         self._target = f"{_PROTOCOL}://localhost:{self._door.port}"
         self._is_started = False
         if start:
             self.start()
 
-    def _make_master(self) -> Any:
-        from penstock.distributed.local_master import LocalMaster
-
-        config = self._server_def.default_session_config
-        return LocalMaster(self.task_name, self.resources, config)
-
-    def _open(self, host: str, port: int) -> Any:
+    def _open(self, host: str, port: int) -> None:
         # gRPC and torch are loaded by the first server.
+        from penstock.distributed.cluster_task import ClusterTask
         from penstock.distributed.grpc_door import GrpcDoor
         from penstock.distributed.grpc_master import MasterService
+        from penstock.distributed.local_master import LocalMaster
 
         credentials = read_credentials()
-        service = MasterService(self._master, self.task_name)
-        return GrpcDoor(interface_for(host, credentials), port, service.methods(), credentials)
+        interface = interface_for(host, credentials)
+        if sum(len(job.tasks) for job in self._server_def.cluster.job) > 1:
+            self.cluster = ClusterTask(
+                self._server_def, self.task_name, self.resources, interface, credentials
+            )
+        config = self._server_def.default_session_config
+        self._master = LocalMaster(self.task_name, self.resources, config, self.cluster)
+        methods = MasterService(self._master, self.task_name).methods()
+        if self.cluster is not None:
+            methods.update(self.cluster.methods())
+        self._door = GrpcDoor(interface, port, methods, credentials)
 
     def start(self) -> None:
         """Starts the server; starting it again does nothing."""
@@ -190,6 +187,8 @@ class Server:
             self._stopped.set()
             self._master.close_all()
             self._door.stop()
+            if self.cluster is not None:
+                self.cluster.close()
 
     def reset(self, containers: Sequence[str] = ()) -> None:
         """Closes the sessions of clients and clears containers of state, all without names."""

@@ -34,7 +34,7 @@ class StepSpec:
     fetches: list[str]
     targets: list[str]
     devices: list[str]  # of all tasks, those to be used first at the front
-    options: dict[str, bool]
+    options: dict[str, Any]
 
     def to_json(self) -> str:
         fields = {name: value for name, value in asdict(self).items() if name != "nodes"}

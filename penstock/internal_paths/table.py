@@ -45,6 +45,8 @@ contrib.distribute.python.one_device_strategy contrib.distribute
 contrib.data.python.ops                 contrib.data
 contrib.data.python.ops.threadpool      contrib.data.threadpool
 contrib.data.python.ops.*               contrib.data data.experimental data
+contrib.mixed_precision.python          contrib.mixed_precision
+contrib.mixed_precision.python.*        contrib.mixed_precision
 contrib.layers.python                   contrib.layers
 contrib.layers.python.layers            contrib.layers
 contrib.layers.python.layers.embedding_ops contrib.layers.embeddings
@@ -586,6 +588,8 @@ python.training.distribute              distribute
 python.training.distribution_strategy_context distribute
 python.training.experimental.loss_scale train.loss_scale
 python.training.experimental.loss_scale_optimizer train.loss_scale_optimizer
+python.training.experimental.mixed_precision train.mixed_precision
+python.training.experimental.mixed_precision_global_state client.mixed_precision_state
 python.training.tracking.*              train.tracking train
 python.training.*                       train
 

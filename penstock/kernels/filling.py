@@ -192,7 +192,8 @@ def _(node, env):
 
 def _ones_and_zeros(read, indices, depth, dtype, axis):
     """Ones put into zeros where the result is large and all of them have a place in it."""
-    if axis in (-1, indices.dim()) and indices.numel() * int(depth) >= LARGE:
+    large = indices.is_cpu and indices.numel() * int(depth) >= LARGE
+    if large and axis in (-1, indices.dim()):
         low, high = torch.aminmax(indices)
         if int(low) >= 0 and int(high) < int(depth):
             zeros = torch.zeros((*indices.shape, int(depth)), dtype=dtype, device=indices.device)

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from penstock import errors
+from penstock.kernels.bounds_on_gpu import flat_or_negative, outside, select_or_zero
 from penstock.kernels.known_inputs import is_text, known_number
 from penstock.kernels.registry import kernel
 from penstock.kernels.signed_bits import moving
@@ -27,7 +28,11 @@ def _refuse(indices, limit):
 
 
 def _select(params, indices, axis):
-    """The slices of `params` along an axis; ATen itself checks the indices."""
+    """The slices of `params` along an axis; on the host ATen itself checks the indices."""
+    if params.is_cuda:
+        axis %= params.dim()
+        picked = select_or_zero(params, indices.reshape(-1), axis)
+        return picked.view(params.shape[:axis] + indices.shape + params.shape[axis + 1 :])
     try:
         if indices.dim() == 1:
             return params.index_select(axis, indices)
@@ -41,6 +46,8 @@ def _select(params, indices, axis):
 
 def _select_rows(params, indices):
     """`_select` along the first dimension of a matrix, in one call."""
+    if params.is_cuda:
+        return _select(params, indices, 0)
     try:
         return torch.embedding(params, indices)
     except (IndexError, RuntimeError):
@@ -70,9 +77,19 @@ def _select_batched(params, indices, axis, batch):
     spread = indices.reshape(cells.shape[0], 1, -1, 1).long()
     if cells.numel():
         spread = spread.expand(-1, cells.shape[1], -1, inner)
-    _refuse(indices, shape[axis])
-    picked = cells.gather(2, spread)
+    if params.is_cuda:
+        picked = _gather_or_zero(cells, spread)
+    else:
+        _refuse(indices, shape[axis])
+        picked = cells.gather(2, spread)
     return picked.reshape(shape[:axis] + indices.shape[batch:] + shape[axis + 1 :])
+
+
+def _gather_or_zero(cells, spread):
+    if not cells.numel():
+        return cells.new_zeros((*cells.shape[:2], spread.shape[2], cells.shape[3]))
+    nearest, bad = outside(spread, cells.shape[2])
+    return cells.gather(2, nearest).masked_fill_(bad, 0)
 
 
 @kernel("Gather", fresh=True)
@@ -125,9 +142,12 @@ def _(node, env):
 def row_numbers(indices, sizes, what):
     """Positions [..., k] in dimensions of `sizes` as numbers of rows in one dimension.
 
-    `what` is how an error names the tensor that is indexed.
+    `what` is how an error names the tensor that is indexed. On a GPU a position out of range is
+    row number -1.
     """
-    limits = torch.tensor(sizes, dtype=torch.int64, device=indices.device)
+    if indices.is_cuda:
+        return flat_or_negative(indices, sizes)
+    limits = torch.tensor(sizes, dtype=torch.int64)
     indices = indices.to(torch.int64)
     if ((indices < 0) | (indices >= limits)).any():
         _refuse_position(indices, limits, what)
@@ -166,7 +186,12 @@ def _(node):
         inner = tuple(params.shape[depth:])
         rows = params.reshape((math.prod(params.shape[:depth]), *inner))
         numbers = _rows_of(params, indices)
-        picked = rows[numbers.numpy()] if text else rows.index_select(0, numbers)
+        if text:
+            picked = rows[numbers.numpy()]
+        elif rows.is_cuda:
+            picked = select_or_zero(rows, numbers)
+        else:
+            picked = rows.index_select(0, numbers)
         return picked.reshape(tuple(indices.shape[:-1]) + inner)
 
     return run if text else moving(node, run)

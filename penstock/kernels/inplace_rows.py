@@ -3,6 +3,7 @@
 import torch
 
 from penstock.errors import InvalidArgumentError
+from penstock.kernels.bounds_on_gpu import replace_rows
 from penstock.kernels.registry import kernel
 from penstock.kernels.rows import has_repeats, last_of_each
 from penstock.kernels.signed_bits import as_signed
@@ -25,13 +26,17 @@ def _checked_rows(x, i, v):
         raise InvalidArgumentError(
             None, None, f"i and x shape doesn't match at index 0: {i.shape[0]}, {v.shape[0]}"
         )
-    return i.long() % x.shape[0]
+    if not x.shape[0] and len(i):
+        raise InvalidArgumentError(None, None, "there is no row to change in an empty x")
+    return i.long() % max(1, x.shape[0])
 
 
 @kernel("InplaceUpdate", fresh=True)
 def _(node):
     def run(x, i, v):
         rows = _checked_rows(x, i, v)
+        if x.is_cuda:
+            return replace_rows(x.clone(), rows, v)
         if has_repeats(rows, x.shape[0]):  # then the last value holds
             last = last_of_each(rows)
             rows, v = rows[last], as_signed(v)[last]

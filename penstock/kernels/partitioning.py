@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from penstock import errors
+from penstock.kernels.bounds_on_gpu import select_or_zero
 from penstock.kernels.host_loops import shares_memory
 from penstock.kernels.known_inputs import is_text
 from penstock.kernels.output_lists import as_outputs
@@ -65,6 +66,8 @@ def _(node):
 
 
 def _merge(length, rest, indices, rows):
+    if rows[0].is_cuda:
+        return _merge_on_gpu(length, indices, rows)
     merged = rows[0].new_zeros((length, *rest))
     if math.prod(merged.shape):
         for positions, values in zip(indices, rows, strict=True):
@@ -73,6 +76,17 @@ def _merge(length, rest, indices, rows):
             else:
                 as_signed(merged).index_copy_(0, positions, as_signed(values))
     return merged
+
+
+def _merge_on_gpu(length, indices, rows):
+    """The same with rows on a GPU; the indices are on the host, which finds the row to take."""
+    sources = np.full(length, -1)
+    first = 0
+    for positions in indices:
+        sources[positions.numpy()] = np.arange(first, first + len(positions))
+        first += len(positions)
+    taken = torch.from_numpy(sources).to(rows[0].device, non_blocking=True)
+    return select_or_zero(torch.cat(rows), taken)
 
 
 def _merge_text(length, rest, indices, rows):

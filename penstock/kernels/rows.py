@@ -3,6 +3,7 @@
 import torch
 
 from penstock import errors
+from penstock.kernels.bounds_on_gpu import flat_or_negative
 
 _FEW = 256  # indices that Python's set tells repeats of faster than tensors do
 
@@ -30,7 +31,8 @@ def guard_device(indices, limit):
 def flat_indices(indices, sizes, policy=""):
     """Indices into the first dimensions of a tensor as indices into those dimensions, flattened.
 
-    Returns them with a mask of those to use (None: all), which only `policy` IGNORE gives.
+    Returns them with a mask of those to use (None: all), which only `policy` IGNORE gives. On a
+    GPU a bad one is -1.
     """
     depth = indices.shape[-1]
     if depth > len(sizes):
@@ -40,6 +42,8 @@ def flat_indices(indices, sizes, policy=""):
             f"index innermost dimension length must be <= params rank; saw: {depth} vs. "
             f"{len(sizes)}",
         )
+    if indices.is_cuda:
+        return flat_or_negative(indices, sizes[:depth]), None
     flat = torch.zeros(indices.shape[:-1], dtype=torch.int64, device=indices.device)
     inside = torch.ones_like(flat, dtype=torch.bool)
     for axis in range(depth):

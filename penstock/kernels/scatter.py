@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from penstock import dtypes, errors
+from penstock.kernels.bounds_on_gpu import add_rows, reduce_rows, replace_rows
 from penstock.kernels.gather import row_numbers
 from penstock.kernels.known_inputs import is_text, known_list
 from penstock.kernels.registry import kernel
@@ -15,23 +16,34 @@ from penstock.ops.scatter import check_scatter
 
 def _add(rows, positions, updates):
     if rows.dtype == torch.bool:
-        rows |= (
-            torch.zeros_like(rows, dtype=torch.uint8).index_add_(0, positions, updates.byte()) > 0
-        )
+        found = torch.zeros_like(rows, dtype=torch.uint8)
+        _add(found, positions, updates.byte())
+        rows |= found > 0
+    elif rows.is_cuda:
+        add_rows(rows, positions, updates)
     else:
         as_signed(rows).index_add_(0, positions, as_signed(updates))
 
 
 def _subtract(rows, positions, updates):
-    as_signed(rows).index_add_(0, positions, as_signed(updates), alpha=-1)
+    if rows.is_cuda:
+        add_rows(rows, positions, updates, alpha=-1)
+    else:
+        as_signed(rows).index_add_(0, positions, as_signed(updates), alpha=-1)
 
 
 def _replace(rows, positions, updates):
-    as_signed(rows).index_copy_(0, positions, as_signed(updates))
+    if rows.is_cuda:
+        replace_rows(rows, positions, updates)
+    else:
+        as_signed(rows).index_copy_(0, positions, as_signed(updates))
 
 
 def _reducer(how):
     def reduce(rows, positions, updates):
+        if rows.is_cuda:
+            reduce_rows(rows, positions, updates, how)
+            return
         spread = positions.view(-1, *[1] * (rows.dim() - 1)).expand(updates.shape)
         if rows.dtype in _ORDERED_AS:
             wider = _ORDERED_AS[rows.dtype]

@@ -3,6 +3,7 @@
 import torch
 
 from penstock import dtypes, errors
+from penstock.kernels.bounds_on_gpu import add_rows, count_inside, reduce_rows
 from penstock.kernels.host_loops import LARGE
 from penstock.kernels.known_inputs import known_number
 from penstock.kernels.registry import kernel
@@ -15,11 +16,17 @@ def _invalid(message):
 
 
 def _sum_rows(result, ids, rows):
-    result.index_add_(0, ids, rows)
+    if result.is_cuda:
+        add_rows(result, ids, rows)
+    else:
+        result.index_add_(0, ids, rows)
 
 
 def _reduce_rows(how):
     def into(result, ids, rows):
+        if result.is_cuda:
+            reduce_rows(result, ids, rows, how)
+            return
         index = ids.to(torch.int64).view(-1, *[1] * (rows.dim() - 1)).expand_as(rows)
         result.scatter_reduce_(0, index, rows, how)
 
@@ -35,9 +42,17 @@ _smallest_rows = _reduce_rows("amin")
 
 
 def check_sorted(ids):
-    """The number of segments of sorted ids; InvalidArgumentError where they are not sorted."""
+    """The number of segments of sorted ids; InvalidArgumentError where they are not sorted.
+
+    On a GPU only the last one is looked at.
+    """
     if ids.numel() == 0:
         return 0
+    if ids.is_cuda:
+        last = int(ids[-1])
+        if last < 0:
+            raise _invalid("segment ids must be >= 0")
+        return last + 1
     if ids.numel() > 1 and bool((ids[1:] < ids[:-1]).any()):
         raise _invalid("segment ids are not increasing")
     if int(ids[0]) < 0:
@@ -51,7 +66,9 @@ def sum_sorted(data, ids, segments, rows=None):
     fast = data.dtype in (torch.float32, torch.float64) and data.is_cpu
     if not fast or data.numel() < LARGE or not ids.numel():
         chosen = data if rows is None else torch.index_select(data, 0, rows)
-        return data.new_zeros(result_shape).index_add_(0, ids, chosen)
+        result = data.new_zeros(result_shape)
+        _sum_rows(result, ids, chosen)
+        return result
     rows = torch.arange(len(ids)) if rows is None else rows.long()
     starts = torch.searchsorted(ids, torch.arange(segments, dtype=ids.dtype))
     # A bag is a segment: ATen adds its rows one after the other, with vector instructions.
@@ -60,6 +77,8 @@ def sum_sorted(data, ids, segments, rows=None):
 
 def count_rows(ids, segments):
     """How many rows each segment has, at least 1 so that it divides."""
+    if ids.is_cuda:
+        return count_inside(ids, segments).clamp_(min=1)
     return torch.bincount(ids, minlength=segments).clamp_(min=1)
 
 
@@ -100,8 +119,11 @@ def _by_count(total, ids, _):
 
 
 def _filled_with_zeros(result, ids, zero):
-    present = torch.zeros(result.shape[0], dtype=torch.bool, device=result.device)
-    present[ids.to(torch.int64)] = True
+    if ids.is_cuda:
+        present = count_inside(ids, result.shape[0]) > 0
+    else:
+        present = torch.zeros(result.shape[0], dtype=torch.bool)
+        present[ids.to(torch.int64)] = True
     return result.masked_fill_(~present.view(-1, *[1] * (result.dim() - 1)), zero)
 
 
@@ -168,9 +190,14 @@ def _unsorted(op_type, into, of_nothing, *, ordered=False):
 
 
 def _counted(ids, rows, segments):
-    """Ids and rows without those of negative ids; InvalidArgumentError for one too large."""
+    """Ids and rows without those of negative ids; InvalidArgumentError for one too large.
+
+    On a GPU both kinds are left out when they are added up.
+    """
     if ids.dtype is torch.int16:
         ids = ids.to(torch.int32)
+    if ids.is_cuda:
+        return ids, rows
     low, high = torch.aminmax(ids)
     if int(high) >= segments:
         position = int((ids >= segments).nonzero()[0])

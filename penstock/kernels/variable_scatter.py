@@ -6,6 +6,13 @@ import numpy as np
 import torch
 
 from penstock import errors
+from penstock.kernels.bounds_on_gpu import (
+    add_rows,
+    outside,
+    reduce_rows,
+    replace_rows,
+    select_or_zero,
+)
 from penstock.kernels.registry import kernel
 from penstock.kernels.rows import (
     flat_indices,
@@ -22,22 +29,34 @@ from penstock.kernels.values import is_host_type
 
 
 def _update(buffer, indices, rows):
+    if buffer.is_cuda:
+        replace_rows(buffer, indices, rows)
+        return
     if has_repeats(indices, buffer.shape[0]):
         last = last_of_each(indices)
         indices, rows = indices[last], rows[last]
     buffer.index_copy_(0, indices, rows)
 
 
-def _add(buffer, indices, rows):
-    buffer.index_add_(0, indices, rows)
+def _add(buffer, indices, rows, factor=1):
+    if buffer.is_cuda:
+        add_rows(buffer, indices, rows, factor)
+    else:
+        buffer.index_add_(0, indices, rows, alpha=factor)
 
 
 def _subtract(buffer, indices, rows):
-    buffer.index_add_(0, indices, rows, alpha=-1)
+    _add(buffer, indices, rows, -1)
 
 
 def _reducing(how):
     def combine(buffer, indices, rows):
+        if buffer.is_cuda and buffer.is_complex():  # which ATen has no code for there
+            _one_by_one(buffer, indices, rows, torch.Tensor.mul_)
+            return
+        if buffer.is_cuda:
+            reduce_rows(buffer, indices, rows, how)
+            return
         spread = indices.view(-1, *[1] * (buffer.dim() - 1)).expand(rows.shape)
         buffer.scatter_reduce_(0, spread, rows, how)
 
@@ -48,11 +67,18 @@ def _divide(buffer, indices, rows):
     whole = not (buffer.is_floating_point() or buffer.is_complex())
     if whole:
         _refuse_zeros(rows)
+    rounding = "trunc" if whole else None
+    _one_by_one(buffer, indices, rows, lambda target, row: target.div_(row, rounding_mode=rounding))
+
+
+def _one_by_one(buffer, indices, rows, change):
+    """Changes rows in place, one with several changes once for each of them."""
+    guard_device(indices, buffer.shape[0])
     for part in rounds(indices) if has_repeats(indices, buffer.shape[0]) else (slice(None),):
         target = indices[part]
-        quotient = buffer.index_select(0, target)
-        quotient.div_(rows[part], rounding_mode="trunc" if whole else None)
-        buffer.index_copy_(0, target, quotient)
+        changed = buffer.index_select(0, target)
+        change(changed, rows[part])
+        buffer.index_copy_(0, target, changed)
 
 
 def _divide_behind_handle(buffer, indices, rows):
@@ -95,7 +121,6 @@ def _combiner(node):
         signed = SIGNED.get(buffer.dtype)
         if signed is not None and kind in _BITWISE:
             buffer, rows = buffer.view(signed), rows.view(signed)
-        guard_device(indices, buffer.shape[0])
         try:
             combine(buffer, indices, rows)
         except (IndexError, RuntimeError):
@@ -147,7 +172,7 @@ def _adder(node, run):
         buffer = read(state)
         if updates.dim() == buffer.dim() and indices.dim() == 1:
             try:
-                buffer.index_add_(0, indices, updates, alpha=factor)
+                _add(buffer, indices, updates, factor)
             except (IndexError, RuntimeError):
                 refuse_indices(indices, buffer.shape[0])
             else:
@@ -230,7 +255,9 @@ def take_rows(buffer, indices):
     if _is_array(buffer):
         refuse_indices(indices, buffer.shape[0])
         return buffer[indices.numpy()]
-    guard_device(indices, buffer.shape[0])
+    if buffer.is_cuda:
+        rows = select_or_zero(buffer, indices.reshape(-1))
+        return rows.view((*indices.shape, *buffer.shape[1:]))
     try:
         if indices.dim() == 1:
             return buffer.index_select(0, indices)
@@ -244,7 +271,11 @@ def take_rows(buffer, indices):
 def _take_in_batches(buffer, indices, batch):
     """As `take_rows` for each entry of the first `batch` dimensions, which both have."""
     entries, limit = math.prod(buffer.shape[:batch]), buffer.shape[batch]
-    refuse_indices(indices, limit)
+    if indices.is_cuda:
+        nearest, bad = outside(indices, limit)
+        indices = torch.where(bad, -entries * limit, nearest)  # negative in every entry
+    else:
+        refuse_indices(indices, limit)
     first = torch.arange(entries, device=indices.device) * limit
     flat = indices.reshape(entries, -1) + first.view(-1, 1)
     rows = take_rows(buffer.reshape(entries * limit, *buffer.shape[batch + 1 :]), flat)

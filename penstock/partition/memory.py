@@ -40,7 +40,8 @@ _SIZE_ATTRS = frozenset(
 _SIZE_TYPES = (dtypes.int32, dtypes.int64, dtypes.uint64, dtypes.string)
 # Arguments that the rules take for sizes but are data, and the other way round.
 _DATA = frozenset(
-    "DynamicPartition.partitions DynamicStitch.indices ParallelDynamicStitch.indices Bincount.arr "
+    "DynamicPartition.partitions CropAndResize.box_ind CropAndResizeGradImage.box_ind Bincount.arr "
+    "CropAndResizeGradBoxes.box_ind InplaceUpdate.i InplaceAdd.i InplaceSub.i "
     "DenseBincount.input SparseDenseCwiseMul.sp_indices SparseDenseCwiseDiv.sp_indices "
     "SparseDenseCwiseAdd.sp_indices _MaxPoolGradOfKept.positions ReverseSequence.seq_lengths "
     "CTCLoss.labels_indices CTCLossV2.labels_indices".split()

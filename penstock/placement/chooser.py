@@ -31,7 +31,7 @@ def chooser(options: PlacementOptions) -> Choose | None:
             if run is None:
                 step.nodes = written
             else:
-                _apply(run, groups)
+                apply_run(run, groups)
 
     return choose
 
@@ -53,7 +53,7 @@ def best_run(step: StepGraph, groups: Sequence[Group], options: PlacementOptions
     return run if run.makespan <= default.makespan * (1 - options.least_gain) else None
 
 
-def _apply(run: Run, groups: Sequence[Group]) -> None:
+def apply_run(run: Run, groups: Sequence[Group]) -> None:
     """Puts the chosen device of each group first."""
     workload = run.workload
     chosen = {

@@ -11,6 +11,7 @@ from penstock.ir.operation import describe
 from penstock.ir.step_graph import Node, StepGraph
 from penstock.kernels import registry
 from penstock.kernels.checked_paths import with_checked_paths
+from penstock.kernels.gpu_types import has_gpu_types
 from penstock.kernels.registry import Constant
 from penstock.ops.file_paths import PATHS
 from penstock.runtime.device import Device, KernelEnv
@@ -96,7 +97,7 @@ def has_kernel(node: Node, device_type: str) -> bool:
     if node.type in STRUCTURES or node.type == "_Feed":
         return True
     op_type = node.type if node.spec.function is None else "_FunctionCall"
-    if device_type == "GPU" and _is_state_of_the_host(node):
+    if device_type == "GPU" and (_is_state_of_the_host(node) or not has_gpu_types(node)):
         return False
     return registry.find(op_type, device_type) is not None
 

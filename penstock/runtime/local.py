@@ -142,6 +142,11 @@ class LocalRuntime:
         return graph
 
     @property
+    def device_names(self) -> list[str]:
+        """The names of the devices, CPUs first."""
+        return [device.name for device in self.devices]
+
+    @property
     def host(self) -> Device:
         """The CPU of this process."""
         return next(device for device in self.devices if device.device_type == "CPU")

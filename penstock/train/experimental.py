@@ -1,7 +1,11 @@
-"""`tf.train.experimental`: loss scales, and Python state in checkpoints."""
+"""`tf.train.experimental`: loss scales, mixed precision, and Python state in checkpoints."""
 
 from penstock.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale
 from penstock.train.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
+from penstock.train.mixed_precision import (
+    disable_mixed_precision_graph_rewrite,
+    enable_mixed_precision_graph_rewrite,
+)
 from penstock.train.tracking.python_state import PythonState
 
 __all__ = [
@@ -10,4 +14,6 @@ __all__ = [
     "LossScale",
     "MixedPrecisionLossScaleOptimizer",
     "PythonState",
+    "disable_mixed_precision_graph_rewrite",
+    "enable_mixed_precision_graph_rewrite",
 ]

@@ -232,7 +232,7 @@ class _TorchOfDevices:
         return getattr(torch, name)
 
     @staticmethod
-    def Generator(device: Any) -> torch.Generator:  # noqa: N802  # torch's name
+    def Generator(device: Any) -> torch.Generator:  # torch's name
         return torch.Generator()
 
 

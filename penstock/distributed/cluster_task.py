@@ -1,0 +1,126 @@
+"""One task of a cluster of several: its worker, its end of the road, and the other tasks.
+
+A session's master asks all tasks that it may use for their devices before its first step. A task
+that does not answer is named after half a minute, not waited for without end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import grpc
+
+from penstock import errors
+from penstock.devices import DeviceSpec
+from penstock.distributed.cluster_runtime import ClusterRuntime
+from penstock.distributed.credentials import Credentials
+from penstock.distributed.grpc_client import channel_to
+from penstock.distributed.grpc_master import Method
+from penstock.distributed.road import METHOD, Peers, Road, parse_port, port_message
+from penstock.distributed.worker import Worker
+from penstock.runtime.configured import configured_runtime
+from penstock.state.containers import ResourceManager
+from penstock.state.waiting import Cancellation
+
+_PATIENCE_SECONDS = 30.0
+
+
+def task_addresses(cluster: Any) -> dict[str, str]:
+    """The address of each task of a ClusterDef, by the task's name."""
+    return {
+        f"/job:{job.name}/replica:0/task:{index}": str(address)
+        for job in cluster.job
+        for index, address in sorted(job.tasks.items())
+    }
+
+
+class ClusterTask:
+    """What a `Server` of a cluster has besides its front door.
+
+    Args:
+      server_def: the ServerDef of the task.
+      task: its name.
+      resources: its state.
+      interface: where its road listens.
+    """
+
+    def __init__(
+        self,
+        server_def: Any,
+        task: str,
+        resources: ResourceManager,
+        interface: str,
+        credentials: Credentials,
+    ):
+        addresses = task_addresses(server_def.cluster)
+        runtime = configured_runtime(
+            server_def.default_session_config, task_name=task, resources=resources
+        )
+        self._task = task
+        self._resources = resources
+        self._credentials = credentials
+        self.worker = Worker(task, runtime, self._connect)
+        self._road = Road(interface, task, self.worker.handle, credentials)
+        del addresses[task]
+        self._peers = Peers(task, addresses, self._road_of, self.worker.handle, credentials)
+
+    def methods(self) -> dict[str, Method]:
+        """What the front door says to other tasks."""
+        return {METHOD: self._tell_port}
+
+    def _tell_port(self, request: bytes, cancellation: Cancellation) -> bytes:
+        return port_message(self._road.port)
+
+    def _road_of(self, address: str, timeout: float) -> int:
+        """Asks the front door of another task for the port of its road."""
+        channel = channel_to(address, self._credentials)
+        try:
+            ask = channel.unary_unary(METHOD)
+            answer: bytes = ask(
+                b"", timeout=timeout, metadata=self._credentials.metadata(), wait_for_ready=True
+            )
+            return parse_port(answer)
+        except grpc.RpcError as error:
+            raise errors.UnavailableError(None, None, str(error.details())) from None
+        finally:
+            channel.close()
+
+    def _connect(self, task: str) -> Any:
+        return self._peers.connect(task)
+
+    # Sessions ---------------------------------------------------------------------------------
+
+    def session_runtime(self, config: Any) -> ClusterRuntime:
+        """The runtime of a session whose master is this task."""
+        resources = None if config.isolate_session_state else self._resources
+        local = configured_runtime(config, task_name=self._task, resources=resources)
+        devices = {self._task: [device.name for device in local.devices]}
+        for task in self._tasks_for(config.device_filters):
+            connection = self._peers.connect(task, _PATIENCE_SECONDS)
+            answer, _ = connection.ask({"do": "status"}, timeout=_PATIENCE_SECONDS)
+            devices[task] = answer["devices"]
+        return ClusterRuntime(self.worker, local, self._connect, devices)
+
+    def _tasks_for(self, filters: Sequence[str]) -> list[str]:
+        """The other tasks that a session may use: those that one of its device filters matches."""
+        if not filters:
+            return self._peers.tasks
+        wanted = [DeviceSpec.from_string(text) for text in filters]
+        return [task for task in self._peers.tasks if any(_matches(task, w) for w in wanted)]
+
+    def reset(self, containers: Sequence[str]) -> None:
+        """Clears containers of all tasks that answer."""
+        for task in self._peers.tasks:
+            connection = self._peers.connect(task)
+            connection.ask({"do": "reset", "containers": list(containers)})
+
+    def close(self) -> None:
+        self._peers.close()
+        self._road.close()
+        self.worker.runtime.close()
+
+
+def _matches(task: str, spec: DeviceSpec) -> bool:
+    name = DeviceSpec.from_string(task)
+    return spec.job in (None, name.job) and spec.task in (None, name.task)
