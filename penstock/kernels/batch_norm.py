@@ -106,7 +106,9 @@ def _(node):
             deviation = torch.rsqrt(variance + epsilon)
             args = None, None, mean, deviation, True
         else:
-            args = mean, variance, None, None, False
+            # The GPU's kernel demands what a forward pass would have saved.
+            saved = (mean, torch.rsqrt(variance + epsilon)) if x.is_cuda else (None, None)
+            args = mean, variance, *saved, False
         by_x, by_scale, by_offset = _backward(grad, x, scale, *args, epsilon, _ALL)
         return last(by_x), by_scale, by_offset, mean.new_empty(0), mean.new_empty(0)
 

@@ -23,11 +23,13 @@ def _register(op_type, function, numpy_function, overwrite=None):
     def _(node):
         if node.attrs["T"] in WIDE_UNSIGNED:
             return through_numpy(numpy_function)
+        if node.attrs["T"] is dtypes.string:
+            return lambda x, y: np.asarray(numpy_function(x, y), dtype=object)
         return function
 
     @inplace_factory(op_type)
     def _(node):
-        if node.attrs["T"] in WIDE_UNSIGNED:
+        if node.attrs["T"] in WIDE_UNSIGNED or node.attrs["T"] is dtypes.string:
             return {}
         return {
             0: overwrite or (lambda x, y: function(x, y, out=x)),
@@ -35,18 +37,12 @@ def _register(op_type, function, numpy_function, overwrite=None):
         }
 
 
+_register("Add", torch.add, np.add, torch.Tensor.add_)
 _register("AddV2", torch.add, np.add, torch.Tensor.add_)
 _register("Sub", torch.sub, np.subtract, torch.Tensor.sub_)
 _register("Mul", torch.mul, np.multiply, torch.Tensor.mul_)
 _register("Maximum", torch.maximum, np.maximum)
 _register("Minimum", torch.minimum, np.minimum)
-
-
-@kernel("Add", fresh=True)
-def _(node):
-    if node.attrs["T"] is dtypes.string:
-        return lambda x, y: np.asarray(np.add(x, y), dtype=object)
-    return torch.add
 
 
 @kernel("AddN", "AccumulateNV2", fresh=True)

@@ -15,7 +15,8 @@ def _steps(node):
 
 def _nudged(low, high, lowest, highest):
     """The bounds moved so that zero is a quantized number, and the distance of two of them."""
-    scale = (high - low) / (highest - lowest)
+    # By a tensor: by a number, a GPU multiplies with its inverse, which rounds otherwise.
+    scale = (high - low) / low.new_full((), highest - lowest)
     zero_point = lowest - low / scale
     zero_point = torch.floor(zero_point + 0.5).clamp(lowest, highest)
     return (lowest - zero_point) * scale, (highest - zero_point) * scale, scale
@@ -36,7 +37,7 @@ def _quantized(x, low, high, lowest, highest):
     nothing = (low == 0) & (high == 0)
     if nothing.is_cpu and not nothing.any():
         return result
-    return torch.where(nothing, 0.0, result)
+    return result.masked_fill_(nothing.to(x.device), 0)
 
 
 _is_below = vectorised(torch.lt, np.less)
@@ -63,7 +64,7 @@ def _(node):
     lowest, highest = _steps(node)
     low, high = (torch.tensor(node.attrs[key], dtype=torch.float32) for key in ("min", "max"))
     _check_order(low, high)
-    return lambda x: _quantized(x, low.to(x.device), high.to(x.device), lowest, highest)
+    return lambda x: _quantized(x, low, high, lowest, highest)
 
 
 @kernel("FakeQuantWithMinMaxArgsGradient", fresh=True)
@@ -74,8 +75,7 @@ def _(node):
 
     def run(grad, x):
         _check_same(grad, x)
-        bounds = low.to(x.device), high.to(x.device)
-        return _where(_masks(x, *bounds, lowest, highest)[0], grad)
+        return _where(_masks(x, low, high, lowest, highest)[0], grad)
 
     return run
 

@@ -150,6 +150,9 @@ class Pooling:
         stand_in = self.first(
             grad.new_empty(window.assemble(shape[0], shape[2:], shape[1], self.channels))
         )
+        if grad.is_cuda and any(padding):
+            # With channels last, ATen's kernel for GPUs forgets the padding.
+            grad, stand_in = grad.contiguous(), grad.new_empty(shape)
         result = _MEAN_BACKWARD[self.rank](
             grad, stand_in, self.windows, self.strides, padding, ceil_mode, False, None
         )

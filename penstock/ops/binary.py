@@ -48,6 +48,7 @@ __all__ = [
 ]
 
 Add = op("Add(x: T, y: T) -> z: T", T=types(FLOATING_COMPLEX, SIGNED, dtypes.uint8, dtypes.string))
+_WITHOUT_ADD = (dtypes.uint16, dtypes.uint32, dtypes.uint64)
 AddV2 = op("AddV2(x: T, y: T) -> z: T", COMMUTATIVE, AGGREGATE, T=types(REAL, COMPLEX))
 AddN = op("AddN(inputs: N*T) -> sum: T", COMMUTATIVE, AGGREGATE, T=types(NUMERIC, dtypes.variant))
 AccumulateNV2 = op(
@@ -262,8 +263,9 @@ def _operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x + y, element by element; strings are joined."""
     with name_scope(name, "Add", [x]) as scope:
-        x, y = _operands(x, y)
-        spec = Add if x.dtype.base_dtype is dtypes.string else AddV2
+        x = to_tensor(x, name="x")
+        # The older op, for older readers of the graph, wherever it has the type.
+        spec = AddV2 if x.dtype.base_dtype in _WITHOUT_ADD else Add
         return spec(x, y, name=scope)
 
 

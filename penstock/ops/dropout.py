@@ -5,13 +5,11 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
-from penstock.ops.binary import Mul, RealDiv, Sub
-from penstock.ops.comparison import GreaterEqual
-from penstock.ops.constants import constant
-from penstock.ops.select import SelectV2
+from penstock.ops.casts import cast
 from penstock.ops.shaping import shape
 from penstock.shapes import TensorShape
 
@@ -44,41 +42,37 @@ def dropout(
                 f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})"
             ) from None
     if rate is None:
-        raise ValueError(f"`rate` must be provided. Received: rate={rate}")
+        raise ValueError("You must provide a rate to dropout.")
     with name_scope(name, "dropout", [x]):
-        is_number = isinstance(rate, numbers.Real)
-        if is_number and not 0 <= rate < 1:
-            raise ValueError(
-                f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}"
-            )
         x = convert_to_tensor(x, name="x")
         dtype = x.dtype.base_dtype
         if not dtype.is_floating:
             raise ValueError(
-                "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
-                f"x_dtype={x.dtype}"
+                "x has to be a floating point tensor since it's going to be scaled. "
+                f"Got a {x.dtype!r} tensor instead."
             )
-        if is_number and rate == 0:
+        if isinstance(rate, numbers.Real) and not 0 <= rate < 1:
+            raise ValueError(
+                f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}"
+            )
+        if isinstance(rate, numbers.Real) and rate == 0:
             return x
-        if is_number:
-            scaled = Mul(x, constant(1 / (1 - rate), dtype))
-        else:
-            rate = _checked_rate(rate, dtype)
-            scaled = RealDiv(x, Sub(constant(1, dtype), rate))
-        kept = _masked(scaled, rate, _noise_shape(x, noise_shape), seed)
-        kept.set_shape(x.get_shape())  # a rate of unknown shape hides it
-        return kept
+        rate = convert_to_tensor(rate, dtype, "rate")
+        rate.get_shape().assert_has_rank(0)
+        if constant_value(rate) == 0:
+            return x
+        return _dropped(x, rate, _noise_shape(x, noise_shape), seed)
 
 
-def _checked_rate(rate: Any, dtype: Any) -> Tensor:
-    rate = convert_to_tensor(rate)
-    rate.get_shape().assert_has_rank(0)
-    if rate.dtype.base_dtype is not dtype:
-        raise ValueError(
-            "`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype="
-            f"{dtype} and rate.dtype={rate.dtype}"
-        )
-    return rate
+def _dropped(x: Tensor, rate: Tensor, noise_shape: Any, seed: int | None) -> Tensor:
+    from penstock.ops.random import random_uniform
+
+    noise = random_uniform(noise_shape, seed=seed, dtype=x.dtype.base_dtype)
+    scale = 1 / (1 - rate)
+    kept = noise >= rate
+    result = x * scale * cast(kept, x.dtype.base_dtype)
+    result.set_shape(x.get_shape())  # a rate of unknown shape hides it
+    return result
 
 
 def _noise_shape(x: Tensor, given: Any) -> Any:
@@ -96,12 +90,3 @@ def _noise_shape(x: Tensor, given: Any) -> Any:
         sizes = zip(wanted.as_list(), own.as_list(), strict=True)
         return TensorShape([have if want is None else want for want, have in sizes])
     return given
-
-
-def _masked(scaled: Tensor, rate: Any, noise_shape: Any, seed: int | None) -> Tensor:
-    from penstock.ops.random import random_uniform
-
-    dtype = scaled.dtype.base_dtype
-    noise = random_uniform(noise_shape, seed=seed, dtype=dtype)
-    kept = GreaterEqual(noise, rate)
-    return SelectV2(kept, scaled, constant(0, dtype))

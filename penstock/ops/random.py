@@ -16,7 +16,7 @@ from penstock.ir.operation import Operation
 from penstock.ir.registry import STATEFUL, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, INDEX, REAL, SINGLE_DOUBLE
-from penstock.ops.binary import AddV2, Mul, Sub
+from penstock.ops.binary import Add, AddV2, Mul, Sub
 from penstock.ops.seeds import get_seed
 from penstock.ops.shape_checks import with_rank
 from penstock.shapes import Shape
@@ -227,24 +227,19 @@ def random_uniform(
         maxval = 1
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
         sizes = shape_tensor(shape)
-        from_zero = isinstance(minval, int) and minval == 0
-        to_one = isinstance(maxval, int) and maxval == 1
-        if not from_zero or not to_one or wanted.is_integer:
-            minval = convert_to_tensor(minval, wanted, "min")
-            maxval = convert_to_tensor(maxval, wanted, "max")
+        minval = convert_to_tensor(minval, wanted, "min")
+        maxval = convert_to_tensor(maxval, wanted, "max")
         seed1, seed2 = get_seed(seed)
         if wanted.is_integer:
             return RandomUniformInt(sizes, minval, maxval, seed=seed1, seed2=seed2, name=scope)
         drawn: Tensor = RandomUniform(sizes, dtype=wanted, seed=seed1, seed2=seed2)
-        if from_zero:
-            return drawn if to_one else Mul(drawn, maxval)
         return stretched(drawn, minval, maxval, scope)
 
 
 def stretched(drawn: Tensor, minval: Tensor, maxval: Tensor, scope: str) -> Tensor:
     """Numbers of [0, 1) as numbers of [minval, maxval)."""
     width = Sub(maxval, minval, name="sub")
-    return AddV2(Mul(drawn, width, name="mul"), minval, name=scope)
+    return Add(Mul(drawn, width, name="mul"), minval, name=scope)
 
 
 def random_normal(
@@ -286,7 +281,7 @@ def _normal(
 
 def scaled(drawn: Tensor, mean: Tensor, stddev: Tensor, scope: str) -> Tensor:
     """Standard normal numbers with another mean and deviation."""
-    return AddV2(Mul(drawn, stddev, name="mul"), mean, name=scope)
+    return Add(Mul(drawn, stddev, name="mul"), mean, name=scope)
 
 
 def random_shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:

@@ -2,8 +2,9 @@
 
 1. A reshape, slice, padding or reduction whose output has the shape of its input is that input
    (`SAME_IF_SAME_SHAPE`, a fact of the op).
-2. A reshape of a reshape is one reshape.
-3. A sum of paddings of disjoint parts is their concatenation: what the gradients of slices of one
+2. A number times 1, or plus 0, is that number (`random_uniform` between 0 and 1).
+3. A reshape of a reshape is one reshape.
+4. A sum of paddings of disjoint parts is their concatenation: what the gradients of slices of one
    tensor add up to.
 """
 
@@ -18,6 +19,8 @@ from penstock.ir import registry
 from penstock.ir.registry import RESHAPES, SAME_IF_SAME_SHAPE
 from penstock.ir.step_graph import Edge, Node, StepGraph, feed_decides_shapes
 
+_NEUTRAL = {"Mul": 1, "Add": 0, "AddV2": 0}
+
 
 def simplify(step: StepGraph) -> None:
     """Applies the rules once, in the order of the nodes."""
@@ -31,8 +34,9 @@ def simplify(step: StepGraph) -> None:
         if node.controls or node in waited_for:
             nodes.append(node)
             continue
-        if _gives_its_input_back(node):
-            replaced[Edge(node, 0)] = node.inputs[0]
+        same = node.inputs[0] if _gives_its_input_back(node) else _beside_neutral(node)
+        if same is not None:
+            replaced[Edge(node, 0)] = same
             continue
         _reshape_once(node)
         nodes += _as_concatenation(node)
@@ -47,6 +51,18 @@ def _gives_its_input_back(node: Node) -> bool:
     edge = node.inputs[0]
     same = edge.shape == node.shapes[0] and shapes.is_full(edge.shape)
     return same and not edge.dtype.is_ref_dtype
+
+
+def _beside_neutral(node: Node) -> Edge | None:
+    """The operand of a product with the constant 1, or a sum with 0; None for other nodes."""
+    neutral = _NEUTRAL.get(node.type)
+    if neutral is None or not node.dtypes[0].is_floating:
+        return None
+    for edge, other in zip(node.inputs, reversed(node.inputs), strict=True):
+        value = edge.node.attrs.get("value") if edge.node.type == "Const" else None
+        if isinstance(value, np.ndarray) and value.shape == () and value == neutral:
+            return None if other.dtype.is_ref_dtype else other
+    return None
 
 
 def _reshape_once(node: Node) -> None:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.ir.attr_codec import Function as FunctionName
+from penstock.ops.functions import Defun
 from penstock.passes.dead_branches import remove_dead_branches
 from penstock.passes.pipeline import PassOptions, compile_step
 from penstock.passes.prune import prune
@@ -149,39 +151,64 @@ def test_a_loop_whose_condition_has_an_effect_is_kept():
 
 
 class TestFunctions:
-    def test_if(self):
-        x = tf.placeholder(tf.float32, [])
-
-        @tf.Defun(tf.float32)
+    @pytest.fixture
+    def double(self, graph):
+        @Defun(tf.float32)
         def double(x):
             return x * 2.0
 
-        @tf.Defun(tf.float32)
-        def half(x):
-            return x / 2.0
+        return _in_graph(double, graph)
 
-        from penstock.functional import If
+    @pytest.fixture
+    def negate(self, graph):
+        @Defun(tf.float32)
+        def negate(x):
+            return -x
 
-        (y,) = If(tf.constant(False), [x], double, half)
+        return _in_graph(negate, graph)
+
+    @pytest.mark.parametrize(("value", "expected"), [(True, 8.0), (0, -4.0)])
+    @pytest.mark.parametrize("kind", ["If", "StatelessIf"])
+    def test_if(self, kind, value, expected, double, negate):
+        x = tf.placeholder(tf.float32, [])
+        conditional = getattr(tf.raw_ops, kind)
+        (y,) = conditional(
+            cond=tf.constant(value),
+            input=[x],
+            Tout=[tf.float32],
+            then_branch=double,
+            else_branch=negate,
+        )
         found = types_of([y], [x])
-        assert "If" not in found and any(t.endswith("PartitionedCall") for t in found)
-        assert both(y, {x: 8.0}) == 4.0
+        assert kind not in found and any(each.endswith("PartitionedCall") for each in found)
+        assert both(y, {x: 4.0}) == expected
 
-    def test_while(self):
-        @tf.Defun(tf.int32)
-        def never(i):
+    @pytest.mark.parametrize(("index", "expected"), [(0, 8.0), (1, -4.0), (7, -4.0), (-1, -4.0)])
+    def test_case(self, index, expected, double, negate):
+        x = tf.placeholder(tf.float32, [])
+        (y,) = tf.raw_ops.Case(
+            branch_index=tf.constant(index),
+            input=[x],
+            Tout=[tf.float32],
+            branches=[double, negate],
+        )
+        assert "Case" not in types_of([y], [x])
+        assert both(y, {x: 4.0}) == expected
+
+    def test_while(self, graph, double):
+        @Defun(tf.float32)
+        def never(x):
             return tf.constant(False)
 
-        @tf.Defun(tf.int32)
-        def body(i):
-            return i + 1
-
-        from penstock.functional import While
-
-        x = tf.placeholder(tf.int32, [])
-        (y,) = While([x], never, body)
+        x = tf.placeholder(tf.float32, [])
+        (y,) = tf.raw_ops.While(input=[x], cond=_in_graph(never, graph), body=double)
         assert "While" not in types_of([y], [x])
-        assert both(y, {x: 3}) == 3
+        assert both(y, {x: 3.0}) == 3.0
+
+
+def _in_graph(function, graph):
+    function.add_to_graph(graph)
+    return FunctionName(function.name, {})
 
 
 def test_explain_tells_what_passes_did():

@@ -60,7 +60,7 @@ def test_lists_have_nothing_in_common():
 
 
 def test_types_of_a_training_step():
-    x, labels, y, loss = classifier()
+    x, labels, _, loss = classifier()
     grads = tf.gradients(loss, tf.trainable_variables())
     found = compiled(config(), [x, labels], [loss, *grads])
     for kind in ("Conv2D", "MatMul", "Conv2DBackpropFilter"):
@@ -91,7 +91,7 @@ def test_values_are_near_and_fetches_keep_their_types(switch, tolerance):
 
 
 def test_training_learns():
-    x, labels, y, loss = classifier()
+    x, labels, _, loss = classifier()
     train = tf.train.AdamOptimizer(0.01).minimize(loss)
     images, classes = batch()
     with tf.Session(config=config()) as sess:
