@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.ir import defaults
 from penstock.ir.step_graph import StepGraph
-from penstock.placement.cost_model import CostModel
-from penstock.placement.picture import as_html, as_svg, as_text, duration
-from penstock.placement.simulate import Schedule, placed_schedule
 from penstock.shapes import text
+
+if TYPE_CHECKING:  # loaded when something is explained, not with the package
+    from penstock.placement.simulate import Schedule
 
 
 class Explanation(str):
@@ -20,11 +20,15 @@ class Explanation(str):
     @property
     def svg(self) -> str:
         """The simulated execution: a row per device, a bar per node."""
+        from penstock.placement.picture import as_svg
+
         return as_svg(self.schedule)
 
     @property
     def html(self) -> str:
         """A page with the picture and this text; nothing has to be loaded for it."""
+        from penstock.placement.picture import as_html
+
         return as_html(self.schedule, self)
 
     def _repr_html_(self) -> str:
@@ -49,19 +53,8 @@ def explain(
             return explain(fetches, feeds, temporary, run_metadata)
     run = session._prepare(None, fetches, dict.fromkeys(feeds))
     step = run.step
-    measured = run_metadata is not None
-    costs = CostModel.from_step_stats(run_metadata.step_stats) if measured else CostModel()
-    schedule = placed_schedule(step.placed, costs)
-    kind = "measured" if measured else "estimated"
-    lines = [
-        *_rewrites(step.placed),
-        "",
-        *_nodes(step.graph),
-        "",
-        f"schedule: {duration(schedule.makespan)}, simulated with {kind} times",
-        as_text(schedule),
-        "",
-    ]
+    schedule, picture = _schedule(step.placed, run_metadata)
+    lines = [*_rewrites(step.placed), "", *_nodes(step.graph), "", *picture, ""]
     if step.plan is None:
         lines.append("run by the dataflow executor: it has control-flow primitives")
     else:
@@ -69,6 +62,19 @@ def explain(
     explanation = Explanation("\n".join(lines))
     explanation.schedule = schedule
     return explanation
+
+
+def _schedule(graph: StepGraph, run_metadata: Any) -> tuple[Schedule, list[str]]:
+    from penstock.placement.cost_model import CostModel
+    from penstock.placement.picture import as_text, duration
+    from penstock.placement.simulate import placed_schedule
+
+    measured = run_metadata is not None
+    costs = CostModel.from_step_stats(run_metadata.step_stats) if measured else CostModel()
+    schedule = placed_schedule(graph, costs)
+    kind = "measured" if measured else "estimated"
+    title = f"schedule: {duration(schedule.makespan)}, simulated with {kind} times"
+    return schedule, [title, as_text(schedule)]
 
 
 def _rewrites(graph: StepGraph) -> list[str]:

@@ -6,13 +6,14 @@ from typing import Any
 
 from penstock import proto
 from penstock.client.session_defaults import session_defaults
-from penstock.placement.options import PlacementOptions, mode_of, write_options
 
 __all__ = ["get_placement", "set_placement"]
 
 
 def get_placement(config: Any = None) -> str:
     """The mode of placement of a ConfigProto; of new sessions if None."""
+    from penstock.placement.options import mode_of
+
     return mode_of(session_defaults() if config is None else config)
 
 
@@ -37,6 +38,8 @@ def set_placement(
       least_seconds: the estimated time of a step from which on it is spread.
       config: the ConfigProto to change; that of new sessions if None.
     """
+    from penstock.placement.options import PlacementOptions, write_options
+
     PlacementOptions(mode)  # refuses what is no mode
     values: dict[str, Any] = {"mode": mode.encode()}
     if run_metadata is not None:

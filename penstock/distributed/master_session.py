@@ -81,7 +81,8 @@ class MasterSession:
         self._forms: dict[StepForm, _Form] = {}
         self._partial_runs: dict[str, tuple[PartialRun, threading.Lock]] = {}
         self._callables: dict[int, tuple[_Form, Any]] = {}
-        self._numbers = itertools.count()
+        self._partial_numbers = itertools.count()
+        self._callable_numbers = itertools.count()
 
     # Graph ------------------------------------------------------------------------------------
 
@@ -166,7 +167,7 @@ class MasterSession:
         feeds = list(found.feeds.values())
         with self._lock, self._graph.graph._lock:
             partial = self._runtime.partial_run(feeds, found.fetches, found.targets)
-            handle = str(next(self._numbers))
+            handle = str(next(self._partial_numbers))
             self._partial_runs[handle] = partial, threading.Lock()
         return handle
 
@@ -200,7 +201,7 @@ class MasterSession:
             )
         form = StepForm(tuple(options.feed), tuple(options.fetch), tuple(options.target))
         made = self._form(form)
-        number = next(self._numbers)
+        number = next(self._callable_numbers)
         self._callables[number] = made, options.run_options
         return number
 

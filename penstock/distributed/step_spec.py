@@ -94,6 +94,8 @@ def parts_of(spec: StepSpec, evaluate: Evaluate) -> tuple[StepGraph, list[Partit
     graph = Graph()
     with graph.as_default():
         extend_graph(graph, proto.GraphDef.FromString(spec.nodes))
+    for op in graph.get_operations():
+        op._line = None  # it would be a line of this module
     feeds = [graph.get_tensor_by_name(name) for name in spec.feeds]
     fetches = [graph.get_tensor_by_name(name) for name in spec.fetches]
     targets = [graph.get_operation_by_name(name) for name in spec.targets]

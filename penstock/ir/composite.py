@@ -161,9 +161,8 @@ class SparseTensor(CompositeTensor):
 
 def _check_sparse_shapes(indices: Tensor, values: Tensor, dense_shape: Tensor) -> None:
     """Merges what the three parts say about N and the rank; ValueError where they disagree."""
-    rows = shapes.merge(indices._shape, (None, None))
-    count = shapes.merge(values._shape, (None,))
-    rank = shapes.merge(dense_shape._shape, (None,))
-    assert rows is not None and count is not None and rank is not None
-    shapes.merge((rows[0],), count)
-    shapes.merge((rows[1],), rank)
+    rows = indices.shape.with_rank(2)
+    count = values.shape.with_rank(1)
+    rank = dense_shape.shape.with_rank(1)
+    rows[0].merge_with(count[0])
+    rows[1].merge_with(rank[0])

@@ -1,5 +1,7 @@
 """Kernels of reductions of rows by segment."""
 
+import itertools
+
 import torch
 
 from penstock import dtypes, errors
@@ -53,11 +55,26 @@ def check_sorted(ids):
         if last < 0:
             raise _invalid("segment ids must be >= 0")
         return last + 1
-    if ids.numel() > 1 and bool((ids[1:] < ids[:-1]).any()):
-        raise _invalid("segment ids are not increasing")
-    if int(ids[0]) < 0:
-        raise _invalid("segment ids must be >= 0")
+    sorted_ids = ids.numel() == 1 or bool((ids[1:] >= ids[:-1]).all())
+    if not sorted_ids or int(ids[0]) < 0:
+        raise _invalid(_fault(ids.tolist()))
     return int(ids[-1]) + 1
+
+
+def _fault(ids):
+    """What is wrong with ids that are not sorted or negative, in the order of TensorFlow's loop."""
+    segments = ids[-1] + 1
+    if segments <= 0:
+        return "segment ids must be >= 0"
+    for current, following in itertools.pairwise(ids):
+        if following < current:
+            return "segment ids are not increasing"
+        if following > current and not 0 <= current < segments:
+            break
+    return (
+        f"Segment id {current} out of range [0, {segments}), possibly because 'segment_ids' input is "
+        "not sorted."
+    )
 
 
 def sum_sorted(data, ids, segments, rows=None):
@@ -90,8 +107,9 @@ def _sorted(op_type, into, of_nothing, *, ordered=False, finish=None):
         def run(data, ids):
             if ids.dim() != 1 or data.dim() == 0 or data.shape[0] != ids.shape[0]:
                 raise _invalid(
-                    "segment_ids should be the same size as dimension 0 of input, got "
-                    f"{list(ids.shape)} and {list(data.shape)}"
+                    "segment_ids should be the same size as dimension 0 of input."
+                    if ids.dim() == 1
+                    else "segment_ids should be a vector."
                 )
             segments = check_sorted(ids)
             if into is _sum_rows:

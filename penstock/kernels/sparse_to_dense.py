@@ -22,6 +22,11 @@ def _(node):
 
     def run(indices, output_shape, values, default):
         shape = output_shape.tolist()
+        if indices.dim() > 2:
+            raise _invalid(
+                "sparse_indices should be a scalar, vector, or matrix, got shape "
+                f"{brackets(indices.shape)}"
+            )
         rows = indices.reshape(-1, 1) if indices.dim() < 2 else indices
         count, rank = rows.shape
         if rank != len(shape):
@@ -30,10 +35,11 @@ def _(node):
             )
         if tuple(values.shape) not in ((), (count,)):
             raise _invalid(
-                f"sparse_values has incorrect shape {list(values.shape)}, should be [] or [{count}]"
+                f"sparse_values has incorrect shape {brackets(values.shape)}, should be [] or "
+                f"[{count}]"
             )
         if default.shape != ():
-            raise _invalid(f"default_value should be a scalar, got shape {list(default.shape)}")
+            raise _invalid("default_value should be a scalar.")
         flat = _flat_positions(to_array(rows), shape, validate)
         return scatter(flat, shape, values, default)
 
@@ -44,7 +50,7 @@ def _flat_positions(rows, shape, validate):
     """Positions in the flattened result, checked."""
     if not is_within(rows, shape):
         if not validate:
-            raise _invalid(f"Indices are not valid (out of bounds).  Shape: {shape}")
+            raise _invalid(f"Indices are not valid (out of bounds).  Shape: {brackets(shape)}")
         first = int(np.argmax(((rows < 0) | (rows >= shape)).any(axis=1)))
         raise _invalid(
             f"indices[{first}] = {brackets(rows[first])} is out of bounds: need 0 <= index < "

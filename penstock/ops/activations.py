@@ -304,10 +304,7 @@ def bias_add(
         elif data_format.startswith("N") and data_format.endswith("C"):
             data_format = "NHWC"
         else:
-            raise ValueError(
-                "`data_format` must be of the form `N...C` or `NC...`. Received: "
-                f"data_format={data_format}"
-            )
+            raise ValueError("data_format must be of the form `N...C` or `NC...`")
         value = convert_to_tensor(value, name="input")
         bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
         return BiasAdd(value, bias, data_format=data_format, name=scope)

@@ -22,6 +22,7 @@ from penstock.ir.function import (
 from penstock.ir.operation import Operation
 from penstock.ir.registry import STATEFUL, attr, not_differentiable, op
 from penstock.ir.tensor import Tensor
+from penstock.ops.resource_variables import handle_shape, variable_of
 from penstock.shapes import Shape
 
 _TYPES = {"Tin": attr("list(type)", minimum=0), "Tout": attr("list(type)", minimum=0)}
@@ -65,13 +66,19 @@ def _(op: Operation, *args: Shape) -> list[Shape]:
 
 @SymbolicGradient.shape
 def _(op: Operation, *inputs: Shape) -> list[Shape]:
-    return list(inputs[: len(op.attrs["Tout"])])
+    by = op._inputs[: len(op.attrs["Tout"])]
+    return [
+        handle_shape(tensor) if tensor._dtype is dtypes.resource else tensor._shape for tensor in by
+    ]
 
 
 @PartitionedCall.gradient
 @StatefulPartitionedCall.gradient
-def call_gradient(op: Operation, *grads: Any) -> list[Tensor]:
-    """The gradients of a call: a node that differentiates the function's body."""
+def call_gradient(op: Operation, *grads: Any) -> list[Tensor | None]:
+    """The gradients of a call: a node that differentiates the function's body.
+
+    The gradient by the handle of a variable is one by its value; other handles have none.
+    """
     from penstock.ops.filling import zeros_like
 
     function = op.spec.function or function_called(op)
@@ -82,8 +89,14 @@ def call_gradient(op: Operation, *grads: Any) -> list[Tensor]:
         zeros_like(output) if grad is None else convert_to_tensor(grad)
         for output, grad in zip(op._outputs, grads, strict=True)
     ]
-    types = [tensor._dtype.base_dtype for tensor in op._inputs]
-    return SymbolicGradient([*op._inputs, *full], Tout=types, f=name)
+    types = [_type_of_gradient(tensor) for tensor in op._inputs]
+    made = SymbolicGradient([*op._inputs, *full], Tout=types, f=name)
+    return [None if each._dtype is dtypes.resource else each for each in made]
+
+
+def _type_of_gradient(tensor: Tensor) -> dtypes.DType:
+    variable = variable_of(tensor) if tensor._dtype is dtypes.resource else None
+    return tensor._dtype.base_dtype if variable is None else variable.attrs["dtype"]
 
 
 class Defun:

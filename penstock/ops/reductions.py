@@ -102,7 +102,7 @@ def _(op: Anything, x: Shape, axes: Shape) -> Shape:
 
 def _axis(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
-        raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions")
+        raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
     return axis % rank
 
 
@@ -119,7 +119,10 @@ def _(op: Anything, x: Shape, dimension: Shape) -> Shape:
         return (None,) * (len(x) - 1)
     axis = int(known)
     if not -len(x) <= axis < len(x):
-        raise ValueError(f"Dimension ({axis}) must be in the range [{-len(x)}, {len(x)})")
+        raise ValueError(
+            f"Dimension ({axis}) must be in the range [{-len(x)}, {len(x)}), where {len(x)} is the "
+            "number of dimensions in the input."
+        )
     axis %= len(x)
     return x[:axis] + x[axis + 1 :]
 

@@ -95,22 +95,24 @@ def check_scatter(target: Shape, indices: Shape, updates: Shape) -> None:
         return
     outer = len(indices) - 1
     if len(updates) >= outer:
-        _check_part("indices", indices, indices[:-1], "updates", updates, updates[:outer])
+        _check_part("outer", "indices", indices, indices[:-1], updates, updates[:outer])
     if target is None or indices[-1] is None:
         return
     inner = target[indices[-1] :]
-    _check_part("input", target, inner, "updates", updates, updates[outer:])
+    _check_part("inner", "output", target, inner, updates, updates[outer:])
 
 
 def _check_part(
-    name: str, whole: Shape, part: Shape, other_name: str, other: Shape, other_part: Shape
+    where: str, name: str, whole: Shape, part: Shape, updates: Shape, updates_part: Shape
 ) -> None:
     try:
-        merge_shapes(part, other_part)
+        merge_shapes(part, updates_part)
     except ValueError as error:
+        assert part is not None
+        dimensions = f"the {where} {len(part)} dimensions of"
         raise ValueError(
-            f"Dimensions {text(part)} of {name}[shape={text(whole)}] must match dimensions "
-            f"{text(other_part)} of {other_name}[shape={text(other)}]: {error}"
+            f"The{dimensions[3:]} {name}.shape={text(whole)} must match {dimensions} "
+            f"updates.shape={text(updates)}: {error}"
         ) from None
 
 

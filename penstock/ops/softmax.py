@@ -66,8 +66,8 @@ def _along(spec: Any, logits: Any, axis: Any, name: str | None) -> Tensor:
         raise errors.InvalidArgumentError(
             None,
             None,
-            f"`dim` must be in the range [{-ndims}, {ndims}) where {ndims} is the number of "
-            f"dimensions in the input. Received: dim={axis}",
+            f"Dimension ({axis}) must be in the range [{-ndims}, {ndims}) where {ndims} is the "
+            "number of dimensions in the input.",
         )
     dimensions = rank(logits)
     axis = axis + dimensions if axis < 0 else axis

@@ -11,6 +11,7 @@ from penstock.ir.type_sets import INDEX
 from penstock.ops.filling import zeros_like
 from penstock.ops.gather import gather_nd
 from penstock.ops.reductions import reduce_sum
+from penstock.ops.shape_checks import with_rank
 from penstock.shapes import Shape
 
 __all__ = ["sparse_to_dense"]
@@ -25,6 +26,7 @@ SparseToDense = op(
 
 @SparseToDense.shape
 def _(op: Any, indices: Shape, output_shape: Shape, values: Shape, default: Shape) -> Shape:
+    with_rank(output_shape, 1)
     return constant_shape(op.inputs[1])
 
 

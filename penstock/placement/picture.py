@@ -47,7 +47,7 @@ def as_text(schedule: Schedule, width: int = 72) -> str:
     shown = [f"{letters[kind]} {kind} {duration(totals[kind])}" for kind in list(totals)[:12]]
     if len(totals) > len(shown):
         shown.append(f"({len(totals) - len(shown)} more)")
-    return "\n".join([*lines, *_wrapped(shown, room + width)])
+    return "\n".join([*lines, *_wrapped(shown, max(room + width, 80))])
 
 
 def _row(bars: list[Bar], schedule: Schedule, letters: dict[str, str], width: int) -> str:

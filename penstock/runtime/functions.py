@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from penstock import errors
-from penstock.dtypes import variant
+from penstock import dtypes, errors
+from penstock.dtypes import DType, variant
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.function import Function, FunctionGraph
 from penstock.ir.step_graph import Node
@@ -35,7 +35,8 @@ def gradient_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) 
     function, library = _find(node, name)
     if function.gradient_name:
         return function_call(device, node, function.gradient_name, attrs)
-    return _Lazily(device, lambda: _differentiated(function.body(attrs, library)))
+    types = node.attrs["Tout"]
+    return _Lazily(device, lambda: _differentiated(function.body(attrs, library), types))
 
 
 def tensor_reader(device: Device, tensor: Tensor) -> Callable[[Step], Any]:
@@ -135,12 +136,11 @@ def _compiled(
     return compiled(graph, {device.name: device}, inner=True)
 
 
-def _differentiated(body: FunctionGraph) -> FunctionGraph:
-    """A body that computes the gradients of another body's arguments."""
+def _differentiated(body: FunctionGraph, types: Sequence[DType]) -> FunctionGraph:
+    """A body that computes the gradients, of given types, of another body's arguments."""
     from penstock.autodiff.gradients import gradients
     from penstock.ir.graph_def import graph_def
     from penstock.ir.importer import import_graph_def
-    from penstock.ops.filling import zeros_like
 
     derived = FunctionGraph()
     derived._functions = body._functions
@@ -158,10 +158,21 @@ def _differentiated(body: FunctionGraph) -> FunctionGraph:
         arguments = derived.inputs[: len(body.inputs)]
         made = gradients(results, arguments, grad_ys=grads)
         derived.outputs = [
-            zeros_like(argument) if grad is None else _dense(grad)
-            for argument, grad in zip(arguments, made, strict=True)
+            _no_gradient(argument, dtype) if grad is None else _dense(grad)
+            for argument, grad, dtype in zip(arguments, made, types, strict=True)
         ]
     return derived
+
+
+def _no_gradient(argument: Tensor, dtype: DType) -> Tensor:
+    """Zeros for an argument that the results don't depend on; a handle of no variable stays."""
+    from penstock.ops.filling import zeros, zeros_like
+    from penstock.ops.identity import identity
+    from penstock.ops.resource_variables import VariableShape
+
+    if argument._dtype is not dtypes.resource:
+        return zeros_like(argument)
+    return identity(argument) if dtype is dtypes.resource else zeros(VariableShape(argument), dtype)
 
 
 def _dense(gradient: Any) -> Any:

@@ -1,6 +1,6 @@
 """A small program that makes every call of the master service, for TensorFlow and for Penstock.
 
-`tools/record_grpc.py` runs it as a script with a real TensorFlow.
+`record_grpc.py` runs it as a script with a real TensorFlow.
 """
 
 import json
@@ -86,7 +86,7 @@ def _run(tf, target, callable_options):
     last = tf.identity(total, name="last")
     found["refused nodes"] = outcome(tf, lambda: session.run(last))
     tf.Session.reset(target)
-    found["after a reset"] = outcome(tf, lambda: session.run(y, {x: row}))
+    found["after a reset"] = outcome(tf, lambda: session.run(last))
     return found
 
 

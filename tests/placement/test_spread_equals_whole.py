@@ -79,7 +79,5 @@ def test_a_reference_is_looked_at_after_the_update_it_waits_for():
             after = counter * 10.0
         for seed in range(10):
             choose = scatterer(seed, set())
-            ((value,), _) = outcomes(
-                graph, counter.initializer, [([after], {})], [counter], choose
-            )
+            ((value,), _) = outcomes(graph, counter.initializer, [([after], {})], [counter], choose)
             assert value == 20.0

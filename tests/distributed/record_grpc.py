@@ -1,6 +1,6 @@
 """Records what a real TensorFlow client and server say to each other.
 
-    python tools/record_grpc.py PYTHON tests/distributed/data/NAME.json
+    python tests/distributed/record_grpc.py PYTHON tests/distributed/data/NAME.json
 
 PYTHON is an interpreter that has TensorFlow. The program tests/distributed/wire_program.py runs
 there against a server there, through a proxy here that writes down each request and its answer.
@@ -20,7 +20,7 @@ from typing import Any
 
 import grpc
 
-PROGRAM = pathlib.Path(__file__).parents[1] / "tests" / "distributed" / "wire_program.py"
+PROGRAM = pathlib.Path(__file__).with_name("wire_program.py")
 SERVER = """
 import sys
 import tensorflow.compat.v1 as tf
