@@ -19,6 +19,10 @@ _OPTIONS = (
     *MESSAGE_SIZES,
     ("grpc.max_reconnect_backoff_ms", 1000),
     ("grpc.enable_http_proxy", 0),
+    # A server that vanished without a word is noticed; TensorFlow's servers hang up on clients
+    # that ask more often than every five minutes.
+    ("grpc.keepalive_time_ms", 330_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
 )
 _REMINDER = 10.0  # seconds without a connection until that is said
 _log = logging.getLogger("penstock")
