@@ -43,7 +43,7 @@ def collapse_repeated(
         return collapsed, casts.cast(lengths, seq_length.dtype)
 
 
-def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def ctc_unique_labels(labels: Any, name: str | None = None) -> list[Tensor]:
     """The distinct labels of each row, padded with 0, and where each label is among them.
 
     >>> tf.nn.ctc_unique_labels([[3, 4, 4, 3]])  # [[3, 4, 0, 0]], [[0, 1, 1, 0]]
@@ -57,5 +57,5 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Ten
             padded = pad(distinct, array.stack([[0, missing]]))
             return [casts.cast(padded, dtypes.int64), places]
 
-        values, places = map_fn(of_row, labels, dtype=[dtypes.int64, dtypes.int32])
-        return values, places
+        found: list[Tensor] = map_fn(of_row, labels, dtype=[dtypes.int64, dtypes.int32])
+        return found

@@ -50,3 +50,17 @@ def _row(element: Tensor, x: Any, options: dict[str, Any]) -> Tensor:
 
     (row,) = gradients(element, x, **options)
     return reshape(zeros_like(x) if row is None else row, [-1])
+
+
+def _hessian_vector_product(ys: Any, xs: Any, v: Any) -> list[Tensor | None]:
+    """The second derivatives of `ys` by `xs` times vectors `v` of the shapes of `xs`."""
+    from penstock.ops.array import stop_gradient
+
+    if len(v) != len(xs):
+        raise ValueError("xs and v must have the same length.")
+    products = [
+        gradient * stop_gradient(vector)
+        for gradient, vector in zip(gradients(ys, xs), v, strict=True)
+        if gradient is not None
+    ]
+    return gradients(products, xs)

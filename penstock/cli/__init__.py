@@ -79,6 +79,12 @@ def _add_tools(commands: Any, asked: str) -> None:
             "make the token and certificates of a cluster",
             "Makes a folder with which the tasks and clients of a cluster know each other.",
         ),
+        (
+            "launch",
+            "start all tasks of a job on a cluster",
+            "Starts parameter servers, workers and their companions here as processes, and starts "
+            "those that die again; or prints what Slurm or Kubernetes needs for that.",
+        ),
     ):
         parser = commands.add_parser(name, help=help, description=description)
         if name == asked:
@@ -105,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from penstock.tools.saved_model_cli import main as saved_model
 
         return saved_model(options.arguments)
-    if options.command in ("profile", "debug", "inspect", "diff", "certs"):
+    if options.command in ("profile", "debug", "inspect", "diff", "certs", "launch"):
         status: int = getattr(_tool(options.command), options.command)(options)
         return status
     from penstock.cli.run import run_program

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from penstock import absent
 from penstock.client.session_defaults import session_defaults
 from penstock.config import experimental, optimizer, threading
+from penstock.config.device_types import register_device_type, unregister_device_type
 from penstock.config.placement import get_placement, set_placement
 from penstock.platform.file_limits import get_graph_file_roots, set_graph_file_roots
 
@@ -23,10 +24,12 @@ __all__ = [
     "get_placement",
     "get_soft_device_placement",
     "optimizer",
+    "register_device_type",
     "set_graph_file_roots",
     "set_placement",
     "set_soft_device_placement",
     "threading",
+    "unregister_device_type",
 ]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import select
 import socket
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -24,6 +26,10 @@ class Connection:
     `handler` gets every call and note of the other side, in the reading thread: it must not wait.
     Answers go to those who called. When the connection is lost, calls that wait for an answer get
     an UnavailableError that names the other task, and `on_lost` is called.
+
+    Attributes:
+      heard: when something last came from the other side, in seconds of the monotonic clock.
+      sent, received: bytes so far.
     """
 
     def __init__(
@@ -43,6 +49,9 @@ class Connection:
         self._waiting: dict[int, Answer] = {}
         self._numbers = itertools.count(1)
         self.is_lost = False
+        self.heard = time.monotonic()
+        self.sent = 0
+        self.received = 0
 
     def start(self) -> None:
         name = f"penstock-from-{self.task}"
@@ -52,10 +61,25 @@ class Connection:
         """Tells the other side something that it does not answer."""
         try:
             with self._writing:
-                frames.send(self._sock, fields, values)
+                self.sent += frames.send(self._sock, fields, values)
         except Disconnected as error:
             self._lose(str(error))
             raise self._unavailable(str(error)) from error
+
+    def ping(self) -> None:
+        """Asks for a sign of life, unless that would have to wait behind something else."""
+        if not self._writing.acquire(blocking=False):
+            return
+        try:
+            if not self.is_lost and select.select([], [self._sock], [], 0)[1]:
+                self.sent += frames.send(self._sock, {"do": "ping"})
+        except (Disconnected, OSError, ValueError) as error:
+            reason = str(error)
+        else:
+            return
+        finally:
+            self._writing.release()
+        self._lose(reason)
 
     def call(self, fields: Fields, values: Sequence[Value], answer: Answer) -> None:
         """Asks the other side; `answer` is called once, in another thread or in this one."""
@@ -105,13 +129,23 @@ class Connection:
     def _read(self) -> None:
         try:
             while True:
-                fields, values = frames.receive(self._sock)
+                fields, values = frames.receive(self._sock, arrived=self._arrived)
                 if "reply" in fields:
                     self._answered(fields, values)
-                else:
+                elif fields.get("do") == "ping":
+                    self.note({"do": "pong"})
+                elif fields.get("do") != "pong":
                     self._handler(self, fields, values)
         except Disconnected as error:
             self._lose(str(error))
+        except OpError as error:  # nobody was there to take an answer
+            self._lose(error.message)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            self._lose(f"a message can't be understood: {error!r}")
+
+    def _arrived(self, count: int) -> None:
+        self.heard = time.monotonic()
+        self.received += count
 
     def _answered(self, fields: Fields, values: list[Value]) -> None:
         with self._lock:
@@ -140,7 +174,7 @@ class Connection:
         if self._on_lost is not None:
             self._on_lost(self)
 
-    def close(self) -> None:
+    def close(self, reason: str = "the connection was closed") -> None:
         with suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
-        self._lose("the connection was closed")
+        self._lose(reason)

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-import torch
-
-from penstock import errors
+from penstock.runtime.value_bytes import decoded, encoded
 
 _HEAD = struct.Struct("<4sIQ")
 _MAGIC = b"PSTK"
@@ -33,11 +31,11 @@ class Disconnected(Exception):
     """The other side has gone, or speaks something else."""
 
 
-def send(sock: socket.socket, fields: Fields, values: Sequence[Value] = ()) -> None:
-    """Writes one frame; large tensors are not copied on the way."""
+def send(sock: socket.socket, fields: Fields, values: Sequence[Value] = ()) -> int:
+    """Writes one frame, large tensors without a copy; how many bytes it has."""
     heads, buffers, size = [], [], 0
     for value in values:
-        head, parts = _encoded(value)
+        head, parts = encoded(value)
         length = sum(len(part) for part in parts)
         padding = -length % _ALIGNMENT
         heads.append([*head, length])
@@ -47,11 +45,15 @@ def send(sock: socket.socket, fields: Fields, values: Sequence[Value] = ()) -> N
         size += length + padding
     text = json.dumps({**fields, "values": heads} if heads else fields).encode()
     _write(sock, [_HEAD.pack(_MAGIC, len(text), size), text, *buffers])
+    return _HEAD.size + len(text) + size
 
 
 def _write(sock: socket.socket, buffers: list[Any]) -> None:
     pending = [memoryview(buffer).cast("B") for buffer in buffers if len(buffer)]
     try:
+        if isinstance(sock, ssl.SSLSocket):  # it has no sendmsg
+            sock.sendall(b"".join(pending))
+            return
         while pending:
             sent = sock.sendmsg(pending[:_MOST_BUFFERS])
             while pending and sent >= len(pending[0]):
@@ -62,30 +64,36 @@ def _write(sock: socket.socket, buffers: list[Any]) -> None:
         raise Disconnected(str(error)) from error
 
 
-def receive(sock: socket.socket, most_bytes: int = MOST_BYTES) -> tuple[Fields, list[Value]]:
-    """Reads one frame."""
-    magic, fields_size, size = _HEAD.unpack(_read(sock, _HEAD.size))
+def receive(
+    sock: socket.socket,
+    most_bytes: int = MOST_BYTES,
+    arrived: Callable[[int], None] | None = None,
+) -> tuple[Fields, list[Value]]:
+    """Reads one frame; `arrived` is told of bytes as they come."""
+    magic, fields_size, size = _HEAD.unpack(_read(sock, _HEAD.size, arrived))
     if magic != _MAGIC:
         raise Disconnected("the other side does not speak the protocol between tasks")
     if fields_size > _MOST_FIELDS or size > most_bytes:
         raise Disconnected(f"a message of {fields_size} and {size} bytes is too large")
     try:
-        fields = json.loads(_read(sock, fields_size))
+        fields = json.loads(_read(sock, fields_size, arrived))
         heads = fields.pop("values", [])
         buffer = torch.empty(size, dtype=torch.uint8)
-        _read_into(sock, memoryview(buffer.numpy()))
+        _read_into(sock, memoryview(buffer.numpy()), arrived)
         return fields, _decoded(heads, buffer)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise Disconnected(f"a message can't be read: {error}") from error
 
 
-def _read(sock: socket.socket, size: int) -> bytes:
+def _read(sock: socket.socket, size: int, arrived: Callable[[int], None] | None) -> bytes:
     buffer = bytearray(size)
-    _read_into(sock, memoryview(buffer))
+    _read_into(sock, memoryview(buffer), arrived)
     return bytes(buffer)
 
 
-def _read_into(sock: socket.socket, view: memoryview) -> None:
+def _read_into(
+    sock: socket.socket, view: memoryview, arrived: Callable[[int], None] | None
+) -> None:
     while len(view):
         try:
             count = sock.recv_into(view)
@@ -93,70 +101,16 @@ def _read_into(sock: socket.socket, view: memoryview) -> None:
             raise Disconnected(str(error)) from error
         if count == 0:
             raise Disconnected("the connection was closed")
+        if arrived is not None:
+            arrived(count)
         view = view[count:]
 
 
-# Values ---------------------------------------------------------------------------------------
-
-_TYPES = {
-    str(dtype).removeprefix("torch."): dtype
-    for dtype in vars(torch).values()
-    if isinstance(dtype, torch.dtype)
-}
-
-
-def _encoded(value: Value) -> tuple[list[Any], list[memoryview]]:
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return ["bytes", None], [memoryview(value)]
-    if isinstance(value, bool):
-        value = torch.tensor(value)
-    if isinstance(value, torch.Tensor):
-        shape = list(value.shape)
-        flat = value.detach().cpu().contiguous().reshape(-1)
-        data = flat.view(torch.uint8) if flat.numel() else torch.empty(0, dtype=torch.uint8)
-        return [str(value.dtype).removeprefix("torch."), shape], [memoryview(data.numpy())]
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        items = [bytes(item) for item in value.reshape(-1)]
-        lengths = np.array([len(item) for item in items], np.int64)
-        parts = [memoryview(lengths.tobytes()), memoryview(b"".join(items))]
-        return ["string", list(value.shape)], parts
-    raise errors.UnimplementedError(
-        None, None, f"a value of the kind {type(value).__name__} can't be sent to another task"
-    )
-
-
-def _decoded(heads: list[Any], buffer: torch.Tensor) -> list[Value]:
+def _values(heads: list[Any], buffer: Any) -> list[Value]:
     values, start = [], 0
     for kind, shape, length in heads:
-        if not 0 <= length <= buffer.numel() - start:
+        if not 0 <= length <= len(buffer) - start:
             raise ValueError("a tensor is longer than its message")
-        part = buffer[start : start + length]
+        values.append(decoded(kind, shape, buffer[start : start + length]))
         start += length + -length % _ALIGNMENT
-        values.append(_value(kind, shape, part))
     return values
-
-
-def _value(kind: str, shape: list[int], part: torch.Tensor) -> Value:
-    if kind == "bytes":
-        return part.numpy().tobytes()
-    if kind == "string":
-        return _strings(shape, part.numpy())
-    dtype = _TYPES[kind]
-    flat = part.view(dtype) if part.numel() else torch.empty(0, dtype=dtype)
-    return flat.reshape(shape)
-
-
-def _strings(shape: list[int], data: np.ndarray) -> np.ndarray:
-    count = int(np.prod(shape, dtype=np.int64))
-    if count < 0 or 8 * count > len(data):
-        raise ValueError("strings are longer than their message")
-    ends = np.cumsum(data[: 8 * count].view(np.int64)) + 8 * count
-    content = data.tobytes()
-    found = np.empty(count, object)
-    start = 8 * count
-    for i, end in enumerate(ends.tolist()):
-        if not start <= end <= len(content):
-            raise ValueError("a string is longer than its message")
-        found[i] = content[start:end]
-        start = end
-    return found.reshape(shape)

@@ -51,25 +51,18 @@ class MasterClient:
         self._connected = threading.Event()
 
     def call(self, method: str, request: bytes, timeout: float | None = None) -> bytes:
-        """The answer to a request; one that nobody answers waits until somebody listens."""
+        """The answer to a request.
+
+        The first one waits until somebody listens; after that, a server that is gone is an
+        UnavailableError.
+        """
         if not self._connected.is_set():
             return self._first_call(method, request, timeout)
         try:
-            answer: bytes = self._method(method)(
-                request, timeout=timeout, metadata=self._metadata, wait_for_ready=True
-            )
+            answer: bytes = self._method(method)(request, timeout=timeout, metadata=self._metadata)
         except grpc.RpcError as error:
             raise self._error(error) from None
         return answer
-
-    def call_at_once(self, method: str, request: Any, timeout: float) -> None:
-        """Makes a call that fails where nobody listens."""
-        try:
-            self._method(method)(
-                request.SerializeToString(), timeout=timeout, metadata=self._metadata
-            )
-        except grpc.RpcError as error:
-            raise self._error(error) from None
 
     def ask(self, method: str, request: Any, kind: Any, timeout: float | None = None) -> Any:
         """The same with messages; `kind` is that of the answer."""

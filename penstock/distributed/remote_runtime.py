@@ -164,7 +164,8 @@ class RemoteRuntime:
         if self._handle:
             request = proto.CloseSessionRequest(session_handle=self._handle)
             with suppress(errors.AbortedError, errors.UnavailableError):
-                self._client.call_at_once("CloseSession", request, self._timeout or _CLOSING)
+                timeout = self._timeout or _CLOSING
+                self._client.ask("CloseSession", request, proto.CloseSessionResponse, timeout)
         self._client.close()
 
     def abandon(self) -> None:

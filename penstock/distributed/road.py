@@ -23,6 +23,8 @@ from penstock.distributed import frames
 from penstock.distributed.connection import Connection, Handler
 from penstock.distributed.credentials import Credentials
 
+OnLost = Callable[[Connection], None]
+
 METHOD = "/penstock.Tasks/Road"
 PROTOCOL = 1  # changes whenever two releases could misunderstand each other
 _HANDSHAKE_SECONDS = 10.0
@@ -37,9 +39,17 @@ def _digest(token: str, challenge: str) -> str:
 class Road:
     """The listening end: accepts connections of other tasks and hands them to `handler`."""
 
-    def __init__(self, interface: str, task: str, handler: Handler, credentials: Credentials):
+    def __init__(
+        self,
+        interface: str,
+        task: str,
+        handler: Handler,
+        credentials: Credentials,
+        on_lost: OnLost | None = None,
+    ):
         self._task = task
         self._handler = handler
+        self._on_lost = on_lost
         self._credentials = credentials
         family = socket.AF_INET6 if interface.startswith("[") else socket.AF_INET
         self._listener = socket.create_server((interface.strip("[]"), 0), family=family)
@@ -74,10 +84,24 @@ class Road:
         except (frames.Disconnected, OSError, KeyError):
             sock.close()
             return
-        connection = Connection(sock, str(hello["task"]), self._handler, self._open.discard)
+        connection = Connection(sock, str(hello["task"]), self._handler, self._lost)
         with self._lock:
             self._open.add(connection)
+            closed = self._closed
         connection.start()
+        if closed:
+            connection.close()
+
+    def _lost(self, connection: Connection) -> None:
+        with self._lock:
+            self._open.discard(connection)
+        if self._on_lost is not None:
+            self._on_lost(connection)
+
+    @property
+    def connections(self) -> list[Connection]:
+        with self._lock:
+            return list(self._open)
 
     def _refusal(self, hello: Any, challenge: str) -> str:
         if hello["protocol"] != PROTOCOL:
@@ -88,14 +112,13 @@ class Road:
         return ""
 
     def close(self) -> None:
-        self._closed = True
+        with self._lock:
+            self._closed = True
         # Closing alone would leave the accepting thread waiting.
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        with self._lock:
-            connections = list(self._open)
-        for connection in connections:
+        for connection in self.connections:
             connection.close()
 
 
@@ -107,6 +130,7 @@ class Peers:
       addresses: the address of each task's front door.
       find_port: asks a front door for the port of the road; raises if nobody answers.
       handler: gets what other tasks send over these connections.
+      on_lost: is told of connections that end.
     """
 
     def __init__(
@@ -116,8 +140,10 @@ class Peers:
         find_port: Callable[[str, float], int],
         handler: Handler,
         credentials: Credentials,
+        on_lost: OnLost | None = None,
     ):
         self._task = task
+        self._on_lost = on_lost
         self._addresses = dict(addresses)
         self._find_port = find_port
         self._handler = handler
@@ -129,6 +155,11 @@ class Peers:
     @property
     def tasks(self) -> list[str]:
         return list(self._addresses)
+
+    @property
+    def connections(self) -> list[Connection]:
+        """Those that are open."""
+        return [each for each in list(self._connections.values()) if not each.is_lost]
 
     def connect(self, task: str, patience: float = 0.0) -> Connection:
         """The connection to a task; one that does not answer yet is given `patience` seconds."""
@@ -181,7 +212,7 @@ class Peers:
                 None, None, f"{task} refuses the connection: {verdict['refused']}"
             )
         sock.settimeout(None)
-        connection = Connection(sock, task, self._handler)
+        connection = Connection(sock, task, self._handler, self._on_lost)
         connection.start()
         return connection
 

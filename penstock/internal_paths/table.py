@@ -161,6 +161,9 @@ contrib.tpu.python.tpu.topology         contrib.tpu.topology
 contrib.tpu.python.tpu.tpu_function     contrib.tpu.tpu_function
 contrib.tpu.python.tpu.*                contrib.tpu
 
+contrib.crf.python                      contrib.crf
+contrib.crf.python.ops                  contrib.crf
+contrib.crf.python.ops.crf              contrib.crf
 contrib.rnn.python                      contrib.rnn
 contrib.rnn.python.ops                  contrib.rnn
 contrib.rnn.python.ops.rnn_cell         contrib.rnn rnn.rnn_cell
@@ -385,7 +388,8 @@ python.ops.control_flow_ops             internal_paths.control_flow ops.control 
 python.ops.control_flow_util            internal_paths.control_flow .
 python.ops.control_flow_state           autodiff.grad_loop
 python.ops.control_flow_v2_toggles      internal_paths.graph_mode
-python.ops.ctc_ops                      nn ops.ctc . internal_paths.generated_ops
+python.ops.ctc_ops                      nn ops.ctc internal_paths.ctc_states .
+                                        internal_paths.generated_ops
 python.ops.custom_gradient              .
 python.ops.data_flow_grad               .
 python.ops.data_flow_ops                ops.queues ops.barriers ops.accumulators ops.staging
@@ -398,7 +402,7 @@ python.ops.distributions.special_math   distributions.special_math
 python.ops.distributions.util           distributions.argument_checks
 python.ops.distributions.*              distributions contrib.distributions
 python.ops.embedding_ops                nn .
-python.ops.functional_ops               functional ops.functions .
+python.ops.functional_ops               functional ops.functions internal_paths.functional_calls .
 python.ops.gradient_checker             test
 python.ops.gradient_checker_v2          testing.gradient_checker_v2 test
 python.ops.gradients                    .
@@ -447,6 +451,7 @@ python.ops.resources                    ops.resources .
 python.ops.rnn                          nn rnn.dynamic rnn.static internal_paths.rnn_functions
 python.ops.rnn_cell                     rnn.rnn_cell
 python.ops.rnn_cell_impl                rnn.rnn_cell rnn.sizes internal_paths.rnn_functions
+python.ops.rnn_cell_wrapper_impl        rnn.wrappers
 python.ops.script_ops                   ops.script .
 python.ops.sdca_ops                     internal_paths.generated_ops
 python.ops.seq2seq                      contrib.legacy_seq2seq

@@ -35,9 +35,8 @@ def constant_value(tensor: Tensor) -> np.ndarray | None:
 
 # The ops that TensorFlow's own Python code looks through for a value.
 _LOOKED_THROUGH = frozenset(
-    ["BroadcastGradientArgs", "BroadcastTo", "Cast", "Concat", "ConcatOffset", "ConcatV2", "Const"]
-    + ["Equal", "Fill", "Identity", "NotEqual", "Pack", "Range", "Rank", "Shape", "Size", "Split"]
-    + ["StopGradient", "Unpack"]
+    ["Cast", "Concat", "ConcatOffset", "ConcatV2", "Const", "Equal", "Fill", "NotEqual", "Pack"]
+    + ["Range", "Rank", "Shape", "Size"]
 )
 
 

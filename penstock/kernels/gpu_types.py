@@ -42,7 +42,8 @@ def has_gpu_types(node: Node) -> bool:
     """Whether a node's types are such that its op, if it has a kernel for GPUs, has one for it."""
     if node.type in _PASS_ON or CONTROL_FLOW in node.spec.traits:
         return True
-    if node.attrs.get("T") in _MISSING.get(node.type, ()):
+    missing = _MISSING.get(node.type)
+    if missing and not missing.isdisjoint(node.attrs.get(key) for key in ("T", "Ta", "Tb")):
         return False
     if any(kept in _NOWHERE for kept in (node.attrs.get("dtype"), *node.dtypes)):
         return False

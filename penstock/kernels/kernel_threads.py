@@ -7,7 +7,10 @@ and they would wait for each other.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -15,11 +18,38 @@ import torch
 def share_processors(callers: int) -> None:
     """Gives the calling thread, one of so many, its share of the processors for its kernels."""
     count = max(1, torch.get_num_threads() // callers)  # asking makes torch settle this thread's
+    set_for_this_thread = _setter()
+    if set_for_this_thread is not None:
+        set_for_this_thread(count)
+
+
+@functools.cache
+def _setter() -> Callable[[int], object] | None:
+    """The function that sets how many threads the calling thread's kernels use.
+
+    torch's own would change the number for all threads. None where torch uses another kind of
+    threads: their number stays as it is.
+    """
     try:
-        # torch's own function would change the number for all threads.
-        ctypes.CDLL(None).omp_set_num_threads(count)
-    except (AttributeError, OSError):  # another kind of threads: they stay as they are
+        found: Callable[[int], object] = ctypes.CDLL(None).omp_set_num_threads
+    except (AttributeError, OSError):
+        return None
+    return found
+
+
+@contextmanager
+def kernel_threads(count: int) -> Iterator[None]:
+    """Within the block the kernels that this thread calls are spread over `count` threads."""
+    before = torch.get_num_threads()
+    set_for_this_thread = _setter()
+    if before == count or set_for_this_thread is None:
+        yield
         return
+    set_for_this_thread(count)
+    try:
+        yield
+    finally:
+        set_for_this_thread(before)
 
 
 def processors() -> int:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,6 +129,14 @@ def inplace_factory(
 def keeps_shape(node: Node) -> bool:
     """Whether the overwritten input of a node always has the shape of the result."""
     return node.type in _shape_keepers
+
+
+def share(op_types: Iterable[str], source: str, target: str) -> None:
+    """Lets a device type use another's kernels for op types that it has none of its own for."""
+    for op_type in op_types:
+        entry = _kernels.get((op_type, source))
+        if entry is not None:
+            _kernels.setdefault((op_type, target), entry)
 
 
 def find(op_type: str, device_type: str) -> Kernel | None:

@@ -4,6 +4,7 @@ import torch
 
 from penstock import errors
 from penstock.kernels.bounds_on_gpu import flat_or_negative
+from penstock.shapes import text
 
 _FEW = 256  # indices that Python's set tells repeats of faster than tensors do
 
@@ -58,7 +59,7 @@ def flat_indices(indices, sizes, policy=""):
     first = int((~inside).nonzero()[0])
     values = indices.reshape(-1, depth)[first].tolist()
     raise errors.InvalidArgumentError(
-        None, None, f"indices[{first}] = {values} does not index into param shape {list(sizes)}"
+        None, None, f"indices[{first}] = {values} does not index into shape {text(tuple(sizes))}"
     )
 
 

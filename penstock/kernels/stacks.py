@@ -5,14 +5,14 @@ from penstock.kernels.registry import kernel
 from penstock.state.stack import Stack
 
 
-@kernel("StackV2")
+@kernel("Stack", "StackV2")
 def _(node):
     name = node.attrs["stack_name"] or node.name
     dtype = node.attrs["elem_type"]
-    return lambda max_size: Stack(name, dtype, int(max_size))
+    return lambda max_size=-1: Stack(name, dtype, int(max_size))
 
 
-@kernel("StackPushV2")
+@kernel("StackPush", "StackPushV2")
 def _(node):
     dtype = node.attrs["T"]
 
@@ -27,11 +27,11 @@ def _(node):
     return run
 
 
-@kernel("StackPopV2")
+@kernel("StackPop", "StackPopV2")
 def _(node):
     return lambda stack: stack.pop()
 
 
-@kernel("StackCloseV2")
+@kernel("StackClose", "StackCloseV2")
 def _(node):
     return lambda stack: stack.close()

@@ -221,33 +221,49 @@ def switch_case(
     """
     from penstock.ops.comparison import equal
 
-    numbered = _numbered(branch_fns)
-    last = default if default is not None else numbered.pop(max(numbered))
+    actions = _actions(branch_index, branch_fns, default)
     with name_scope(name, "switch_case", [branch_index]):
-        index = to_tensor(branch_index, name="branch_index")
-        if not numbered:
+        *chosen, last = actions
+        if not chosen:
             return last()
-        pairs = [(equal(index, number), numbered[number]) for number in sorted(numbered)]
+        pairs = [(equal(branch_index, number), action) for number, action in enumerate(chosen)]
         return case(pairs, default=last, name="case")
 
 
-def _numbered(branch_fns: Any) -> dict[int, Callable[[], Any]]:
-    if isinstance(branch_fns, dict):
-        found = dict(branch_fns)
-    elif not isinstance(branch_fns, (list, tuple)):
+def _actions(branch_index: Any, branch_fns: Any, default: Any) -> list[Callable[[], Any]]:
+    """The functions in the order of their numbers, the default last."""
+    if not isinstance(branch_index, Tensor):
+        raise TypeError(f"branch_index must a Tensor, got {type(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise TypeError(f"branch_index must an integer Tensor, got {branch_index.dtype}")
+    if not branch_fns:
+        raise ValueError("Must provide at least one item in branch_fns")
+    if not isinstance(branch_fns, (list, tuple, dict)):
         raise TypeError("branch_fns must be a list, tuple, or dict")
-    elif all(callable(each) for each in branch_fns):
-        found = dict(enumerate(branch_fns))
-    else:
-        found = dict(branch_fns)
-    if not found:
-        raise ValueError("branch_fns must not be empty")
-    for key, function in found.items():
-        if not isinstance(key, int) or isinstance(key, bool):
-            raise TypeError(f"key must be a Python `int`, got {key!r}")
-        if not callable(function):
-            raise TypeError(f"fn for key {key} must be callable.")
-    return found
+    pairs = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
+    if all(callable(each) for each in pairs):
+        pairs = list(enumerate(pairs))
+    for pair in pairs:
+        _check_numbered(pair)
+    keys = sorted(key for key, _ in pairs)
+    if keys != list(range(len(keys))):
+        found = ",".join(map(str, keys))
+        raise ValueError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(keys)}) but found "
+            f"{{{found}}}"
+        )
+    actions = [action for _, action in sorted(pairs, key=lambda pair: pair[0])]
+    return actions if default is None else [*actions, default]
+
+
+def _check_numbered(pair: Any) -> None:
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise TypeError("Each entry in branch_fns must be a 2-tuple")
+    key, function = pair
+    if not isinstance(key, int):
+        raise TypeError(f"key must be a Python `int`, got {type(key)}")
+    if not callable(function):
+        raise TypeError(f"fn for key {key} must be callable.")
 
 
 def _link(pred: Any, function: Any, otherwise: Any, strict: bool) -> Callable[[], Any]:

@@ -83,7 +83,7 @@ def _(op: Operation, branch_index: Shape, *inputs: Shape) -> list[Shape]:
 def _(op: Operation, *inputs: Shape) -> list[Shape]:
     if op.attrs["output_shapes"]:
         return list(op.attrs["output_shapes"])
-    return _common([list(inputs), result_shapes(op, op.attrs["body"])])
+    return list(inputs)
 
 
 @For.shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from penstock import dtypes
 from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
@@ -51,11 +52,11 @@ def parse_example(
     >>> tf.parse_example(records, {"label": tf.FixedLenFeature([], tf.int64)})["label"]
     """
     if not features:
-        raise ValueError("Argument `features` cannot be None or empty: Missing features.")
+        raise ValueError(f"Missing: features was {features}.")
     rows = _with_rows(features)
     columns = FeatureColumns.of(rows, _OF_EXAMPLES)
     with name_scope(name, "ParseExample", [serialized, example_names]):
-        strings = to_tensor(serialized, name="serialized")
+        strings = to_tensor(serialized, dtypes.string, "serialized")
         parts = ParseExampleV2(
             strings,
             [] if example_names is None else example_names,
@@ -80,7 +81,7 @@ def parse_single_example(
 ) -> Parsed:
     """Parses one serialized `tf.train.Example`, a scalar; see `tf.parse_example`."""
     if not features:
-        raise ValueError("Invalid argument: features cannot be empty: Missing features.")
+        raise ValueError("Missing features.")
     with name_scope(name, "ParseSingleExample", [serialized, example_names]):
         string = _scalar(to_tensor(serialized, name="serialized"))
         return parse_example(string, features, name, example_names)

@@ -15,7 +15,7 @@ from penstock.ops.gather import gather_nd
 from penstock.ops.identity import identity
 from penstock.ops.shape_checks import merge_shapes, with_rank, with_rank_at_least
 from penstock.ops.shaping import shape as shape_of
-from penstock.shapes import Shape, text
+from penstock.shapes import Shape, is_full, text
 
 __all__ = [
     "scatter_nd",
@@ -73,8 +73,14 @@ ScatterNdNonAliasingAdd = op(
 def _(op: Operation, indices: Shape, updates: Shape, sizes: Shape) -> Shape:
     with_rank(sizes, 1)
     output = constant_shape(op.inputs[2])
+    if output is not None and 0 in output and _has_entries(indices) and _has_entries(updates):
+        raise ValueError("Indices and updates specified for empty output shape")
     check_scatter(output, indices, updates)
     return output
+
+
+def _has_entries(shape: Shape) -> bool:
+    return is_full(shape) and 0 not in (shape or ())
 
 
 @TensorScatterUpdate.shape

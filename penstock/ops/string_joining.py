@@ -62,7 +62,7 @@ def _(op: Operation, inputs: Shape, axes: Shape) -> Shape:
     joined = set()
     for axis in known.reshape(-1).tolist():
         if not -rank <= axis < rank:
-            raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions")
+            raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
         joined.add(axis % rank)
     if op.attrs["keep_dims"]:
         return tuple([1 if axis in joined else size for axis, size in enumerate(inputs)])
@@ -89,6 +89,10 @@ def _(op: Operation, inputs: Shape, ids: Shape, num_segments: Shape) -> Shape:
 
 def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     """Joins tensors of strings element by element; a scalar goes with every element."""
+    if isinstance(inputs, (list, tuple)) and not inputs:
+        raise ValueError(
+            "List argument 'inputs' to 'StringJoin' Op with length 0 shorter than minimum length 1."
+        )
     return StringJoin(inputs, separator=separator, name=name)
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock import dtypes
+from penstock.devices import DeviceSpec
 from penstock.dtypes import DType
 from penstock.ir.registry import CONTROL_FLOW, op
 from penstock.ir.signature import Arg
@@ -65,15 +66,21 @@ class _Found:
     wanted: dict[Node, list[str]] = field(default_factory=dict)  # of each node's inputs
 
 
-def settle(graph: StepGraph, device: str, host: str, supports: Supports) -> None:
-    """Decides for every node of a GPU's part, and puts copies in, in place."""
+def settle(
+    graph: StepGraph, device: str, host: str, supports: Supports, *, fetches: str = ANY
+) -> None:
+    """Decides for every node of a GPU's part, and puts copies in, in place.
+
+    `fetches` says which memory the results of the part are wanted in.
+    """
     settling = _Settling(device, host, supports)
-    settling.apply(graph, [HOST] * len(graph.feeds), [ANY] * len(graph.fetches))
+    settling.apply(graph, [HOST] * len(graph.feeds), [fetches] * len(graph.fetches))
 
 
 class _Settling:
     def __init__(self, device: str, host: str, supports: Supports):
         self.device, self.host, self.supports = device, host, supports
+        self.device_type = DeviceSpec.from_string(device).device_type or ""
         self.variables: dict[int, list[str]] = {}  # by loop: where its variables are
 
     # Finding out -------------------------------------------------------------------------------
@@ -142,7 +149,7 @@ class _Settling:
         return [HOST if size else DEVICE for size in _wants_sizes(node)], [DEVICE] * outputs, False
 
     def _runs_on_host(self, node: Node, given: list[str]) -> bool:
-        if not self.supports(node, "GPU"):
+        if not self.supports(node, self.device_type):
             return True
         counts = all(dtype in _COUNTING for dtype in node.dtypes)
         touches_state = any(_is_handle(edge.dtype) for edge in node.inputs)

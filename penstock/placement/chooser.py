@@ -16,7 +16,7 @@ from penstock.placement.options import PlacementOptions
 from penstock.placement.placer import Choose
 from penstock.placement.search import search
 from penstock.placement.simulate import Run, Workload
-from penstock.placement.units import eager_order, units_of
+from penstock.placement.units import eager_order, is_open, units_of
 
 
 def chooser(options: PlacementOptions) -> Choose | None:
@@ -25,13 +25,14 @@ def chooser(options: PlacementOptions) -> Choose | None:
         return None
 
     def choose(step: StepGraph, groups: list[Group]) -> None:
-        if any(len(group.devices) > 1 for group in groups):
-            written, step.nodes = step.nodes, eager_order(step)
-            run = best_run(step, groups, options)
-            if run is None:
-                step.nodes = written
-            else:
-                apply_run(run, groups)
+        if not any(is_open(group, spread_cpus=options.mode != "auto") for group in groups):
+            return
+        written, step.nodes = step.nodes, eager_order(step)
+        run = best_run(step, groups, options)
+        if run is None:
+            step.nodes = written
+        else:
+            apply_run(run, groups)
 
     return choose
 

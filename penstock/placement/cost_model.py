@@ -40,7 +40,7 @@ class Link:
 
 #: A few cores of a server; a data-centre GPU. Only their ratios matter to a choice of devices.
 SPEEDS: Mapping[str, Speed] = {
-    "CPU": Speed(flops=5e10, bytes=1e10, overhead=5e-6),
+    "CPU": Speed(flops=1e11, bytes=1e10, overhead=5e-6),
     "GPU": Speed(flops=2e13, bytes=1e12, overhead=8e-6),
 }
 

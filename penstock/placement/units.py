@@ -58,9 +58,7 @@ def units_of(
     choices: list[list[int]] = []
     for bundle in _bundles(groups, frames, position):
         nodes = [node for group in bundle for node in group.nodes]
-        stays = any(node in fixed for node in nodes) or not (
-            spread_cpus or bundle[0].devices[0].spec.device_type != "CPU"
-        )
+        stays = not is_open(bundle[0], spread_cpus=spread_cpus) or any(n in fixed for n in nodes)
         shared = [] if stays else _shared(bundle, index)
         for group in bundle:
             if not shared or group is bundle[0]:
@@ -68,6 +66,14 @@ def units_of(
             for node in group.nodes:
                 of[position[node]] = len(choices) - 1
     return Units(of, choices, [len(frame) for frame in frames])
+
+
+def is_open(group: Group, *, spread_cpus: bool) -> bool:
+    """Whether a group could be on another device like the one that it has by default."""
+    first, *others = group.devices
+    if first.spec.device_type == "CPU" and not spread_cpus:
+        return False
+    return any(_is_alike(device, first) for device in others)
 
 
 def _bundles(

@@ -48,6 +48,7 @@ class BoundNode:
     fresh: bool
     same: bool
     dereferences: list[bool]  # for each input: a reference whose value the kernel wants
+    of_tensors: bool = True  # whether its values are torch's, for which there are other variants
 
     @property
     def is_constant(self) -> bool:
@@ -89,7 +90,16 @@ def bind(node: Node, device: Device) -> BoundNode:
         return BoundNode(node, None, made.value, False, False, False, dereferences)
     if node.type in PATHS and node.origin is not None and node.origin._is_imported:
         made = with_checked_paths(node, made, takes_step=kernel.step)
-    return BoundNode(node, made, None, kernel.step, kernel.fresh, kernel.same, dereferences)
+    return BoundNode(
+        node,
+        made,
+        None,
+        kernel.step,
+        kernel.fresh,
+        kernel.same,
+        dereferences,
+        of_tensors=device.kind is None,
+    )
 
 
 def has_kernel(node: Node, device_type: str) -> bool:

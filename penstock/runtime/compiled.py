@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from penstock import proto
 from penstock.ir.step_graph import StepGraph
 from penstock.partition.loops import devices_of
-from penstock.partition.memory import settle
+from penstock.partition.memory import ANY, HOST, settle
 from penstock.partition.split import partition
 from penstock.passes.regions import needs_regions
 from penstock.passes.structure import structured
@@ -26,7 +26,6 @@ from penstock.runtime.schedule import Schedule
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace, graph_def_of
 from penstock.state.waiting import Cancellation
-
 
 #: Seconds that no step takes. A step with a deadline looks up, at each node, whether to go on.
 FOREVER = 1e8
@@ -213,7 +212,9 @@ def compiled(
 def settle_memory(graph: StepGraph, device: Device) -> None:
     """Puts copies into a part that has a memory of its own."""
     if device.host is not device:
-        settle(graph, device.name, device.host.name, has_kernel)
+        # A GPU's values are tensors, which whoever fetches them knows; those of others are not.
+        fetches = ANY if device.kind is None else HOST
+        settle(graph, device.name, device.host.name, has_kernel, fetches=fetches)
 
 
 def _partitioned(

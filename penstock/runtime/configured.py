@@ -22,6 +22,7 @@ def configured_runtime(config: Any, **place: Any) -> LocalRuntime:
         config.intra_op_parallelism_threads,
         pass_options(config, has_gpu=bool(gpus)),
         gpus=gpus,
+        added_devices={name: counts[name] for name in counts if name not in ("CPU", "GPU")},
         soft_placement=config.allow_soft_placement,
         log_placement=config.log_device_placement,
         placement=PlacementOptions.from_config(config),

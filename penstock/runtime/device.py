@@ -8,11 +8,13 @@ import torch
 
 from penstock.ir.step_graph import Node
 from penstock.kernels.values import from_array
+from penstock.runtime import device_types
+from penstock.runtime.device_types import DeviceType
 from penstock.state.containers import ResourceManager
 
 
 class Device:
-    """One CPU or GPU of a task, with the resource manager that keeps its variables and queues."""
+    """A CPU, a GPU or a device of a user's type, with the resource manager that keeps its variables and queues."""
 
     def __init__(
         self,
@@ -20,11 +22,15 @@ class Device:
         device_type: str,
         torch_device: torch.device,
         host: Device | None = None,
+        kind: DeviceType | None = None,
     ):
         self.name = name
         self.host = host or self  # the CPU that launches its kernels and keeps sizes and strings
         self.device_type = device_type
         self.torch_device = torch_device
+        self.kind = kind  # of a type that a user has added
+        self._index = 0 if kind is None else int(name.rpartition(":")[2])
+        self._kinds = device_types.registered()
         self.resources = ResourceManager()
         self.generator = torch.Generator(device=torch_device)
         self.generator.seed()
@@ -35,13 +41,22 @@ class Device:
     @property
     def is_host(self) -> bool:
         """Whether its memory is the process's own."""
-        return self.torch_device.type == "cpu"
+        return self.kind is None and self.torch_device.type == "cpu"
 
     def to_device(self, value: Any) -> Any:
         """A runtime value in this device's memory; host values (strings, handles) stay."""
-        if isinstance(value, torch.Tensor) and value.device != self.torch_device:
-            return _moved(value, self.torch_device)
-        return value
+        if self._kinds:
+            value = self._out_of_other_memory(value)
+        if not isinstance(value, torch.Tensor):
+            return value
+        if value.device != self.torch_device:
+            value = _moved(value, self.torch_device)
+        return value if self.kind is None else self.kind.to_device(value, self._index)
+
+    def _out_of_other_memory(self, value: Any) -> Any:
+        """A value of another device type that a user has added, as the host has it."""
+        others = [kind for kind in self._kinds if kind is not self.kind]
+        return device_types.on_host(value, others)
 
 
 _WORTH_PINNING = 1 << 16  # bytes: a smaller copy is over before its pages are locked

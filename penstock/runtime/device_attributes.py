@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import torch
+
 from penstock import proto
 from penstock.runtime.device import Device
 
@@ -20,6 +22,23 @@ def _incarnation(name: str) -> int:
     return random.SystemRandom().getrandbits(63) | 1
 
 
+def _describe_gpu(message: Any, device: Device) -> None:
+    """Adds what torch knows of the card."""
+    number = device.torch_device.index
+    card = torch.cuda.get_device_properties(number)
+    fraction = torch.cuda.get_per_process_memory_fraction(number)
+    message.memory_limit = int(card.total_memory * fraction)
+    message.locality.bus_id = 1
+    message.locality.links.SetInParent()
+    # Of older torches nobody can learn it.
+    domain, bus, slot = (getattr(card, f"pci_{part}_id", 0) for part in ("domain", "bus", "device"))
+    message.physical_device_desc = (
+        f"device: {number}, name: {card.name}, "
+        f"pci bus id: {domain:04x}:{bus:02x}:{slot:02x}.0, "
+        f"compute capability: {card.major}.{card.minor}"
+    )
+
+
 def device_attributes(devices: Sequence[Device]) -> list[Any]:
     """The DeviceAttributes messages of a runtime's devices."""
     found = []
@@ -27,9 +46,11 @@ def device_attributes(devices: Sequence[Device]) -> list[Any]:
         message = proto.DeviceAttributes(
             name=device.name,
             device_type=device.device_type,
-            memory_limit=_CPU_MEMORY,
+            memory_limit=_CPU_MEMORY if device.kind is None else device.kind.memory_limit,
             incarnation=_incarnation(device.name),
         )
         message.locality.SetInParent()
+        if device.torch_device.type == "cuda":
+            _describe_gpu(message, device)
         found.append(message)
     return found

@@ -10,11 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from penstock import errors
 from penstock.ir.operation import Operation, describe
 from penstock.ir.step_graph import Node
 from penstock.runtime import kernel_messages
-from penstock.shapes import text
+from penstock.runtime.out_of_memory import Held, describe_shortage, is_out_of_memory, may_be_size
+from penstock.shapes import Shape, is_full, text
 from penstock.state.variable import VariableState
 
 
@@ -22,20 +25,22 @@ from penstock.state.variable import VariableState
 class Failure:
     """A node that raised and the runtime values of its inputs, as far as they are known.
 
-    An input that the kernel takes by reference is the state itself, any other a value.
+    An input that the kernel takes by reference is the state itself, any other a value. `held` says
+    what else the step holds, by the names of nodes.
     """
 
     node: Node
     values: list[Any]
+    held: Held = dict
 
     @classmethod
-    def of(cls, node: Node, given: Iterable[Any]) -> Failure:
+    def of(cls, node: Node, given: Iterable[Any], held: Held = dict) -> Failure:
         """From what the step holds: references are followed where the kernel wants values."""
         values = [
             value.value if isinstance(value, VariableState) and not takes_ref else value
             for value, takes_ref in zip(given, node.ref_inputs(), strict=True)
         ]
-        return cls(node, values)
+        return cls(node, values, held)
 
 
 def diagnose(failure: Failure, error: Exception) -> Exception:
@@ -45,12 +50,12 @@ def diagnose(failure: Failure, error: Exception) -> Exception:
         if error.op is not None:
             return error
         return _error(type(error), origin, node, error.message)
+    if is_out_of_memory(error):
+        shortage = describe_shortage(node, _result_shapes(failure), failure.held(), error)
+        return _error(errors.ResourceExhaustedError, origin, node, shortage)
     explained = kernel_messages.message(node, failure.values) or _explain(failure)
     if explained is not None:
         return _error(errors.InvalidArgumentError, origin, node, explained)
-    if _is_out_of_memory(error):
-        text = f"out of memory: {error}"
-        return _error(errors.ResourceExhaustedError, origin, node, text)
     given = ", ".join(_describe_value(v) for v in failure.values)
     message = f"{error} (inputs: {given})" if given else str(error)
     if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
@@ -58,12 +63,6 @@ def diagnose(failure: Failure, error: Exception) -> Exception:
     if isinstance(error, (ValueError, IndexError, TypeError, RuntimeError, ArithmeticError)):
         return _error(errors.InvalidArgumentError, origin, node, message)
     return _error(errors.UnknownError, origin, node, f"{type(error).__name__}: {message}")
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    return "not enough memory" in str(error) or "can't allocate memory" in str(error)
 
 
 def in_iteration(error: Exception, loop: str, iteration: int) -> Exception:
@@ -129,16 +128,38 @@ class _ConcreteConst:
 
 def _explain(failure: Failure) -> str | None:
     """What the op's shape rule says about the concrete shapes; None if it accepts them."""
-    node, origin = failure.node, failure.node.origin
-    rule = node.spec.shape_rule
-    if rule is None or origin is None or len(origin.inputs) != len(failure.values):
-        return None
-    values = failure.values
-    shapes = [tuple(v.shape) if hasattr(v, "shape") else None for v in values]
     try:
-        rule(_Concrete(origin, node, values), *shapes)
+        _apply_shape_rule(failure.node, failure.values)
     except ValueError as error:
-        return f"{error}, with input shapes: {', '.join(text(shape) for shape in shapes)}"
+        given = ", ".join(text(_shape_of(value)) for value in failure.values)
+        return f"{error}, with input shapes: {given}"
     except Exception:
         return None
     return None
+
+
+def _result_shapes(failure: Failure) -> list[Shape] | None:
+    """The shapes that the node's outputs would have had, if its shape rule can tell."""
+    # To look at a large value would need memory.
+    values = [
+        value if may_be_size(value) else np.broadcast_to(np.float32(0), value.shape)
+        for value in failure.values
+    ]
+    try:
+        found = _apply_shape_rule(failure.node, values)
+    except Exception:
+        return None
+    shapes = found if isinstance(found, list) else [found] * len(failure.node.dtypes)
+    return shapes if all(is_full(shape) for shape in shapes) else None
+
+
+def _apply_shape_rule(node: Node, values: list[Any]) -> Any:
+    """What the op's shape rule says of the values; None where it can't be asked."""
+    origin, rule = node.origin, node.spec.shape_rule
+    if rule is None or origin is None or len(origin.inputs) != len(values):
+        return None
+    return rule(_Concrete(origin, node, values), *map(_shape_of, values))
+
+
+def _shape_of(value: Any) -> Shape:
+    return tuple(value.shape) if hasattr(value, "shape") else None

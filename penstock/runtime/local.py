@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from penstock.passes.pipeline import AS_WRITTEN, PassOptions, compile_step
 from penstock.placement.chooser import chooser
 from penstock.placement.options import PlacementOptions
 from penstock.placement.placer import place
+from penstock.runtime import device_types
 from penstock.runtime.allocator import keep_freed_memory
 from penstock.runtime.binding import BoundNode, bind_all, evaluator, has_kernel
 from penstock.runtime.compiled import CompiledStep, compiled
@@ -31,14 +32,30 @@ from penstock.state.session_tensors import SessionTensors
 from penstock.state.waiting import Cancellation
 
 
-def _local_devices(task_name: str, cpus: int, gpus: Sequence[int]) -> list[Device]:
-    """The devices of a task: its CPUs, then the GPUs with these numbers in torch."""
+def _local_devices(
+    task_name: str, cpus: int, gpus: Sequence[int], added: Mapping[str, int]
+) -> list[Device]:
+    """The devices of a task: its CPUs, the GPUs with these numbers in torch, those of users' types.
+
+    `added` says how many there are of a user's type, where that is not what its type says.
+    """
     cpu = torch.device("cpu")
     found = [Device(f"{task_name}/device:CPU:{i}", "CPU", cpu) for i in range(cpus)]
     for i, number in enumerate(gpus):
         name = f"{task_name}/device:GPU:{i}"
         found.append(Device(name, "GPU", torch.device("cuda", number), host=found[0]))
+    for kind in device_types.registered():
+        for i in range(added.get(kind.name, kind.count)):
+            name = f"{task_name}/device:{kind.name}:{i}"
+            found.append(Device(name, kind.name, cpu, host=found[0], kind=kind))
     return found
+
+
+def _rank(device: Device) -> int:
+    """What constraints leave open goes to the first devices: to GPUs before CPUs."""
+    if device.kind is not None:
+        return 0 if device.kind.preferred else 3
+    return 2 if device.device_type == "CPU" else 1
 
 
 def visible_gpus(count: int | None, listed: str, memory_fraction: float = 0.0) -> list[int]:
@@ -66,6 +83,7 @@ class LocalRuntime:
         options: PassOptions | None = None,
         *,
         gpus: Sequence[int] = (),
+        added_devices: Mapping[str, int] | None = None,
         soft_placement: bool = False,
         log_placement: bool = False,
         placement: PlacementOptions | None = None,
@@ -75,7 +93,7 @@ class LocalRuntime:
         keep_freed_memory()
         if threads > 0:  # of one kernel; torch has one pool for the process
             torch.set_num_threads(threads)
-        self.devices = _local_devices(task_name, cpu_devices, gpus)
+        self.devices = _local_devices(task_name, cpu_devices, gpus, added_devices or {})
         # The devices of a process share one list of state by name; a server's outlives its
         # sessions.
         shared = self.devices[0].resources if resources is None else resources
@@ -87,8 +105,7 @@ class LocalRuntime:
         self.soft_placement = soft_placement
         self.log_placement = log_placement
         self._choose = chooser(placement or PlacementOptions())
-        # What constraints leave open goes to the first one: GPUs before CPUs.
-        preferred = sorted(self.devices, key=lambda device: device.device_type == "CPU")
+        preferred = sorted(self.devices, key=_rank)
         self._by_name = {device.name: device for device in preferred}
         self._state_places: dict[str, str] = {}  # which device has a stateful node of this name
         self.crew = Crew("penstock-device")
@@ -186,6 +203,8 @@ class LocalRuntime:
         self.cancel()
         if self._owns_state:
             self.reset()
+        if any(device.torch_device.type == "cuda" for device in self.devices):
+            torch.cuda.empty_cache()  # to other processes: torch keeps what was freed
 
     def reset(self, containers: Sequence[str] = ()) -> None:
         """Clears containers of state; without names, all of them."""

@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import traceback
 import weakref
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 import torch
 
+from penstock.errors import ResourceExhaustedError
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.kernels import registry
 from penstock.kernels.values import fetcher, is_array
@@ -60,7 +62,12 @@ class Plan:
     def explained(self, error: Exception) -> Exception | None:
         """The error to raise in the place of one of the function's, if it was a node's."""
         failure = self._failure(error.__traceback__)
-        return None if failure is None else diagnose(failure, error)
+        if failure is None:
+            return None
+        explained = diagnose(failure, error)
+        if isinstance(explained, ResourceExhaustedError):  # whoever catches it wants memory
+            traceback.clear_frames(error.__traceback__)
+        return explained
 
     def _failure(self, trace: TracebackType | None) -> Failure | None:
         """The node whose line raised, with the values that it was called with."""
@@ -69,12 +76,21 @@ class Plan:
                 index = trace.tb_lineno - _FIRST_LINE
                 if not 0 <= index < len(self.lines):
                     return None
-                entry = self.lines[index]
-                local, bound = trace.tb_frame.f_locals, trace.tb_frame.f_globals
-                names = [self.names[edge] for edge in entry.node.inputs]
-                return Failure.of(entry.node, [local.get(n, bound.get(n)) for n in names])
+                return self._failure_of(self.lines[index].node, trace.tb_frame)
             trace = trace.tb_next
         return None
+
+    def _failure_of(self, node: Node, frame: FrameType) -> Failure:
+        local, bound = frame.f_locals, frame.f_globals
+
+        def value(edge: Edge) -> Any:
+            name = self.names[edge]
+            return local.get(name, bound.get(name))
+
+        def held() -> dict[str, Any]:
+            return {edge.node.name: value(edge) for edge in self.names}
+
+        return Failure.of(node, [value(edge) for edge in node.inputs], held)
 
 
 def make_plan(
@@ -277,7 +293,7 @@ class _Writer:
 
     def _function(self, entry: BoundNode, dead: list[Edge]) -> Callable[..., Any]:
         """The kernel, or its in-place variant where an input's memory ends here."""
-        variants = registry.inplace_variants(entry.node)
+        variants = registry.inplace_variants(entry.node) if entry.of_tensors else {}
         for index, variant in variants.items():
             if self._may_overwrite(entry, index, dead):
                 self._note_overwritten(self._resolved(entry.node.inputs[index]))

@@ -10,6 +10,7 @@ from penstock import errors
 from penstock.ir.step_graph import Node
 from penstock.partition.memory import in_device_memory
 from penstock.runtime.step import Step
+from penstock.state.turns import aside
 
 Key = tuple[Any, ...]  # the name of the value, the device it goes to, the iterations it is from
 
@@ -46,7 +47,9 @@ class Rendezvous:
 
     def _wait(self, gate: threading.Lock, step: Step) -> None:
         left = -1.0 if step.deadline is None else max(0.0, step.deadline - time.monotonic())
-        if not gate.acquire(timeout=left):
+        with aside():
+            came = gate.acquire(timeout=left)
+        if not came:
             step.check()
 
     def _raise_if_aborted(self) -> None:
@@ -82,13 +85,11 @@ def send_function(node: Node, device: Any) -> Any:
 def recv_function(node: Node, device: Any) -> Any:
     """A Recv brings what it gets into the memory that its device has values of its type in."""
     name, target = node.attrs["tensor_name"], node.attrs["recv_device"]
-    on_device = not device.is_host and in_device_memory(node.dtypes[0])
+    place = device if in_device_memory(node.dtypes[0]) else device.host
 
     def recv(step: Step) -> Any:
         value = step.rendezvous.recv((name, target, step.frame), step)
-        if on_device:
-            return device.to_device(value)
-        return value.cpu() if hasattr(value, "cpu") else value
+        return place.to_device(value)
 
     return recv
 

@@ -30,6 +30,10 @@ class VariableState:
         self.value: Any = None
         self.lock = threading.Lock()
 
+    def close(self) -> None:
+        """Frees the memory: plans that know the variable may live on."""
+        self.value = None
+
     def read(self) -> Any:
         """The current value, sharing memory with the variable."""
         value = self.value

@@ -16,6 +16,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from penstock import errors
+from penstock.state.turns import aside
 
 
 class Outcome(Enum):
@@ -216,7 +217,8 @@ class Lines:
         cancellation.add(attempt, attempt.wake)
         began = time.perf_counter_ns()
         try:
-            _pass_gate(attempt, waiter.deadline, reminder)
+            with aside():
+                _pass_gate(attempt, waiter.deadline, reminder)
             if waiter.trace is not None:
                 waiter.trace.wait(time.perf_counter_ns() - began)
         finally:  # Ctrl-C ends a wait too

@@ -13,6 +13,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -21,6 +22,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
 DEVICE = torch.device("cuda", 0)
+_CARD = SimpleNamespace(
+    name="Imitation",
+    total_memory=8 << 30,
+    major=9,
+    minor=0,
+    pci_domain_id=0,
+    pci_bus_id=26,
+    pci_device_id=0,
+)
 _WIDE = (torch.uint16, torch.uint32, torch.uint64)
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool)
 _FROM_ANY_MEMORY = ("copy_", "_to_copy", "index", "index_put_", "index_put", "_index_put_impl_")
@@ -52,7 +62,7 @@ class DeviceAssert(RuntimeError):
     """What stands for the assertion inside a kernel that ends the CUDA context."""
 
 
-class ImitatedTensor(torch.Tensor):
+class ImitatedTensor(torch.Tensor):  # type: ignore[misc]
     """A tensor that says it is on a GPU, with its numbers in a tensor of the host."""
 
     inner: torch.Tensor
@@ -119,9 +129,7 @@ class ImitatedTensor(torch.Tensor):
         return f"{self.inner!r} (imitated GPU)"
 
     @classmethod
-    def __torch_dispatch__(
-        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
         name = func.__name__.split(".")[0]
         wrappers = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, torch.Tensor)]
@@ -187,8 +195,11 @@ def _check_memories(func: Any, name: str, tensors: list[torch.Tensor]) -> None:
             f"Expected all tensors to be on the same device, but found at least two devices, "
             f"cuda:0 and cpu! ({func})"
         )
-    if numbers_only and on_host and name.endswith("_") and not isinstance(
-        tensors[0], ImitatedTensor
+    if (
+        numbers_only
+        and on_host
+        and name.endswith("_")
+        and not isinstance(tensors[0], ImitatedTensor)
     ):
         raise RuntimeError(f"{func} writes a GPU's value into the host's")
 
@@ -200,8 +211,12 @@ def _check_types(name: str, tensors: list[torch.Tensor]) -> None:
         raise NotImplementedError(f'"{name}_cuda" not implemented for {tensors[position].dtype}')
 
 
-class _Factories(TorchDispatchMode):
+class _Factories(TorchDispatchMode):  # type: ignore[misc]
     """Makes tensors that are asked for on a GPU."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # to skip it, torch would import it, which takes seconds
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
@@ -263,6 +278,8 @@ def imitated_gpu() -> Iterator[list[str]]:
         mock.patch.object(configured, "visible_gpus", gpus),
         mock.patch.object(device, "torch", _TorchOfDevices()),
         mock.patch.object(torch.cuda, "_lazy_init", return_value=None),
+        mock.patch.object(torch.cuda, "get_device_properties", return_value=_CARD),
+        mock.patch.object(torch.cuda, "get_per_process_memory_fraction", return_value=0.5),
         mock.patch.object(torch.Tensor, "pin_memory", lambda self, *_: self),
         mock.patch.object(torch, "tensor", _by_way_of_host(torch.tensor)),
         mock.patch.object(torch, "as_tensor", _by_way_of_host(torch.as_tensor)),

@@ -37,6 +37,14 @@ def _apply(op: str, inputs: Sequence[Any], attrs: dict[str, Any], name: str | No
 
 
 PENSTOCK = Library(tf, _apply)
+# A GPU does not look at indices before it uses them, and converts what is out of range in its own
+# way; tests/gpu tests what it does.
+PENSTOCK_ON_HOST = Library(tf, _apply, tf.ConfigProto(device_count={"GPU": 0}))
+_OF_THE_PROCESSOR = ("Cast-outside-int32", "Cast-outside-int64")
+
+
+def _library(case: Case) -> Library:
+    return PENSTOCK_ON_HOST if case.fails or case.id in _OF_THE_PROCESSOR else PENSTOCK
 
 Wanted = Callable[[Case, Record], bool]
 
@@ -120,7 +128,7 @@ def test_value(family: str, case: Case) -> None:
 def test_value_when_fed(case: Case, record: Record) -> None:
     graph = drive.build(PENSTOCK, case, Mode.FED)
     _check_static_shapes(graph, record, case, Mode.FED)
-    _check_result(case, record, drive.run(PENSTOCK, case, graph))
+    _check_result(case, record, drive.run(_library(case), case, graph))
 
 
 @_cases(_builds(Mode.SHAPED))
@@ -206,7 +214,7 @@ def test_family(family: str) -> None:
 def _check_error(case: Case, record: Record, mode: Mode) -> None:
     expected = record.modes[mode.value].error
     try:
-        drive.run(PENSTOCK, case, drive.build(PENSTOCK, case, mode))
+        drive.run(_library(case), case, drive.build(PENSTOCK, case, mode))
     except Exception as error:
         if type(error).__name__ != expected:
             raise AssertionError(f"TensorFlow raises {expected}") from error

@@ -1,0 +1,472 @@
+"""Sessions of clients at a server, by gRPC over the loopback interface."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import grpc
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock import proto
+from penstock.distributed.grpc_client import MasterClient
+
+LOCAL = "/job:local/replica:0/task:0"
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[Any]:
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+@pytest.fixture
+def target(start_server: Callable[..., Any]) -> str:
+    found: str = start_server().target
+    return found
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Waits for what other threads do; a test that waits in vain fails."""
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+# Values ---------------------------------------------------------------------------------------
+
+TYPES = [
+    tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.int8, tf.uint8, tf.int16, tf.uint16,
+    tf.int32, tf.int64, tf.bool, tf.complex64, tf.complex128,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [0, 3, 5000])
+@pytest.mark.parametrize("dtype", TYPES, ids=lambda dtype: dtype.name)
+def test_numbers_travel_both_ways(dtype: Any, size: int, target: str, by_grpc: Any) -> None:
+    given = (np.arange(size) % 7).astype(dtype.as_numpy_dtype)
+    x = tf.placeholder(dtype, [None])
+    with tf.Session(target, config=by_grpc) as session:
+        found = session.run(tf.identity(x), {x: given})
+    assert found.dtype == given.dtype and found.flags.writeable
+    np.testing.assert_array_equal(found, given)
+
+
+def test_strings_and_scalars(target: str, by_grpc: Any) -> None:
+    x = tf.placeholder(tf.string, [None, 1])
+    text = [[b""], [b"\x00\xff"], ["é".encode()], [b"x" * 9000]]
+    with tf.Session(target, config=by_grpc) as session:
+        assert session.run(tf.identity(x), {x: text}).tolist() == text
+        assert session.run(tf.constant("word")) == b"word"
+        number = session.run(tf.constant(2.5))
+        assert type(number) is np.float32 and number == 2.5
+
+
+def test_a_value_that_can_not_travel(target: str, by_grpc: Any) -> None:
+    handle = tf.get_variable("v", initializer=1.0, use_resource=True).handle
+    with (
+        tf.Session(target, config=by_grpc) as session,
+        pytest.raises(tf.errors.UnimplementedError, match="resource can't be sent"),
+    ):
+        session.run(handle)
+
+
+# Graphs ---------------------------------------------------------------------------------------
+
+
+def test_a_graph_grows(target: str, by_grpc: Any) -> None:
+    v = tf.Variable(1.0, name="v")
+    with tf.Session(target, config=by_grpc) as session:
+        session.run(v.initializer)
+        for step in range(3):
+            with tf.control_dependencies([v.op]):
+                added = tf.assign_add(v, 1.0, name=f"added_{step}")
+            assert session.run(added) == 2.0 + step
+        loop = tf.while_loop(lambda i: i < 5, lambda i: i + 1, [tf.constant(0)])
+        assert session.run(loop) == 5
+
+
+def test_datasets_and_functions(target: str, by_grpc: Any) -> None:
+    numbers = tf.data.Dataset.range(4).map(lambda n: n * n)
+    following = numbers.make_one_shot_iterator().get_next()
+    with tf.Session(target, config=by_grpc) as session:
+        found = [session.run(following) for _ in range(4)]
+        assert found == [0, 1, 4, 9]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(following)
+
+
+def test_a_device_that_is_not_there(target: str, by_grpc: Any) -> None:
+    with tf.Session(target, config=by_grpc) as session:
+        one = tf.constant(1)
+        assert session.run(one) == 1
+        with tf.device("/job:elsewhere/task:3"):
+            tf.constant(2, name="far")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign a device.*far"):
+            session.run(tf.identity(one))
+        assert session.run(one) == 1
+
+
+def test_python_functions_stay_at_home(target: str, by_grpc: Any) -> None:
+    calls = []
+    inside = tf.py_func(lambda: calls.append("node") or np.float32(1), [], tf.float32)
+    mapped = tf.data.Dataset.range(1).map(
+        lambda n: tf.py_func(lambda: calls.append("map") or np.int64(1), [], tf.int64)
+    )
+    following = mapped.make_one_shot_iterator().get_next()
+    with tf.Session(target, config=by_grpc) as session:
+        for fetch in (inside, following):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="don't travel"):
+                session.run(fetch)
+    assert calls == []
+
+
+def test_files_of_clients_can_be_limited(target: str, by_grpc: Any, tmp_path: Any) -> None:
+    (tmp_path / "secret").write_text("s")
+    read = tf.read_file(str(tmp_path / "secret"))
+    with tf.Session(target, config=by_grpc) as session:
+        assert session.run(read) == b"s"
+    tf.config.set_graph_file_roots([])
+    try:
+        with (
+            tf.Session(target, config=by_grpc) as session,
+            pytest.raises(tf.errors.PermissionDeniedError),
+        ):
+            session.run(read)
+    finally:
+        tf.config.set_graph_file_roots(None)
+
+
+# Errors ---------------------------------------------------------------------------------------
+
+
+def test_an_error_names_the_node_of_the_client(target: str, by_grpc: Any) -> None:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    checked = tf.check_numerics(x, "watch out", name="checked")
+    with (
+        tf.Session(target, config=by_grpc) as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match=f"From {LOCAL}:\n.*watch out") as info,
+    ):
+        session.run(checked, {x: [np.nan]})
+    assert info.value.op is checked.op
+    assert "test_grpc_sessions.py" in str(info.value)  # the client's line, not the server's
+    assert "made at" not in info.value.message
+
+
+def test_long_messages_are_cut(target: str, by_grpc: Any) -> None:
+    held = tf.Assert(False, ["y" * 50_000], name="held")
+    with (
+        tf.Session(target, config=by_grpc) as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match="characters left out") as info,
+    ):
+        session.run(held)
+    assert len(info.value.message) < 3500 and info.value.op is held
+
+
+@pytest.mark.parametrize(
+    ("request_fields", "error", "message"),
+    [
+        ({"fetch": ["zz:0"]}, tf.errors.NotFoundError, "FetchOutputs node zz:0: not found"),
+        ({"target": ["zz"]}, tf.errors.NotFoundError, "target nodes not found: zz"),
+        ({"fetch": ["one:3"]}, tf.errors.InvalidArgumentError, "has 1 outputs"),
+        ({}, tf.errors.InvalidArgumentError, "at least one target"),
+        ({"session_handle": "gone", "fetch": ["one:0"]}, tf.errors.AbortedError, "not found"),
+        ({"partial_run_handle": "9", "fetch": ["one:0"]}, tf.errors.InvalidArgumentError, "Setup"),
+    ],
+)
+@pytest.mark.parametrize("in_body", [True, False])
+def test_wrong_requests(
+    request_fields: dict[str, Any], error: Any, message: str, in_body: bool, target: str
+) -> None:
+    tf.constant(1, name="one")
+    client = MasterClient(target)
+    graph_def = tf.get_default_graph().as_graph_def()
+    made = client.ask(
+        "CreateSession",
+        proto.CreateSessionRequest(graph_def=graph_def),
+        proto.CreateSessionResponse,
+    )
+    fields = {"session_handle": made.session_handle, **request_fields}
+    request = proto.RunStepRequest(store_errors_in_response_body=in_body, **fields)
+    if in_body:
+        answer = client.ask("RunStep", request, proto.RunStepResponse)
+        assert answer.status_code == tf.errors.error_code_from_exception_type(error)
+        assert message in answer.status_error_message
+    else:
+        with pytest.raises(error, match=message):
+            client.ask("RunStep", request, proto.RunStepResponse)
+    client.close()
+
+
+def test_extending_an_old_version_or_a_node_twice(target: str) -> None:
+    tf.constant(1, name="one")
+    nodes = tf.get_default_graph().as_graph_def()
+    client = MasterClient(target)
+    made = client.ask(
+        "CreateSession", proto.CreateSessionRequest(graph_def=nodes), proto.CreateSessionResponse
+    )
+    request = proto.ExtendSessionRequest(
+        session_handle=made.session_handle, graph_def=nodes, current_graph_version=7
+    )
+    with pytest.raises(tf.errors.AbortedError, match="Current version is 0 but caller expected 7"):
+        client.ask("ExtendSession", request, proto.ExtendSessionResponse)
+    request.current_graph_version = 0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="includes node 'one'"):
+        client.ask("ExtendSession", request, proto.ExtendSessionResponse)
+    client.close()
+
+
+@pytest.mark.parametrize("method", ["CreateSession", "RunStep", "RunCallable", "Reset"])
+def test_damaged_messages(method: str, target: str) -> None:
+    client = MasterClient(target)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        client.call(method, b"\x0a\xff\xff\xff\xff\x01abc")
+    client.close()
+
+
+def test_unknown_methods(target: str) -> None:
+    client = MasterClient(target)
+    with pytest.raises(tf.errors.UnimplementedError):
+        client.call("Dance", b"")
+    client.close()
+
+
+# Waiting and cancelling -----------------------------------------------------------------------
+
+
+def test_a_deadline(target: str, by_grpc: Any) -> None:
+    empty = tf.FIFOQueue(1, tf.int32)
+    with tf.Session(target, config=by_grpc) as session:
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.run(empty.dequeue(), options=tf.RunOptions(timeout_in_ms=50))
+        assert session.run(empty.size()) == 0
+
+
+def test_nobody_listens(by_grpc: Any) -> None:
+    by_grpc.operation_timeout_in_ms = 50
+    session = tf.Session("grpc://127.0.0.1:1", config=by_grpc)
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        session.run(tf.constant(1))
+    session.close()
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        tf.Session.reset("grpc://127.0.0.1:1", config=by_grpc)
+
+
+def test_steps_wait_for_each_other(target: str, by_grpc: Any) -> None:
+    queue = tf.FIFOQueue(1, tf.int32, shapes=[()])
+    number = tf.placeholder(tf.int32, [])
+    enqueue, dequeue = queue.enqueue(number), queue.dequeue()
+    found: list[int] = []
+    with tf.Session(target, config=by_grpc) as session:
+        threads = [
+            threading.Thread(target=lambda: found.append(int(session.run(dequeue))))
+            for _ in range(12)
+        ]
+        for thread in threads:
+            thread.start()
+        for each in range(12):
+            session.run(enqueue, {number: each})
+        for thread in threads:
+            thread.join(20)
+    assert sorted(found) == list(range(12))
+
+
+def test_closing_ends_the_steps_of_a_session(target: str, by_grpc: Any) -> None:
+    empty = tf.FIFOQueue(1, tf.int32)
+    dequeue = empty.dequeue()
+    session = tf.Session(target, config=by_grpc)
+    session.run(empty.size())
+    raised: list[Exception] = []
+
+    def wait() -> None:
+        try:
+            session.run(dequeue)
+        except Exception as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    wait_until(lambda: dequeue in session._runs or (dequeue,) in session._runs)
+    session.close()
+    thread.join(20)
+    assert isinstance(raised[0], tf.errors.CancelledError)
+
+
+def _count_is_still(session: Any, counter: Any) -> bool:
+    first = session.run(counter)
+    time.sleep(0.05)
+    return bool(session.run(counter) == first)
+
+
+def test_a_client_that_leaves_cancels_its_step(target: str, by_grpc: Any) -> None:
+    counter = tf.Variable(0, name="counter")
+
+    def body(i: Any) -> Any:
+        with tf.control_dependencies([tf.assign_add(counter, 1)]):
+            return i * 1
+
+    endless = tf.while_loop(lambda i: i > 0, body, [tf.constant(1)])
+    with tf.Session(target, config=by_grpc) as session:
+        session.run(counter.initializer)
+        leaving = tf.Session(target, config=by_grpc)
+        leaving.run(counter)
+        step = leaving._compiled([], [endless], [])
+        request = proto.RunStepRequest()
+        request.CopyFrom(step._head)
+        call = leaving._runtime._client._method("RunStep").future(request.SerializeToString())
+        wait_until(lambda: session.run(counter) > 0)
+        call.cancel()
+        wait_until(lambda: _count_is_still(session, counter))
+        leaving.close()
+
+
+# Sessions on one server -----------------------------------------------------------------------
+
+
+def test_sessions_share_the_servers_state(target: str, by_grpc: Any) -> None:
+    v = tf.Variable(3.0, name="v")
+    isolated = tf.ConfigProto()
+    isolated.CopyFrom(by_grpc)
+    isolated.isolate_session_state = True
+    with tf.Session(target) as inside, tf.Session(target, config=by_grpc) as outside:
+        inside.run(v.initializer)
+        assert outside.run(tf.assign_add(v, 1.0)) == 4.0
+        assert inside.run(v) == 4.0
+    with tf.Session(target, config=isolated) as alone:
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            alone.run(v)
+        alone.run(v.initializer)
+    with tf.Session(target, config=by_grpc) as outside:
+        assert outside.run(v) == 4.0
+
+
+def test_containers_are_reset(target: str, by_grpc: Any) -> None:
+    with tf.container("kept"):
+        kept = tf.Variable(1.0, name="kept")
+    with tf.container("cleared"):
+        cleared = tf.Variable(2.0, name="cleared")
+    session = tf.Session(target, config=by_grpc)
+    session.run(tf.global_variables_initializer())
+    tf.Session.reset(target, ["cleared"], config=by_grpc)
+    with pytest.raises(tf.errors.AbortedError, match="is not found"):
+        session.run(kept)
+    session.close()
+    with tf.Session(target, config=by_grpc) as session:
+        assert session.run(kept) == 1.0
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            session.run(cleared)
+
+
+def test_many_clients_at_once(target: str, by_grpc: Any) -> None:
+    v = tf.Variable(0, name="v", use_resource=True)
+    add = v.assign_add(1)
+    with tf.Session(target, config=by_grpc) as session:
+        session.run(v.initializer)
+
+        def work() -> None:
+            with tf.Session(target, graph=v.graph, config=by_grpc) as own:
+                for _ in range(10):
+                    own.run(add.op)
+
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert session.run(v) == 60
+
+
+def test_what_a_traced_run_tells(target: str, by_grpc: Any) -> None:
+    product = tf.matmul(tf.random_normal([4, 4]), tf.ones([4, 4]), name="product")
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
+    metadata = tf.RunMetadata()
+    with tf.Session(target, config=by_grpc) as session:
+        session.run(product, options=options, run_metadata=metadata)
+    names = [n.node_name for each in metadata.step_stats.dev_stats for n in each.node_stats]
+    assert "product" in names
+    assert [each.device for each in metadata.step_stats.dev_stats] == [f"{LOCAL}/device:CPU:0"]
+    assert any(node.name == "product" for node in metadata.partition_graphs[0].node)
+
+
+def test_kept_tensors(target: str, by_grpc: Any) -> None:
+    with tf.Session(target, config=by_grpc) as session:
+        handle = session.run(tf.get_session_handle(tf.constant([1.0, 2.0])))
+        assert handle.eval().tolist() == [1.0, 2.0]
+        handle.delete()
+
+
+def test_a_callable(target: str, by_grpc: Any) -> None:
+    x = tf.placeholder(tf.float32, [])
+    with tf.Session(target, config=by_grpc) as session:
+        double = session.make_callable(x * 2, [x])
+        assert double(4.0) == 8.0
+
+
+def test_devices(target: str, by_grpc: Any) -> None:
+    with tf.Session(target, config=by_grpc) as session:
+        (device,) = session.list_devices()
+    assert (device.name, device.device_type) == (f"{LOCAL}/device:CPU:0", "CPU")
+    with grpc.insecure_channel(target.removeprefix("grpc://")) as channel:
+        answer = channel.unary_unary("/tensorflow.WorkerService/GetStatus")(b"")
+    (status,) = proto.GetStatusResponse.FromString(answer).device_attributes
+    assert (status.name, status.incarnation) == (device.name, device.incarnation)
+
+
+# Life of a server -----------------------------------------------------------------------------
+
+
+def _sockets() -> int:
+    found = 0
+    for descriptor in os.listdir("/proc/self/fd"):
+        try:
+            found += os.readlink(f"/proc/self/fd/{descriptor}").startswith("socket:")
+        except OSError:
+            continue  # the one that lists the others
+    return found
+
+
+def test_nothing_is_left_behind(start_server: Callable[..., Any], by_grpc: Any) -> None:
+    def use_a_server() -> None:
+        server = start_server()
+        with tf.Session(server.target, config=by_grpc) as session:
+            session.run(tf.constant(1))
+        server.stop()
+        server.join()
+
+    use_a_server()
+    gc.collect()
+    wait_until(lambda: not _own_threads())
+    sockets = _sockets()
+    for _ in range(3):
+        use_a_server()
+    gc.collect()
+    wait_until(lambda: not _own_threads())
+    wait_until(lambda: _sockets() <= sockets)
+
+
+def _own_threads() -> list[str]:
+    return [each.name for each in threading.enumerate() if each.name == "penstock-grpc"]
+
+
+def test_a_server_that_stops(start_server: Callable[..., Any], by_grpc: Any) -> None:
+    server = start_server()
+    session = tf.Session(server.target, config=by_grpc)
+    one = tf.constant(1)
+    session.run(one)
+    server.stop()
+    server.stop()
+    with pytest.raises(tf.errors.UnavailableError):
+        session.run(one)
+    session.close()
+    with pytest.raises(tf.errors.FailedPreconditionError, match="was stopped"):
+        server.start()
+    again = start_server({"local": [server.target.removeprefix("grpc://")]})
+    assert again.target == server.target
