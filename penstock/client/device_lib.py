@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock import proto
 from penstock.client.session import Session
 from penstock.ir.graph import Graph
 
@@ -18,15 +17,7 @@ def list_local_devices(session_config: Any = None) -> list[Any]:
       session_config: a `ConfigProto`; its `device_count` counts.
     """
     with Session(graph=Graph(), config=session_config) as session:
-        devices = session.list_devices()
-    found = []
-    for device in devices:
-        message = proto.DeviceAttributes(
-            name="/device:" + device.name.partition("/device:")[2],
-            device_type=device.device_type,
-            memory_limit=device.memory_limit_bytes,
-            incarnation=device.incarnation,
-        )
-        message.locality.SetInParent()
-        found.append(message)
+        found: list[Any] = session._runtime.device_attributes()
+    for message in found:
+        message.name = "/device:" + message.name.partition("/device:")[2]
     return found

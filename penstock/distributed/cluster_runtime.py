@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -43,6 +43,8 @@ class ClusterRuntime:
       local: a runtime of the session in the own task, for steps that stay there.
       connect: gives a connection to another task.
       devices: the names of the devices of all tasks, by task.
+      incarnations: which worker each of the other tasks had when the session was made. A task that
+        has another one since then has lost the session's state.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class ClusterRuntime:
         local: LocalRuntime,
         connect: Connect,
         devices: dict[str, list[str]],
+        incarnations: Mapping[str, str] | None = None,
     ):
         self._worker = worker
         self._local = local
@@ -61,7 +64,8 @@ class ClusterRuntime:
         self._prefix = f"{secrets.token_hex(8)}/"
         self._numbers = itertools.count()
         self.cancellation = local.cancellation
-        self._registered: set[str] = set()
+        self._incarnations = incarnations or {}
+        self._registered: dict[str, Connection] = {}
 
     @property
     def device_names(self) -> list[str]:
@@ -96,10 +100,12 @@ class ClusterRuntime:
         taken: dict[str, tuple[list[int], list[int]]] = {}
         answers: SimpleQueue[tuple[str, Fields, OpError | None]] = SimpleQueue()
         others = [task for task in own.tasks if task != self._worker.task]
-        fields = {"do": "register", "step_key": key, **fields_of(spec)}
         for task in others:
-            answer = _answering(task, answers)
-            self._connect(task).call(fields, [spec.nodes], answer)
+            fields = {"do": "register", "step_key": key, **fields_of(spec)}
+            if task in self._incarnations:
+                fields["incarnation"] = self._incarnations[task]
+            self._registered[task] = self._connect(task)
+            self._registered[task].call(fields, [spec.nodes], _answering(task, answers))
         for _ in others:
             task, reply, error = answers.get()
             if error is not None:
@@ -108,7 +114,6 @@ class ClusterRuntime:
         if self._worker.task in own.tasks:
             self._worker.adopt(key, own)
             taken[self._worker.task] = own.feeds, own.fetches
-        self._registered.update(others)
         fed = {i: spec.feeds.index(n) for i, n in enumerate(spec.fetches) if n in spec.feeds}
         return _Registered(key, taken, fed)
 
@@ -153,9 +158,9 @@ class ClusterRuntime:
         """Ends the session's steps, here and in the other tasks."""
         self._local.close()
         self._worker.forget(self._prefix)
-        for task in self._registered:
-            with suppress(errors.OpError):  # a task that is gone has forgotten
-                self._connect(task).call({"do": "forget", "prefix": self._prefix}, [], _ignore)
+        for connection in self._registered.values():
+            # A task that is gone has forgotten; `call` tells its answer that it is.
+            connection.call({"do": "forget", "prefix": self._prefix}, [], _ignore)
 
 
 def _ignore(fields: Fields, values: list[Value], error: OpError | None) -> None:
@@ -205,6 +210,7 @@ class _Running:
         self._deadline = None if timeout is None else time.monotonic() + timeout
         self._cancellation = cancellation
         self._answers: SimpleQueue[Any] = SimpleQueue()
+        self._connections: dict[str, Connection] = {}
         self._values: list[Any] = [None] * count
         for i, number in registered.fed.items():
             self._values[i] = feeds[number]
@@ -230,7 +236,7 @@ class _Running:
             fields = {"do": "run", "step_key": self._registered.key, "step": self._number}
             values = [self._feeds[i] for i in feeds]
             try:
-                connection = self._runtime._connect(task)
+                connection = self._connections[task] = self._runtime._connect(task)
             except errors.OpError as error:
                 self._answers.put((task, [], error))
                 continue
@@ -284,7 +290,7 @@ class _Running:
                 self._runtime._worker.abort(self._number, message)
                 continue
             with suppress(errors.OpError):  # if it is gone, its call has been answered with that
-                connection = self._runtime._connect(task)
+                connection = self._connections[task]
                 connection.note({"do": "abort", "step": self._number, "message": message})
 
 

@@ -6,7 +6,12 @@ that does not answer is named after half a minute, not waited for without end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import atexit
+import sys
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import grpc
@@ -14,9 +19,12 @@ import grpc
 from penstock import errors
 from penstock.devices import DeviceSpec
 from penstock.distributed.cluster_runtime import ClusterRuntime
+from penstock.distributed.connection import Connection
 from penstock.distributed.credentials import Credentials
+from penstock.distributed.departures import Departures, chief_of
 from penstock.distributed.grpc_client import channel_to
 from penstock.distributed.grpc_master import Method
+from penstock.distributed.health import HealthChecks, patience_of_environment
 from penstock.distributed.road import METHOD, Peers, Road, parse_port, port_message
 from penstock.distributed.worker import Worker
 from penstock.runtime.configured import configured_runtime
@@ -24,6 +32,17 @@ from penstock.state.containers import ResourceManager
 from penstock.state.waiting import Cancellation
 
 _PATIENCE_SECONDS = 30.0
+_FAREWELL_SECONDS = 0.5  # that the others have to take note of the end of a task
+
+_tasks: weakref.WeakSet[ClusterTask] = weakref.WeakSet()
+
+
+@atexit.register
+def _leave_all() -> None:
+    """Says goodbye for a program that has come to its end; one that has failed may come back."""
+    if not hasattr(sys, "last_value"):
+        for task in list(_tasks):
+            task.leave()
 
 
 def task_addresses(cluster: Any) -> dict[str, str]:
@@ -43,6 +62,7 @@ class ClusterTask:
       task: its name.
       resources: its state.
       interface: where its road listens.
+      on_job_over: called when all who have used the task have left it.
     """
 
     def __init__(
@@ -52,6 +72,7 @@ class ClusterTask:
         resources: ResourceManager,
         interface: str,
         credentials: Credentials,
+        on_job_over: Callable[[], None] = lambda: None,
     ):
         addresses = task_addresses(server_def.cluster)
         runtime = configured_runtime(
@@ -60,10 +81,16 @@ class ClusterTask:
         self._task = task
         self._resources = resources
         self._credentials = credentials
-        self.worker = Worker(task, runtime, self._connect)
-        self._road = Road(interface, task, self.worker.handle, credentials)
+        departures = Departures(chief_of(addresses), on_job_over)
+        worker = self.worker = Worker(task, runtime, self._connect, departures)
+        self._road = Road(interface, task, worker.handle, credentials, worker.lost)
         del addresses[task]
-        self._peers = Peers(task, addresses, self._road_of, self.worker.handle, credentials)
+        self._peers = Peers(task, addresses, self._road_of, worker.handle, credentials, worker.lost)
+        self._health = HealthChecks(self._connections, patience_of_environment(), worker.tidy)
+        _tasks.add(self)
+
+    def _connections(self) -> list[Connection]:
+        return [*self._peers.connections, *self._road.connections]
 
     def methods(self) -> dict[str, Method]:
         """What the front door says to other tasks."""
@@ -77,9 +104,7 @@ class ClusterTask:
         channel = channel_to(address, self._credentials)
         try:
             ask = channel.unary_unary(METHOD)
-            answer: bytes = ask(
-                b"", timeout=timeout, metadata=self._credentials.metadata(), wait_for_ready=True
-            )
+            answer: bytes = ask(b"", timeout=timeout, metadata=self._credentials.metadata())
             return parse_port(answer)
         except grpc.RpcError as error:
             raise errors.UnavailableError(None, None, str(error.details())) from None
@@ -96,11 +121,26 @@ class ClusterTask:
         resources = None if config.isolate_session_state else self._resources
         local = configured_runtime(config, task_name=self._task, resources=resources)
         devices = {self._task: [device.name for device in local.devices]}
-        for task in self._tasks_for(config.device_filters):
-            connection = self._peers.connect(task, _PATIENCE_SECONDS)
-            answer, _ = connection.ask({"do": "status"}, timeout=_PATIENCE_SECONDS)
-            devices[task] = answer["devices"]
-        return ClusterRuntime(self.worker, local, self._connect, devices)
+        incarnations = {}
+        for task, status in self._statuses(self._tasks_for(config.device_filters)).items():
+            devices[task], incarnations[task] = status["devices"], status["incarnation"]
+        return ClusterRuntime(self.worker, local, self._connect, devices, incarnations)
+
+    def _statuses(self, tasks: Sequence[str]) -> dict[str, Any]:
+        """What tasks say of themselves; those that don't answer in time are named, all of them."""
+        limit = time.monotonic() + _PATIENCE_SECONDS
+        found: dict[str, Any] = {}
+        problems = []
+        for task in tasks:
+            try:
+                connection = self._peers.connect(task, max(0.0, limit - time.monotonic()))
+                left = max(1.0, limit - time.monotonic())
+                found[task], _ = connection.ask({"do": "status"}, timeout=left)
+            except (errors.UnavailableError, errors.DeadlineExceededError) as error:
+                problems.append(error.message)
+        if problems:
+            raise errors.UnavailableError(None, None, "\n".join(problems))
+        return found
 
     def _tasks_for(self, filters: Sequence[str]) -> list[str]:
         """The other tasks that a session may use: those that one of its device filters matches."""
@@ -115,7 +155,17 @@ class ClusterTask:
             connection = self._peers.connect(task)
             connection.ask({"do": "reset", "containers": list(containers)})
 
+    def leave(self) -> None:
+        """Tells the other tasks that this one will not come back."""
+        _tasks.discard(self)
+        limit = time.monotonic() + _FAREWELL_SECONDS
+        for connection in self._peers.connections:
+            with suppress(errors.OpError):
+                connection.ask({"do": "leave"}, timeout=max(0.0, limit - time.monotonic()))
+
     def close(self) -> None:
+        self.leave()
+        self._health.close()
         self._peers.close()
         self._road.close()
         self.worker.runtime.close()

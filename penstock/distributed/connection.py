@@ -71,7 +71,9 @@ class Connection:
         if not self._writing.acquire(blocking=False):
             return
         try:
-            if not self.is_lost and select.select([], [self._sock], [], 0)[1]:
+            room = select.poll()
+            room.register(self._sock, select.POLLOUT)
+            if room.poll(0):
                 self.sent += frames.send(self._sock, {"do": "ping"})
         except (Disconnected, OSError, ValueError) as error:
             reason = str(error)
@@ -168,6 +170,8 @@ class Connection:
                 return
             self.is_lost = True
             waiting, self._waiting = self._waiting, {}
+        with suppress(OSError):  # closing alone would leave the reading thread waiting
+            self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
         for answer in waiting.values():
             answer({}, [], self._unavailable(reason))
@@ -175,6 +179,4 @@ class Connection:
             self._on_lost(self)
 
     def close(self, reason: str = "the connection was closed") -> None:
-        with suppress(OSError):
-            self._sock.shutdown(socket.SHUT_RDWR)
         self._lose(reason)

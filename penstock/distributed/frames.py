@@ -78,9 +78,9 @@ def receive(
     try:
         fields = json.loads(_read(sock, fields_size, arrived))
         heads = fields.pop("values", [])
-        buffer = torch.empty(size, dtype=torch.uint8)
+        buffer = new_buffer(size)
         _read_into(sock, memoryview(buffer.numpy()), arrived)
-        return fields, _decoded(heads, buffer)
+        return fields, _values(heads, buffer)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise Disconnected(f"a message can't be read: {error}") from error
 

@@ -133,6 +133,7 @@ class Server:
         address = _address(self._server_def)
         self.resources = ResourceManager()
         self._stopped = threading.Event()
+        self._ended = threading.Event()  # stopped, or nobody will need it any more
         self.cluster: Any = None  # of several tasks: this one's place in it
         self._open(*_host_and_port(address))
         self._target = f"{_PROTOCOL}://localhost:{self._door.port}"
@@ -151,7 +152,12 @@ class Server:
         interface = interface_for(host, credentials)
         if sum(len(job.tasks) for job in self._server_def.cluster.job) > 1:
             self.cluster = ClusterTask(
-                self._server_def, self.task_name, self.resources, interface, credentials
+                self._server_def,
+                self.task_name,
+                self.resources,
+                interface,
+                credentials,
+                self._ended.set,
             )
         config = self._server_def.default_session_config
         self._master = LocalMaster(self.task_name, self.resources, config, self.cluster)
@@ -174,8 +180,12 @@ class Server:
                 self._is_started = True
 
     def join(self) -> None:
-        """Waits until the server is stopped."""
-        while not self._stopped.wait(timeout=1.0):
+        """Waits until the server is stopped, or the job over that its cluster was made for.
+
+        A job is over when the program of its chief (the first task of the job "chief", "master" or
+        "worker") has ended as it should, and so have the other tasks that have opened sessions.
+        """
+        while not self._ended.wait(timeout=1.0):
             pass  # in short waits, so that Ctrl-C ends it on every system
 
     def stop(self) -> None:
@@ -185,6 +195,7 @@ class Server:
                 del _servers[self._target]
         if not self._stopped.is_set():
             self._stopped.set()
+            self._ended.set()
             self._master.close_all()
             self._door.stop()
             if self.cluster is not None:

@@ -6,13 +6,17 @@ rendezvous is made by whichever is first.
 
 from __future__ import annotations
 
+import secrets
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from penstock import errors
 from penstock.distributed.connection import Connection
+from penstock.distributed.departures import Departures
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.step_spec import StepSpec, parts_of, task_of
 from penstock.runtime.binding import bind_all, evaluator
@@ -26,6 +30,7 @@ from penstock.state.waiting import Cancellation
 Connect = Callable[[str], Connection]  # a kept connection to a task
 
 _REMEMBERED = 4096  # steps that are over: what comes late for them is dropped
+_UNCLAIMED_SECONDS = 600.0  # values for a step that nobody orders to run: its master is gone
 
 
 class StepPart:
@@ -61,6 +66,9 @@ class _Meeting(Rendezvous):
         self._worker = worker
         self._number = number
         self.cancellation = Cancellation()
+        self.made = time.monotonic()
+        self.tasks: set[str] = set()  # whose part it needs, once it is ordered to run
+        self.lost: errors.UnavailableError | None = None
 
     def send(self, key: Key, value: Any) -> None:
         name, device, frame = key
@@ -78,6 +86,13 @@ class _Meeting(Rendezvous):
         super().abort(error)
         self.cancellation.cancel()
 
+    def lose(self, task: str) -> None:
+        """Ends the step: a task that has a part in it can't be reached."""
+        self.lost = errors.UnavailableError(
+            None, None, f"{self._worker.task} has lost its connection to {task} during a step"
+        )
+        self.abort(self.lost)
+
 
 class Worker:
     """The service of one task to masters and to other workers.
@@ -86,10 +101,22 @@ class Worker:
       task: its name, /job:ps/replica:0/task:0.
       runtime: its devices and state.
       connect: gives a connection to another task.
+      departures: is told which tasks come and go.
+
+    Attributes:
+      incarnation: tells this worker from the one that had its name before a restart.
     """
 
-    def __init__(self, task: str, runtime: LocalRuntime, connect: Connect):
+    def __init__(
+        self,
+        task: str,
+        runtime: LocalRuntime,
+        connect: Connect,
+        departures: Departures | None = None,
+    ):
         self.task = task
+        self.incarnation = secrets.token_hex(8)
+        self._departures = departures or Departures(None, lambda: None)
         self.runtime = runtime
         self.connect = connect
         self._lock = threading.Lock()
@@ -111,10 +138,15 @@ class Worker:
             self.abort(fields["step"], fields["message"])
         elif kind in self._SLOW:
             method = self._SLOW[kind]
+            fields["from"] = connection.task
             self.runtime.crew.start(lambda: self._answer(method, connection, fields, values))
         elif kind == "status":
+            self._departures.opened(connection.task)
             names = [device.name for device in self.runtime.devices]
-            connection.reply(fields, {"task": self.task, "devices": names})
+            connection.reply(fields, {"incarnation": self.incarnation, "devices": names})
+        elif kind == "leave":
+            connection.reply(fields, {})
+            self._departures.left(connection.task)
         else:
             unknown = errors.UnimplementedError(None, None, f"no such request: {kind!r}")
             connection.refuse(fields, unknown)
@@ -128,20 +160,50 @@ class Worker:
     ) -> None:
         try:
             reply, given = method(self, fields, values)
+        except Exception as error:
+            with suppress(errors.UnavailableError):  # who asked is gone
+                connection.refuse(fields, error)
+            return
+        try:
             connection.reply(fields, reply, given)
         except errors.UnavailableError:
-            if not connection.is_lost:
-                raise
-        except Exception as error:
-            if not connection.is_lost:
-                connection.refuse(fields, error)
+            pass
+        except errors.OpError as error:  # a value that can't travel
+            connection.refuse(fields, error)
+
+    def lost(self, connection: Connection) -> None:
+        """Ends the steps in which a task has a part that can't be reached any more."""
+        self._departures.lost(connection.task)
+        with self._lock:
+            ended = [
+                (number, meeting)
+                for number, meeting in self._meetings.items()
+                if connection.task in meeting.tasks
+            ]
+        for number, meeting in ended:
+            meeting.lose(connection.task)
+            self._end(number)
+
+    def tidy(self, now: float) -> None:
+        """Drops values that have come for steps which nobody orders to run."""
+        with self._lock:
+            unclaimed = [
+                number
+                for number, meeting in self._meetings.items()
+                if not meeting.tasks and now - meeting.made > _UNCLAIMED_SECONDS
+            ]
+        for number in unclaimed:
+            self._end(number)
 
     def _register(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
+        if fields.get("incarnation", self.incarnation) != self.incarnation:
+            raise self._restarted("this session")
         part = self.register(fields["step_key"], StepSpec.from_json(fields["spec"], values[0]))
         return {"feeds": part.feeds, "fetches": part.fetches}, []
 
     def _run(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
-        return {}, self.run(fields["step_key"], fields["step"], values, fields.get("timeout"))
+        key, number, timeout = fields["step_key"], fields["step"], fields.get("timeout")
+        return {}, self.run(key, number, values, timeout, [fields["from"]])
 
     def _forget(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
         self.forget(fields["prefix"])
@@ -174,25 +236,41 @@ class Worker:
         with self._lock:
             self._parts[key] = part
 
-    def run(self, key: str, number: int, feeds: Sequence[Any], timeout: float | None) -> list[Any]:
-        """Runs this task's part of step `number`."""
+    def run(
+        self,
+        key: str,
+        number: int,
+        feeds: Sequence[Any],
+        timeout: float | None,
+        masters: Iterable[str] = (),
+    ) -> list[Any]:
+        """Runs this task's part of step `number`, which ends when a master of it is lost."""
         part = self._parts.get(key)
         if part is None:
-            raise errors.AbortedError(
-                None,
-                None,
-                f"{self.task} does not know the step {key}: it may have been restarted, and its "
-                "state lost. Make a new session, and restore the state.",
-            )
+            self._end(number)
+            raise self._restarted(f"the step {key}")
         meeting = self._meeting(number)
         if meeting is None:
             raise errors.AbortedError(None, None, f"step {number} was ended before it began")
+        meeting.tasks = {*part.tasks, *masters} - {self.task}
         step = Step(timeout, meeting.cancellation)
         step.rendezvous = meeting
         try:
             return part.run(step, feeds)
+        except Exception as error:
+            if meeting.lost is not None:  # which says more than what it led to
+                raise meeting.lost from error
+            raise
         finally:
             self._end(number)
+
+    def _restarted(self, what: str) -> errors.AbortedError:
+        return errors.AbortedError(
+            None,
+            None,
+            f"{self.task} does not know {what}: it may have been restarted, and its state lost. "
+            "Make a new session, and restore the state.",
+        )
 
     def abort(self, number: int, message: str) -> None:
         """Ends a step that has failed elsewhere, begun or not."""

@@ -14,7 +14,7 @@ import torch
 # Scalars --------------------------------------------------------------------------------------
 
 
-def _ratio(a, b):
+def ratio(a, b):
     """a / b by the rules of floating point, where Python raises an error for zero."""
     try:
         return a / b
@@ -22,7 +22,7 @@ def _ratio(a, b):
         return math.nan if a == 0 or a != a else math.copysign(math.inf, a)
 
 
-def _root(x):
+def root(x):
     if isinstance(x, torch.Tensor):
         return x.sqrt()
     return math.sqrt(x) if x >= 0 else math.nan
@@ -78,7 +78,7 @@ def _shrunk(x, amount):
 _FUSED = frozenset({torch.float32, torch.float64, torch.float16, torch.bfloat16})
 
 
-def _can_fuse(scalars, *tensors):
+def can_fuse(scalars, *tensors):
     """Whether ATen's fused updates apply: they run over memory as it lies, with plain numbers."""
     for scalar in scalars:
         if type(scalar) is not float:
@@ -106,21 +106,26 @@ def proximal_gradient_descent(var, alpha, l1, l2, delta):
     var.div_(1 + l2 * alpha)
 
 
+def fused_momentum(variables, accums, lr, grads, momentum, use_nesterov):
+    """The update by ATen's own rule, for lists of which `can_fuse` holds."""
+    torch._fused_sgd_(
+        variables,
+        grads,
+        accums,
+        weight_decay=0.0,
+        momentum=momentum,
+        lr=lr,
+        dampening=0.0,
+        nesterov=use_nesterov,
+        maximize=False,
+        is_first_step=False,
+    )
+
+
 def momentum(var, accum, lr, grad, momentum, *, use_nesterov):
     # Without momentum the fused update wants no accumulator, but it is to hold the gradient.
-    if _can_fuse((lr, momentum), var, accum, grad) and momentum:
-        torch._fused_sgd_(
-            [var],
-            [grad],
-            [accum],
-            weight_decay=0.0,
-            momentum=momentum,
-            lr=lr,
-            dampening=0.0,
-            nesterov=use_nesterov,
-            maximize=False,
-            is_first_step=False,
-        )
+    if can_fuse((lr, momentum), var, accum, grad) and momentum:
+        fused_momentum([var], [accum], lr, [grad], momentum, use_nesterov)
         return
     accum.mul_(momentum).add_(grad)
     if use_nesterov:
@@ -148,7 +153,7 @@ def adagrad(var, accum, lr, grad, *, update_slots):
 
 
 def adagrad_v2(var, accum, lr, epsilon, grad, *, update_slots):
-    if update_slots and _can_fuse((lr, epsilon), var, accum, grad):
+    if update_slots and can_fuse((lr, epsilon), var, accum, grad):
         torch._fused_adagrad_(
             [var],
             [grad],
@@ -213,8 +218,8 @@ def centered_rms_prop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
 
 
 def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *, use_nesterov):
-    alpha = _ratio(lr * _root(1 - beta2_power), 1 - beta1_power)
-    if not use_nesterov and _fused_adam(var, m, v, alpha, beta1, beta2, epsilon, grad):
+    alpha = ratio(lr * root(1 - beta2_power), 1 - beta1_power)
+    if not use_nesterov and fused_adam([var], [m], [v], alpha, beta1, beta2, epsilon, [grad]):
         return
     _move_towards(m, grad, 1 - beta1)
     _move_towards_square(v, grad, 1 - beta2)
@@ -222,23 +227,23 @@ def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *
     _subtract_quotient(var, mean, v.sqrt().add_(epsilon), alpha)
 
 
-def _fused_adam(var, m, v, alpha, beta1, beta2, epsilon, grad):
-    """The update by ATen's own Adam, told that this is step 1; whether that was possible.
+def fused_adam(variables, m, v, alpha, beta1, beta2, epsilon, grads):
+    """The update of lists by ATen's own Adam, told that this is step 1; whether it was possible.
 
     There it corrects the bias of m by 1 - beta1 and that of v by 1 - beta2: rate and epsilon are
     chosen such that the corrections cancel.
     """
     scalars = (alpha, beta1, beta2, epsilon)
-    if not _can_fuse(scalars, var, m, v, grad) or beta1 >= 1 or beta2 >= 1:
+    if not can_fuse(scalars, *variables, *m, *v, *grads) or beta1 >= 1 or beta2 >= 1:
         return False
     scale = math.sqrt(1 - beta2)
     torch._fused_adam_(
-        [var],
-        [grad],
-        [m],
-        [v],
+        variables,
+        grads,
+        m,
+        v,
         [],
-        [_ONE],
+        [_ONE] * len(variables),
         lr=alpha * (1 - beta1) / scale,
         beta1=beta1,
         beta2=beta2,
@@ -251,7 +256,7 @@ def _fused_adam(var, m, v, alpha, beta1, beta2, epsilon, grad):
 
 
 def adam_with_amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
-    alpha = _ratio(lr * _root(1 - beta2_power), 1 - beta1_power)
+    alpha = ratio(lr * root(1 - beta2_power), 1 - beta1_power)
     _move_towards(m, grad, 1 - beta1)
     _move_towards_square(v, grad, 1 - beta2)
     torch.maximum(vhat, v, out=vhat)
@@ -261,7 +266,7 @@ def adam_with_amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta
 def ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     _move_towards(m, grad, 1 - beta1)
     torch.maximum(v.mul_(beta2), grad.abs(), out=v)
-    _subtract_quotient(var, m, torch.add(v, epsilon), _ratio(lr, 1 - beta1_power))
+    _subtract_quotient(var, m, torch.add(v, epsilon), ratio(lr, 1 - beta1_power))
 
 
 # Ftrl -----------------------------------------------------------------------------------------
@@ -296,7 +301,7 @@ def ftrl_v2(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power, *, mul
     accum.addcmul_(grad, grad)
     after = _power(accum, lr_power)
     _add_scaled(linear, shrunk, scale)
-    _add_scaled(linear, before.neg_().add_(after).mul_(var), _ratio(-1.0, over))
+    _add_scaled(linear, before.neg_().add_(after).mul_(var), ratio(-1.0, over))
     quadratic = after.div_(over).add_(2 * l2 * scale)
     torch.div(_shrunk(linear.neg(), l1 * scale), quadratic, out=var)
 

@@ -149,7 +149,7 @@ class _Settling:
         return [HOST if size else DEVICE for size in _wants_sizes(node)], [DEVICE] * outputs, False
 
     def _runs_on_host(self, node: Node, given: list[str]) -> bool:
-        if not self.supports(node, self.device_type):
+        if node.type == "Assert" or not self.supports(node, self.device_type):
             return True
         counts = all(dtype in _COUNTING for dtype in node.dtypes)
         touches_state = any(_is_handle(edge.dtype) for edge in node.inputs)

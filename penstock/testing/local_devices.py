@@ -7,18 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from penstock.client.session import Session
-from penstock.ir.graph import Graph
+from penstock.client.device_lib import list_local_devices
 from penstock.ops.control import device as _device_scope
 
 
-def _local_devices() -> list[Any]:
-    with Session(graph=Graph()) as session:
-        return session.list_devices()
-
-
 def _gpus() -> list[Any]:
-    return [device for device in _local_devices() if device.device_type == "GPU"]
+    return [device for device in list_local_devices() if device.device_type == "GPU"]
 
 
 def gpu_device_name() -> str:

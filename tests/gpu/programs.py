@@ -29,7 +29,9 @@ def perceptron() -> Any:
 def convolutions() -> Any:
     """Convolution, normalisation, both kinds of pooling."""
     x = tf.constant(_data(2, 8, 8, 3))
-    maps = tf.layers.conv2d(x, 4, 3, padding="same", kernel_initializer=_initializer(3))
+    maps = tf.layers.conv2d(
+        x, 4, 3, padding="same", use_bias=False, kernel_initializer=_initializer(3)
+    )
     maps = tf.nn.relu(tf.layers.batch_normalization(maps, training=True))
     maps = tf.layers.max_pooling2d(maps, 2, 2)
     maps = tf.layers.average_pooling2d(maps, 3, 1, padding="same")
