@@ -248,6 +248,24 @@ class BaseSession(SessionInterface):
     ) -> tuple[Any, ...]:
         """The results of a step, run as `options` asks."""
         timeout = self._timeout_of(options)
+        if options is not None and options.inter_op_thread_pool and self._is_local:
+            with self._runtime.pools.choose(options.inter_op_thread_pool):
+                return self._run_in_pool(options, run_metadata, run, values, timeout)
+        return self._run_in_pool(options, run_metadata, run, values, timeout)
+
+    @property
+    def _is_local(self) -> bool:
+        """Whether steps run on the devices of this process alone."""
+        return self._server is None and not self._is_remote
+
+    def _run_in_pool(
+        self,
+        options: Any,
+        run_metadata: Any,
+        run: _Run,
+        values: Sequence[Any],
+        timeout: float | None,
+    ) -> tuple[Any, ...]:
         if run_metadata is not None:
             if not isinstance(run_metadata, proto.RunMetadata):
                 raise TypeError(

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.runtime.value_bytes import decoded, encoded
+from penstock.runtime.value_bytes import decoded, encoded, new_buffer
 
 _HEAD = struct.Struct("<4sIQ")
 _MAGIC = b"PSTK"

@@ -41,15 +41,15 @@ def _setter() -> Callable[[int], object] | None:
 def kernel_threads(count: int) -> Iterator[None]:
     """Within the block the kernels that this thread calls are spread over `count` threads."""
     before = torch.get_num_threads()
-    set_for_this_thread = _setter()
-    if before == count or set_for_this_thread is None:
+    if before == count:
         yield
         return
-    set_for_this_thread(count)
+    set_threads = _setter() or torch.set_num_threads
+    set_threads(count)
     try:
         yield
     finally:
-        set_for_this_thread(before)
+        set_threads(before)
 
 
 def processors() -> int:

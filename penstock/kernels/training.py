@@ -5,6 +5,7 @@ from contextlib import ExitStack
 
 from penstock import dtypes, errors
 from penstock.ir.registry import OpSpec
+from penstock.kernels.filter_order import as_it_lies
 from penstock.kernels.registry import kernel
 from penstock.kernels.rows import guard_device, has_repeats, refuse_indices, rounds
 from penstock.kernels.update_rules import RULES
@@ -36,6 +37,16 @@ def _number(scalar):
         )
     value = scalar.item()
     return value if isinstance(value, complex) else float(value)
+
+
+def hyper_parameter(node, env, index):
+    """A function from the runtime value of a hyper-parameter to what a rule takes."""
+    known = env.constant(node, index)
+    if known is not None:
+        number = _number(known)
+        return lambda _: number
+    # Reading a number of an accelerator would make the host wait for it.
+    return _number if env.torch_device.type == "cpu" else lambda scalar: scalar
 
 
 class _Arguments:
@@ -77,9 +88,14 @@ def _update(node, env):
         rule = functools.partial(rule, **flags)
     arguments = _Arguments(node, env)
     make = _dense if arguments.indices is None else _sparse
-    behind_handle = node.inputs[0].dtype is dtypes.resource
-    run = make(rule, arguments, _behind_handle if behind_handle else VariableState.read)
+    run = make(rule, arguments, reader_of(node))
     return _locking(run, arguments.variables) if node.attrs["use_locking"] else run
+
+
+def reader_of(node):
+    """What reads the variables that a node updates."""
+    behind_handle = node.inputs[0].dtype is dtypes.resource
+    return _behind_handle if behind_handle else VariableState.read
 
 
 def _behind_handle(state):
@@ -120,8 +136,7 @@ def _dense(rule, arguments, read):
                     f"var and grad do not have the same shape: {list(buffer.shape)} {list(shape)}",
                 )
         values = arguments.fill(inputs)
-        values[gradient] = grad
-        values[:variables] = buffers
+        values[:variables], values[gradient] = as_it_lies(inputs[:variables], buffers, grad)
         rule(*values)
         return inputs[0]
 

@@ -138,7 +138,7 @@ def _timed_nodes(trace: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _seconds(node: Any) -> float:
-    if node.op_end_rel_nanos:
+    if node.all_start_nanos:  # a trace with nanoseconds; in microseconds no node takes less than 1
         return max(0, node.op_end_rel_nanos - node.op_start_rel_nanos) * 1e-9
     return max(0, node.op_end_rel_micros - node.op_start_rel_micros) * 1e-6
 

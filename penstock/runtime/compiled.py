@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from penstock import proto
 from penstock.ir.step_graph import StepGraph
+from penstock.kernels.kernel_threads import kernel_threads
 from penstock.partition.loops import devices_of
 from penstock.partition.memory import ANY, HOST, settle
 from penstock.partition.split import partition
@@ -40,6 +41,22 @@ class Runnable(Protocol):
     def run(self, step: Step | None, feeds: Sequence[Any]) -> tuple[Any, ...]: ...
 
 
+class _LimitedThreads:
+    """A plan whose kernels use a number of threads of their own."""
+
+    def __init__(self, plan: Runnable, count: int):
+        self._plan = plan
+        self._count = count
+
+    @property
+    def source(self) -> str:
+        return self._plan.source
+
+    def run(self, step: Step | None, feeds: Sequence[Any]) -> tuple[Any, ...]:
+        with kernel_threads(self._count):
+            return self._plan.run(step, feeds)
+
+
 class CompiledStep:
     """A step with its kernels bound and its plan made; safe to run from many threads at once."""
 
@@ -66,6 +83,16 @@ class CompiledStep:
         self._lock = threading.Lock()
         self._wants_step = make is not None or any(entry.takes_step for entry in bound)
         self.cancellation = Cancellation()
+
+    def limit_threads(self, count: int) -> None:
+        """Lets the kernels of the step use so many threads, whatever others use."""
+        make = self._make
+
+        def limited(*args: Any, **options: Any) -> Runnable:
+            return _LimitedThreads(make(*args, **options), count)
+
+        self._make = limited
+        self.plan = self.plan and _LimitedThreads(self.plan, count)
 
     def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         """Runs the step on runtime values; `timeout` is in seconds."""

@@ -7,6 +7,7 @@ from typing import Any
 from penstock.passes.rewriter_config import pass_options
 from penstock.placement.options import PlacementOptions
 from penstock.runtime.local import LocalRuntime, visible_gpus
+from penstock.runtime.thread_pools import ThreadPools
 
 
 def configured_runtime(config: Any, **place: Any) -> LocalRuntime:
@@ -21,6 +22,7 @@ def configured_runtime(config: Any, **place: Any) -> LocalRuntime:
         max(1, counts["CPU"] if "CPU" in counts else 1),
         config.intra_op_parallelism_threads,
         pass_options(config, has_gpu=bool(gpus)),
+        pools=ThreadPools.from_config(config),
         gpus=gpus,
         added_devices={name: counts[name] for name in counts if name not in ("CPU", "GPU")},
         soft_placement=config.allow_soft_placement,

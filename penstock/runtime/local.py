@@ -27,6 +27,7 @@ from penstock.runtime.crew import Crew
 from penstock.runtime.device import Device
 from penstock.runtime.device_attributes import device_attributes
 from penstock.runtime.partial_run import PartialRun
+from penstock.runtime.thread_pools import ThreadPools
 from penstock.state.containers import ResourceManager
 from penstock.state.session_tensors import SessionTensors
 from penstock.state.waiting import Cancellation
@@ -79,9 +80,10 @@ class LocalRuntime:
     def __init__(
         self,
         cpu_devices: int = 1,
-        threads: int = 0,
+        threads: int = 0,  # of one kernel; 0 leaves the choice to torch
         options: PassOptions | None = None,
         *,
+        pools: ThreadPools | None = None,
         gpus: Sequence[int] = (),
         added_devices: Mapping[str, int] | None = None,
         soft_placement: bool = False,
@@ -91,8 +93,8 @@ class LocalRuntime:
         resources: ResourceManager | None = None,
     ):
         keep_freed_memory()
-        if threads > 0:  # of one kernel; torch has one pool for the process
-            torch.set_num_threads(threads)
+        self._kernel_threads = max(0, threads)
+        self.pools = pools or ThreadPools()
         self.devices = _local_devices(task_name, cpu_devices, gpus, added_devices or {})
         # The devices of a process share one list of state by name; a server's outlives its
         # sessions.
@@ -108,7 +110,7 @@ class LocalRuntime:
         preferred = sorted(self.devices, key=_rank)
         self._by_name = {device.name: device for device in preferred}
         self._state_places: dict[str, str] = {}  # which device has a stateful node of this name
-        self.crew = Crew("penstock-device")
+        self.crew = Crew("penstock-device", self._kernel_threads, self.pools.default)
 
     def compile(
         self,
@@ -122,6 +124,8 @@ class LocalRuntime:
         graph = self._placed(feeds, fetches, targets, chosen)
         step = compiled(graph, self._by_name, self.crew, structure=chosen.structure)
         step.cancellation = self.cancellation
+        if self._kernel_threads:
+            step.limit_threads(self._kernel_threads)
         if chosen != AS_WRITTEN:
             step.rewritten = partial(self.compile, feeds, fetches, targets, AS_WRITTEN)
         return step

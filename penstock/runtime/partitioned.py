@@ -9,11 +9,13 @@ from typing import Any
 from penstock.ir.step_graph import StepGraph
 from penstock.kernels.values import fetcher
 from penstock.partition.split import Partition
+from penstock.runtime import thread_pools
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.crew import Crew
 from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.rendezvous import Aborted, Rendezvous
 from penstock.runtime.step import Step
+from penstock.state.turns import Turns
 from penstock.state.waiting import Cancellation
 
 Bound = list[tuple[Partition, list[BoundNode]]]
@@ -69,6 +71,9 @@ class PartitionedPlan:
                 own = step.view(cancellation=cancellation)
                 own.rendezvous = meeting
                 jobs.append(_job(part, plan, own, feeds, results, ended))
+            turns = thread_pools.chosen() or self._crew.turns
+            if turns is not None:
+                jobs = [_in_turn(job, turns) for job in jobs]
             for job in jobs[1:]:
                 self._crew.start(job)
             jobs[0]()
@@ -79,6 +84,14 @@ class PartitionedPlan:
             # Those that were only waiting say nothing of the cause.
             raise min(failures, key=lambda error: isinstance(error, Aborted))
         return tuple(results)
+
+
+def _in_turn(job: Callable[[], None], turns: Turns) -> Callable[[], None]:
+    def run() -> None:
+        with turns.taken():
+            job()
+
+    return run
 
 
 def _gathered(

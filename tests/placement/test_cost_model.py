@@ -146,6 +146,7 @@ def test_a_trace_of_a_run():
         sess.run(y, {x: np.ones([5, 8])}, options, metadata)
     model = CostModel.from_step_stats(metadata.step_stats)
     assert model.measured["y", "CPU"] > 0
+    assert model.measured["ones", "CPU"] == 0  # a constant has no line in the plan
     assert model.bytes(Edge(node_of(y), 0)) == 5 * 8 * 4
 
 
