@@ -69,7 +69,7 @@ class ImageNetwork:
     def tiny(self) -> ImageNetwork:
         """The same network with few channels and a small batch: for a test of the builders."""
         layers = _narrowed(self.layers, self.classes)
-        return replace(self, title=f"{self.title} (tiny)", batch=2, layers=layers)
+        return replace(self, batch=2, layers=layers)
 
     def weight_shapes(self) -> dict[str, tuple[int, ...]]:
         """By layer: convolutions HWIO, connections [inputs, outputs]."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.internal_paths import ctc_states
 
 LABELS = np.array([[1, 2, 2, 0], [3, 1, 0, 0]], np.int32)
 LENGTHS = np.array([3, 2], np.int32)
@@ -99,3 +100,44 @@ def test_decoders() -> None:
     (kept,), _ = tf.nn.ctc_beam_search_decoder_v2(logits, [6], beam_width=8)
     assert run(merged).values.tolist() == [0, 1]
     assert run(kept).values.tolist() == [0, 0, 1]
+
+
+class TestStatesOfAlignments:
+    """The private functions of TensorFlow's module, which some programs take from there."""
+
+    def test_states_are_summed_by_class(self) -> None:
+        labels = [[3, 4, 3], [1, 1, 0]]
+        states = np.arange(1.0, 17.0, dtype=np.float32).reshape(1, 2, 8)
+        with tf.Graph().as_default(), tf.Session() as session:
+            logs = tf.log(tf.constant(states))
+            found = ctc_states._state_to_olabel(labels, 6, logs)
+            unique = tf.nn.ctc_unique_labels(labels)
+            assert isinstance(unique, list)
+            again = ctc_states._state_to_olabel_unique(labels, 6, logs, unique)
+            by_class, same = session.run([tf.exp(found), tf.exp(again)])
+        # The start, three labels, four blanks; a label 0 is padding.
+        expected = [[[26.0, 0.0, 0.0, 6.0, 3.0, 0.0], [58.0, 21.0, 0.0, 0.0, 0.0, 0.0]]]
+        np.testing.assert_allclose(by_class, expected, rtol=1e-5)
+        np.testing.assert_allclose(same, expected, rtol=1e-5)
+
+    def test_states_are_summed_by_number(self) -> None:
+        states = np.array([[[1.0, 2.0, 3.0]]], np.float32)
+        with tf.Graph().as_default(), tf.Session() as session:
+            summed = session.run(tf.exp(ctc_states._sum_states([[1, 0, 1]], np.log(states))))
+        np.testing.assert_allclose(summed, [[[2.0, 4.0, 0.0]]], rtol=1e-5)
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ({}, [11.0, 13.0]),
+            ({"inclusive": True}, [10.0, 11.0, 13.0]),
+            ({"reverse": True}, [13.0, 12.0]),
+            ({"reverse": True, "inclusive": True}, [13.0, 12.0, 10.0]),
+            ({"final_only": True}, 13.0),
+        ],
+    )
+    def test_scan(self, options: dict[str, bool], expected: Any) -> None:
+        with tf.Graph().as_default(), tf.Session() as session:
+            rows = tf.constant([1.0, 2.0])
+            found = ctc_states._scan(lambda total, row: total + row, rows, 10.0, **options)
+            assert session.run(found).tolist() == expected

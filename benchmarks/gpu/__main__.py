@@ -80,7 +80,7 @@ class GpuModelRun:
         self._deadline = deadline
         self._steps = _NULL_STEPS if model == NULL else options.steps
         self._measured: dict[GpuContestant, Measurement] = {}
-        self._result = ModelResult(model, title_of(model))
+        self._result = ModelResult(model, title_of(model) + ", tiny" * options.tiny)
 
     def run(self) -> ModelResult:
         with ExitStack() as workers:

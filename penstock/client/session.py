@@ -468,10 +468,10 @@ class BaseSession(SessionInterface):
             if self._closed:
                 return
             self._closed = True
-            self._runtime.close()
             self._runs.clear()
             self._steps.clear()
             self._partial_runs.clear()
+            self._runtime.close()
         with _open_lock:
             _open_sessions.discard(self)
 

@@ -8,6 +8,7 @@ from typing import Any
 import penstock as tf
 from penstock.contrib import lazy_paths
 from penstock.ir.constants import constant_value
+from penstock.ops.convolution import conv1d_transpose as conv1d_transpose
 from penstock.ops.nth_element import nth_element as nth_element
 
 #: What a dropped unit is set to: the value that SELU saturates at.

@@ -61,7 +61,7 @@ class Connection:
         """Tells the other side something that it does not answer."""
         try:
             with self._writing:
-                self.sent += frames.send(self._sock, fields, values)
+                frames.send(self._sock, fields, values, self._moved)
         except Disconnected as error:
             self._lose(str(error))
             raise self._unavailable(str(error)) from error
@@ -74,7 +74,7 @@ class Connection:
             room = select.poll()
             room.register(self._sock, select.POLLOUT)
             if room.poll(0):
-                self.sent += frames.send(self._sock, {"do": "ping"})
+                frames.send(self._sock, {"do": "ping"})
         except (Disconnected, OSError, ValueError) as error:
             reason = str(error)
         else:
@@ -144,6 +144,12 @@ class Connection:
             self._lose(error.message)
         except (KeyError, TypeError, ValueError, IndexError) as error:
             self._lose(f"a message can't be understood: {error!r}")
+
+    def _moved(self, count: int) -> None:
+        self.sent += count
+        # The other side has made room for it: a large tensor may take long, without an answer.
+        if count >= frames.CHUNK:
+            self.heard = time.monotonic()
 
     def _arrived(self, count: int) -> None:
         self.heard = time.monotonic()

@@ -11,7 +11,9 @@ import json
 import socket
 import ssl
 import struct
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from penstock.runtime.value_bytes import decoded, encoded, new_buffer
@@ -21,9 +23,11 @@ _MAGIC = b"PSTK"
 _ALIGNMENT = 64
 _MOST_FIELDS = 1 << 26
 _MOST_BUFFERS = 1000  # of one sendmsg; the system's limit is 1024
+CHUNK = 1 << 20
 MOST_BYTES = 1 << 36
 
 Fields = dict[str, Any]
+Moved = Callable[[int], None]
 Value = Any  # a tensor, a NumPy array of bytes, or bytes
 
 
@@ -31,8 +35,13 @@ class Disconnected(Exception):
     """The other side has gone, or speaks something else."""
 
 
-def send(sock: socket.socket, fields: Fields, values: Sequence[Value] = ()) -> int:
-    """Writes one frame, large tensors without a copy; how many bytes it has."""
+def send(
+    sock: socket.socket,
+    fields: Fields,
+    values: Sequence[Value] = (),
+    moved: Moved | None = None,
+) -> None:
+    """Writes one frame, large tensors without a copy; `moved` is told of bytes as they go."""
     heads, buffers, size = [], [], 0
     for value in values:
         head, parts = encoded(value)
@@ -44,30 +53,52 @@ def send(sock: socket.socket, fields: Fields, values: Sequence[Value] = ()) -> i
             buffers.append(memoryview(bytes(padding)))
         size += length + padding
     text = json.dumps({**fields, "values": heads} if heads else fields).encode()
-    _write(sock, [_HEAD.pack(_MAGIC, len(text), size), text, *buffers])
-    return _HEAD.size + len(text) + size
+    _write(sock, [_HEAD.pack(_MAGIC, len(text), size), text, *buffers], moved)
 
 
-def _write(sock: socket.socket, buffers: list[Any]) -> None:
-    pending = [memoryview(buffer).cast("B") for buffer in buffers if len(buffer)]
+def _write(sock: socket.socket, buffers: list[Any], moved: Moved | None) -> None:
+    pending = deque(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
+    write = _write_tls if isinstance(sock, ssl.SSLSocket) else socket.socket.sendmsg
     try:
-        if isinstance(sock, ssl.SSLSocket):  # it has no sendmsg
-            sock.sendall(b"".join(pending))
-            return
         while pending:
-            sent = sock.sendmsg(pending[:_MOST_BUFFERS])
+            sent = write(sock, _next_chunk(pending))
+            if moved is not None:
+                moved(sent)
             while pending and sent >= len(pending[0]):
-                sent -= len(pending.pop(0))
+                sent -= len(pending.popleft())
             if sent:
                 pending[0] = pending[0][sent:]
     except OSError as error:
         raise Disconnected(str(error)) from error
+    except BaseException:  # Ctrl-C: what follows half a message could not be understood
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
+        raise
+
+
+def _next_chunk(pending: Iterable[memoryview]) -> list[memoryview]:
+    """As much as is written at a time: a write that does not come further must be seen."""
+    chunk: list[memoryview] = []
+    room = CHUNK
+    for buffer in pending:
+        chunk.append(buffer[:room])
+        room -= len(buffer)
+        if room <= 0 or len(chunk) == _MOST_BUFFERS:
+            break
+    return chunk
+
+
+def _write_tls(sock: socket.socket, buffers: Sequence[memoryview]) -> int:
+    """What sendmsg does, which a TLS socket does not have."""
+    data = b"".join(buffers)
+    sock.sendall(data)
+    return len(data)
 
 
 def receive(
     sock: socket.socket,
     most_bytes: int = MOST_BYTES,
-    arrived: Callable[[int], None] | None = None,
+    arrived: Moved | None = None,
 ) -> tuple[Fields, list[Value]]:
     """Reads one frame; `arrived` is told of bytes as they come."""
     magic, fields_size, size = _HEAD.unpack(_read(sock, _HEAD.size, arrived))
@@ -85,15 +116,13 @@ def receive(
         raise Disconnected(f"a message can't be read: {error}") from error
 
 
-def _read(sock: socket.socket, size: int, arrived: Callable[[int], None] | None) -> bytes:
+def _read(sock: socket.socket, size: int, arrived: Moved | None) -> bytes:
     buffer = bytearray(size)
     _read_into(sock, memoryview(buffer), arrived)
     return bytes(buffer)
 
 
-def _read_into(
-    sock: socket.socket, view: memoryview, arrived: Callable[[int], None] | None
-) -> None:
+def _read_into(sock: socket.socket, view: memoryview, arrived: Moved | None) -> None:
     while len(view):
         try:
             count = sock.recv_into(view)

@@ -64,7 +64,8 @@ class _Methods(grpc.GenericRpcHandler):  # type: ignore[misc]
             for path, method in methods.items()
         }
         self._credentials = credentials
-        self._refusal = grpc.unary_unary_rpc_method_handler(_refuse)
+        # As a method of a stream, so that not even the bytes of the request are read.
+        self._refusal = grpc.stream_unary_rpc_method_handler(_refuse)
 
     def service(self, handler_call_details: Any) -> Any:
         # The request has not been read yet.
@@ -73,7 +74,7 @@ class _Methods(grpc.GenericRpcHandler):  # type: ignore[misc]
         return self._handlers.get(handler_call_details.method)
 
 
-def _refuse(request: bytes, context: Any) -> bytes:
+def _refuse(requests: Any, context: Any) -> bytes:
     context.abort(
         grpc.StatusCode.UNAUTHENTICATED, "The call does not have the token of this cluster."
     )
@@ -89,7 +90,7 @@ def _answering(method: Method) -> Callable[[bytes, Any], bytes]:
             return method(request, call)
         except Exception as error:
             code, message = status_of(error)
-            context.abort(_STATUS[code], message)
+            context.abort(_STATUS.get(code, grpc.StatusCode.UNKNOWN), message)
             raise
 
     return answer

@@ -172,7 +172,8 @@ class RemoteRuntime:
         """Ends the session without waiting for the server."""
         if self._handle:
             request = proto.CloseSessionRequest(session_handle=self._handle)
-            self._client.last_call("CloseSession", request)
+            with suppress(Exception):  # the interpreter may be shutting down
+                self._client.last_call("CloseSession", request)
 
 
 _CLOSING = 10.0  # seconds that a server has to close a session

@@ -131,7 +131,7 @@ class Server:
                 f"{self._server_def}\nThe available server factories are: [ GRPC_SERVER ]",
             )
         address = _address(self._server_def)
-        self.resources = ResourceManager()
+        self.resources = ResourceManager(self._server_def.job_name)
         self._stopped = threading.Event()
         self._ended = threading.Event()  # stopped, or nobody will need it any more
         self.cluster: Any = None  # of several tasks: this one's place in it

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from penstock import errors, proto
 from penstock.distributed.tensor_codec import decoded, encoded
@@ -30,7 +31,7 @@ def _cut(message: bytes, number: int) -> tuple[list[memoryview], bytes]:
 
 def _named(message: memoryview) -> tuple[str, np.ndarray]:
     tensors, rest = _cut(message, 2)  # type: ignore[arg-type]
-    name: str = proto.NamedTensorProto.FromString(rest).name
+    name: str = parse(proto.NamedTensorProto, rest).name
     if not tensors:
         raise errors.InvalidArgumentError(None, None, f"{name!r} has no tensor in the message")
     return name, decoded(tensors[-1])
@@ -48,7 +49,7 @@ def parse(kind: Any, message: bytes) -> Any:
     """A message from its bytes; what can't be parsed is the sender's mistake."""
     try:
         return kind.FromString(message)
-    except Exception as error:  # protobuf's DecodeError, which has several homes
+    except DecodeError as error:
         raise errors.InvalidArgumentError(
             None, None, f"Could not parse a {kind.DESCRIPTOR.name}: {error}"
         ) from None

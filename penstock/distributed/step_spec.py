@@ -8,6 +8,7 @@ agree on what is sent under which name; then it keeps what is its own.
 from __future__ import annotations
 
 import json
+from collections.abc import Container
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -67,6 +68,7 @@ def spec_of(
             added = message.node.add()
             added.CopyFrom(node)
             added.device = places.get(op, node.device)
+            _forget_absent_groups(added, by_name)
     return StepSpec(
         message.SerializeToString(),
         [tensor.name for tensor in feeds],
@@ -75,6 +77,17 @@ def spec_of(
         devices,
         asdict(options),
     )
+
+
+def _forget_absent_groups(node: Any, present: Container[str]) -> None:
+    """Takes out colocation with nodes that the step does not need: all have their places."""
+    if "_class" not in node.attr:  # which looking it up would add
+        return
+    groups = node.attr["_class"].list.s
+    kept = [group for group in groups if group.decode().removeprefix("loc:@") in present]
+    if len(kept) < len(groups):
+        del groups[:]
+        groups.extend(kept)
 
 
 def _ancestors(ops: list[Operation]) -> set[Operation]:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from penstock import dtypes, errors, proto
 from penstock.distributed.wire_fields import Buffer, cut, field
@@ -21,7 +22,7 @@ def decoded(message: memoryview) -> np.ndarray:
     """The array in a serialized TensorProto; a large one is a view of the message."""
     try:
         return _decoded(message)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, DecodeError) as error:
         raise errors.InvalidArgumentError(
             None, None, f"a tensor of the message can't be read: {error}"
         ) from None

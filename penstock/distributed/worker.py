@@ -173,7 +173,7 @@ class Worker:
 
     def lost(self, connection: Connection) -> None:
         """Ends the steps in which a task has a part that can't be reached any more."""
-        self._departures.lost(connection.task)
+        self._departures.lost(connection.task, time.monotonic())
         with self._lock:
             ended = [
                 (number, meeting)
@@ -185,7 +185,8 @@ class Worker:
             self._end(number)
 
     def tidy(self, now: float) -> None:
-        """Drops values that have come for steps which nobody orders to run."""
+        """Forgets tasks that do not come back, and values for steps that nobody orders to run."""
+        self._departures.look(now)
         with self._lock:
             unclaimed = [
                 number

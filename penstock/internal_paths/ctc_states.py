@@ -14,8 +14,8 @@ from penstock.ir.convert import to_tensor
 from penstock.ir.tensor import Tensor
 from penstock.nest import map_structure
 from penstock.ops import array
-from penstock.ops.ctc import ctc_loss_v2, size_of
 from penstock.ops.aggregates import reduce_logsumexp
+from penstock.ops.ctc import ctc_loss_v2, size_of
 
 __all__ = ["_scan", "_state_to_olabel", "_state_to_olabel_unique", "_sum_states", "ctc_loss_dense"]
 

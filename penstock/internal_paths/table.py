@@ -46,7 +46,8 @@ contrib.data.python.ops                 contrib.data
 contrib.data.python.ops.threadpool      contrib.data.threadpool
 contrib.data.python.ops.*               contrib.data data.experimental data
 contrib.mixed_precision.python          contrib.mixed_precision
-contrib.mixed_precision.python.*        contrib.mixed_precision
+contrib.mixed_precision.python.loss_scale_manager contrib.mixed_precision.loss_scale_manager
+contrib.mixed_precision.python.loss_scale_optimizer contrib.mixed_precision.loss_scale_optimizer
 contrib.layers.python                   contrib.layers
 contrib.layers.python.layers            contrib.layers
 contrib.layers.python.layers.embedding_ops contrib.layers.embeddings
@@ -266,6 +267,8 @@ python.framework.combinations           testing.combinations
 python.framework.test_combinations      testing.combinations
 python.framework.common_shapes          shapes internal_paths.framework_ops .
 python.framework.composite_tensor       ir.composite
+python.framework.config                 config.long_names config.threading config
+  config.experimental
 python.framework.constant_op            internal_paths.constant_functions .
 python.framework.cpp_shape_inference_pb2 proto
 python.framework.device                 devices

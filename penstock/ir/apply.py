@@ -7,7 +7,7 @@ the first input that mentions a type attr fixes it, later inputs are converted t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -174,15 +174,11 @@ def _add_input(
 def _convert_one(
     spec: OpSpec, arg: Arg, value: Any, wanted: DType | None, attrs: dict[str, Any]
 ) -> Tensor:
+    preferred = None
+    if wanted is None and arg.type_attr is not None and spec.attrs[arg.type_attr].has_default:
+        preferred = spec.attrs[arg.type_attr].default  # `[]` is of int32 as a list of axes
     try:
-        tensor = to_tensor(value, wanted, arg.name, as_ref=arg.is_ref)
-        if wanted is None and arg.type_attr is not None:
-            declared = spec.attrs[arg.type_attr]
-            # A type that the op does not take gives way to the default: `[]` is float32, no axis.
-            if declared.has_default and not _is_allowed(declared, tensor._dtype.base_dtype):
-                with suppress(TypeError, ValueError):
-                    return to_tensor(value, declared.default, arg.name, as_ref=arg.is_ref)
-        return tensor
+        return to_tensor(value, wanted, arg.name, preferred, as_ref=arg.is_ref)
     except TypeError:
         if wanted is None:
             raise

@@ -130,6 +130,7 @@ _FAMILIES = (
     "random_sampling",
     "state",
     "training",
+    "updates_together",
     "variable_scatter",
 )
 

@@ -24,6 +24,13 @@ class Geometry:
         attrs = node.attrs
         data_format = attrs.get("data_format", "NHWC")
         self.channels = window.channel_axis(data_format)
+        if attrs["strides"][0] != 1 or attrs["strides"][self.channels] != 1:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "Current implementation does not yet support strides in the batch and depth "
+                "dimensions.",
+            )
         self.spatial_rank = rank - 2
         self.strides = window.spatial(attrs["strides"], self.channels)
         self.rates = window.spatial(attrs["dilations"], self.channels)
@@ -108,6 +115,30 @@ class Geometry:
             (True, False, False),
         )[0]
         return result if pad is None else torch.constant_pad_nd(result, [-n for n in pad])
+
+    def gradients(self, input, filter, grad, groups):
+        """Both gradients, of channels-first tensors."""
+        sizes, taps = input.shape[2:], filter.shape[2:]
+        padding, pad, outputs = self.fit(sizes, taps)
+        _check_gradient(grad, outputs, sizes, taps)
+        if pad is not None:
+            input = torch.constant_pad_nd(input, pad)
+        of_input, of_filter, _ = _backward(
+            grad,
+            input,
+            filter,
+            None,
+            self.strides,
+            padding,
+            self.rates,
+            False,
+            self.zeros,
+            groups,
+            (True, True, False),
+        )
+        if pad is not None:
+            of_input = torch.constant_pad_nd(of_input, [-n for n in pad])
+        return of_input, of_filter
 
     def filter_gradient(self, input, shape, grad, groups):
         """The gradient for a channels-first filter of shape `shape`."""
@@ -218,5 +249,20 @@ def _(node, env):
         groups = input.shape[1] // per_group
         result = geometry.filter_gradient(input, (outputs, per_group, *taps), grad, groups)
         return result.permute(geometry.filter_to_last)
+
+    return run
+
+
+@kernel("_Conv2DGradients", fresh=True)
+def _(node):
+    geometry = Geometry(node, 4)
+
+    def run(input, filter, grad):
+        filter = filter.permute(geometry.filter_to_first)
+        _check_filter(filter)
+        input, grad = geometry.first(input), geometry.first(grad)
+        groups = input.shape[1] // filter.shape[1]
+        of_input, of_filter = geometry.gradients(input, filter, grad, groups)
+        return geometry.last(of_input), of_filter.permute(geometry.filter_to_last)
 
     return run

@@ -9,7 +9,7 @@ import math
 import torch
 
 from penstock import errors, shapes
-from penstock.kernels.known_inputs import known_list
+from penstock.kernels.known_inputs import known_list, known_number
 from penstock.kernels.registry import kernel
 from penstock.kernels.signed_bits import as_signed
 from penstock.ops.diagonals import band, longest_diagonal, matrix_size
@@ -166,11 +166,13 @@ def _(node):
 @kernel("MatrixDiagV2", "MatrixDiagV3", fresh=True)
 def _(node, env):
     read, align = _band_reader(node, env), _alignment(node)
+    known = known_number(node, env, 4)
 
     def run(diagonals, k, num_rows, num_cols, padding):
         lower, upper = read(k)
         size = num_rows.item(), num_cols.item()
-        if lower == upper == 0 and size == (-1, -1) and padding.item() == 0:
+        filler = padding.item() if known is None else known
+        if lower == upper == 0 and size == (-1, -1) and filler == 0:
             return torch.diag_embed(diagonals)
         rows, cols = matrix_size(diagonals.shape[-1], lower, upper, *size)
         return _from_diagonals(diagonals, lower, upper, rows, cols, align, padding)

@@ -10,6 +10,8 @@ from penstock.kernels.registry import kernel
 
 def _steps(node):
     """The lowest and the highest quantized number."""
+    if not 2 <= node.attrs["num_bits"] <= 16:
+        raise InvalidArgumentError(None, None, "num_bits must be between 2 and 16, inclusive")
     return int(node.attrs["narrow_range"]), (1 << node.attrs["num_bits"]) - 1
 
 

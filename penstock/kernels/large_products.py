@@ -33,6 +33,30 @@ def _onednn_is_faster():
     return "GenuineIntel" not in facts and "avx512f" in facts
 
 
+def biased_product_of(dtype: Any, device: Any, rectified: bool) -> Any:
+    """The product of two matrices plus a vector, rectified or not, in the way of `product_of`."""
+    if device.type != "cpu":
+        return _biased_on_device if rectified else torch.addmm
+    if dtype is dtypes.float32 and _onednn_is_faster():
+        return functools.partial(_biased_product, "relu" if rectified else "none")
+    return functools.partial(_small_biased_product, "relu") if rectified else torch.addmm
+
+
+def _biased_on_device(bias, a, b):
+    return torch._addmm_activation(bias, a, b, use_gelu=False)
+
+
+def _small_biased_product(activation, bias, a, b):
+    product = torch.addmm(bias, a, b)
+    return product.relu_() if activation == "relu" else product
+
+
+def _biased_product(activation, bias, a, b):
+    if a.shape[0] * b.numel() < _LEAST_WORK or a.shape[1] != b.shape[0]:
+        return _small_biased_product(activation, bias, a, b)
+    return torch.ops.mkldnn._linear_pointwise.default(a, b.t(), bias, activation, [], "")
+
+
 def _product(a, b):
     if a.shape[0] * b.numel() < _LEAST_WORK or a.shape[1] != b.shape[0]:
         return torch.mm(a, b)

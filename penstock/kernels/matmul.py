@@ -3,7 +3,7 @@
 import torch
 
 from penstock import errors
-from penstock.kernels.large_products import product_of
+from penstock.kernels.large_products import biased_product_of, product_of
 from penstock.kernels.registry import kernel
 from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
 from penstock.kernels.values import torch_type
@@ -24,6 +24,18 @@ def _product(node, mm):
 @kernel("MatMul", fresh=True)
 def _(node, env):
     return _product(node, product_of(node.attrs["T"], env.torch_device))
+
+
+@kernel("_BiasedMatMul", fresh=True)
+def _(node, env):
+    attrs = node.attrs
+    product = biased_product_of(attrs["T"], env.torch_device, attrs["rectified"])
+    turn_a, turn_b = attrs["transpose_a"], attrs["transpose_b"]
+
+    def run(a, b, bias):
+        return product(bias, a.t() if turn_a else a, b.t() if turn_b else b)
+
+    return run
 
 
 @kernel("SparseMatMul", fresh=True)

@@ -37,7 +37,10 @@ def _known_filler(node, env):
 def _pad_text(x, paddings, filler=None):
     borders = paddings.tolist()
     _check_borders(borders, x.shape)
-    return np.pad(x, borders, constant_values=b"" if filler is None else filler.item())
+    sizes = [before + size + after for (before, after), size in zip(borders, x.shape, strict=True)]
+    result = np.full(sizes, b"" if filler is None else filler.item(), object)
+    result[tuple(slice(b, b + size) for (b, _), size in zip(borders, x.shape, strict=True))] = x
+    return result
 
 
 @kernel("Pad", "PadV2", fresh=True)

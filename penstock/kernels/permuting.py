@@ -129,6 +129,7 @@ def _(node):
         if text:
             moved = np.moveaxis(x, (batch, sequence), (0, 1))[rows.numpy(), source.numpy()]
             return np.moveaxis(moved, (0, 1), (batch, sequence))
+        rows, source = rows.to(x.device), source.to(x.device, non_blocking=True)
         return x.movedim((batch, sequence), (0, 1))[rows, source].movedim((0, 1), (batch, sequence))
 
     return run if text else moving(node, run)

@@ -53,7 +53,7 @@ class Pooling:
     def require_plain_depth(self):
         """Raises where a window covers several channels."""
         if self.depth_window != 1 or self.depth_stride != 1:
-            raise _unimplemented("Pooling over the depth dimension is not supported here.")
+            raise _unimplemented("Non-spatial pooling is not yet supported.")
 
     def first(self, tensor):
         return tensor if self.to_first is None else tensor.permute(self.to_first)
@@ -227,15 +227,15 @@ def _max_pool(pooling):
             "MaxPooling supports exactly one of pooling across depth or pooling across "
             "width/height."
         )
-    if pooling.depth_window != pooling.depth_stride:
-        raise _unimplemented(
-            "Depthwise max pooling requires the depth window to equal the depth stride."
-        )
 
     def run(image):
         if image.shape[pooling.channels] % pooling.depth_window:
             raise _unimplemented(
                 "Depthwise max pooling requires the depth window to evenly divide the input depth."
+            )
+        if pooling.depth_window != pooling.depth_stride:
+            raise _unimplemented(
+                "Depthwise max pooling requires the depth window to equal the depth stride."
             )
         grouped = image.unflatten(pooling.channels, (-1, pooling.depth_window))
         return grouped.amax(-1 if pooling.channels == -1 else 2)

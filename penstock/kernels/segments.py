@@ -72,8 +72,8 @@ def _fault(ids):
         if following > current and not 0 <= current < segments:
             break
     return (
-        f"Segment id {current} out of range [0, {segments}), possibly because 'segment_ids' input is "
-        "not sorted."
+        f"Segment id {current} out of range [0, {segments}), possibly because 'segment_ids' input "
+        "is not sorted."
     )
 
 

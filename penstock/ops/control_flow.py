@@ -18,7 +18,7 @@ RefSwitch = op(
 )
 Merge = op("Merge(inputs: N*T) -> output: T, value_index: int32", CONTROL_FLOW)
 RefMerge = op("RefMerge(inputs: N*&T) -> output: &T, value_index: int32", CONTROL_FLOW)
-RefSelect = op("RefSelect(index: int32, inputs: N*&T) -> output: &T", ALLOWS_UNINITIALIZED)
+RefSelect = op("RefSelect(index: int32, inputs: N*&T) -> output: &T")
 Enter = op(
     "Enter(data: T) -> output: T",
     CONTROL_FLOW,

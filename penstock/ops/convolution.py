@@ -235,7 +235,7 @@ def _format_1d(data_format: str | None) -> tuple[str, int]:
         return "NHWC", -3
     if data_format in ("NCHW", "NCW"):
         return "NCHW", -2
-    raise ValueError(f"`data_format` must be 'NWC' or 'NCW'. Received: data_format={data_format}")
+    raise ValueError('data_format must be "NWC" or "NCW".')
 
 
 def _height_behind_channels(entries: list[int]) -> list[int]:

@@ -217,10 +217,7 @@ def strides_and_rates(strides: Any, rate: Any, count: int) -> tuple[np.ndarray, 
     steps = _per_spatial(strides, count, "strides")
     rates = _per_spatial(rate, count, "dilation_rate")
     if np.any(steps > 1) and np.any(rates > 1):
-        raise ValueError(
-            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. "
-            f"Received: strides={steps} and dilation_rate={rates}"
-        )
+        raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
     return steps, rates
 
 
@@ -231,7 +228,7 @@ def _per_spatial(value: Any, count: int, name: str) -> np.ndarray:
     if entries.shape != (count,):
         raise ValueError(f"`len({name})` should be {count}. Received: {name}={value}")
     if np.any(entries < 1):
-        raise ValueError(f"all values of `{name}` must be positive. Received: {name}={value}")
+        raise ValueError(f"all values of {name} must be positive")
     return entries
 
 

@@ -13,7 +13,7 @@ from penstock.ir.registry import OpSpec, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import COMPLEX, SINGLE_DOUBLE
 from penstock.ops import array, binary, casts, reductions
-from penstock.ops.shape_checks import merge_sizes, with_rank, with_rank_at_least
+from penstock.ops.shape_checks import with_rank, with_rank_at_least, with_size
 from penstock.shapes import Shape
 
 __all__ = ["fft", "fft2d", "fft3d", "ifft", "ifft2d", "ifft3d"]
@@ -92,7 +92,7 @@ def _register(rank: int) -> None:
 
 def _transformed_shape(op: Operation, x: Shape, length: Shape, rank: int, halves: bool) -> Shape:
     with_rank_at_least(x, rank)
-    merge_sizes(with_rank(length, 1)[0], rank)
+    with_size(with_rank(length, 1)[0], rank)
     if x is None:
         return None
     value = constant_value(op.inputs[1])

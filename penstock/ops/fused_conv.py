@@ -9,7 +9,7 @@ from penstock.ir.constants import constant_shape, constant_value
 from penstock.ir.registry import attr, op, types
 from penstock.ir.type_sets import FLOATING
 from penstock.ops import window
-from penstock.ops.shape_checks import merge_sizes, with_rank
+from penstock.ops.shape_checks import merge_sizes, with_rank, with_size
 from penstock.shapes import Shape
 
 _CONV_ATTRS: dict[str, Any] = {
@@ -48,7 +48,7 @@ def _convolved(
     count, pair = with_rank(paddings, 2)
     if count != 4:  # TensorFlow refuses paddings of unknown shape too
         raise ValueError(f"Shape must be rank {-1 if count is None else count} but is rank 4")
-    merge_sizes(pair, 2)
+    with_size(pair, 2)
     known = constant_value(op.inputs[paddings_at])
     padded: list[int | None] = [None] * 4
     if known is not None:

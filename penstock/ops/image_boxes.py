@@ -17,7 +17,7 @@ from penstock.ir.registry import STATEFUL, attr, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import SIGNED
 from penstock.ops.image_resize import size_from_input
-from penstock.ops.shape_checks import merge_sizes, with_rank
+from penstock.ops.shape_checks import merge_sizes, with_rank, with_size
 from penstock.shapes import Shape
 
 __all__ = [
@@ -145,7 +145,7 @@ not_differentiable(
 def _check_boxes(boxes: Shape, box_ind: Shape) -> int | None:
     """The number of boxes of which each has the number of its image."""
     count, numbers = with_rank(boxes, 2)
-    merge_sizes(numbers, 4)
+    with_size(numbers, 4)
     return merge_sizes(count, with_rank(box_ind, 1)[0])
 
 
@@ -179,7 +179,7 @@ def _check_suppression(
     boxes: Shape, scores: Shape, max_output_size: Shape, *thresholds: Shape
 ) -> None:
     count, numbers = with_rank(boxes, 2)
-    merge_sizes(numbers, 4)
+    with_size(numbers, 4)
     merge_sizes(count, with_rank(scores, 1)[0])
     for number in (max_output_size, *thresholds):
         with_rank(number, 0)
@@ -216,7 +216,7 @@ def _(op: Operation, overlaps: Shape, scores: Shape, *numbers: Shape) -> Shape:
 def _(op: Operation, boxes: Shape, scores: Shape, *numbers: Shape) -> list[Shape]:
     batch, count, classes, coordinates = with_rank(boxes, 4)
     other_batch, other_count, score_classes = with_rank(scores, 3)
-    merge_sizes(coordinates, 4)
+    with_size(coordinates, 4)
     batch = merge_sizes(batch, other_batch)
     merge_sizes(count, other_count)
     if classes not in (None, 1):
@@ -251,8 +251,8 @@ def _(op: Operation, images: Shape, boxes: Shape, *colors: Shape) -> Shape:
 @SampleDistortedBoundingBox.shape
 @SampleDistortedBoundingBoxV2.shape
 def _(op: Operation, image_size: Shape, bounding_boxes: Shape, *covered: Shape) -> list[Shape]:
-    merge_sizes(with_rank(image_size, 1)[0], 3)
-    merge_sizes(with_rank(bounding_boxes, 3)[2], 4)
+    with_size(with_rank(image_size, 1)[0], 3)
+    with_size(with_rank(bounding_boxes, 3)[2], 4)
     for number in covered:
         with_rank(number, 0)
     return [(3,), (3,), (1, 1, 4)]

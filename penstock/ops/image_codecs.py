@@ -14,7 +14,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX
 from penstock.ops.image_color import convert_image_dtype
 from penstock.ops.random import random_uniform
-from penstock.ops.shape_checks import merge_sizes, with_rank, with_rank_at_least
+from penstock.ops.shape_checks import with_rank, with_rank_at_least, with_size
 from penstock.shapes import Shape
 
 __all__ = [
@@ -118,7 +118,7 @@ def _(op: Operation, contents: Shape) -> Shape:
 @DecodeAndCropJpeg.shape
 def _(op: Operation, contents: Shape, crop_window: Shape) -> Shape:
     with_rank(contents, 0)
-    merge_sizes(with_rank(crop_window, 1)[0], 4)
+    with_size(with_rank(crop_window, 1)[0], 4)
     window = constant_value(op.inputs[1])
     if window is None:
         return None, None, _channels(op)

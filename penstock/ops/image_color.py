@@ -13,7 +13,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, SIGNED
 from penstock.ops.image_checks import assert_or_raise, require_grayscale
 from penstock.ops.random import random_uniform
-from penstock.ops.shape_checks import merge_sizes, with_rank, with_rank_at_least
+from penstock.ops.shape_checks import with_rank, with_rank_at_least, with_size
 from penstock.shapes import Shape
 
 __all__ = [
@@ -72,7 +72,7 @@ def _(op: Operation, images: Shape, number: Shape) -> Shape:
 @HSVToRGB.shape
 def _(op: Operation, images: Shape) -> Shape:
     images = with_rank_at_least(images, 1)
-    return None if images is None else (*images[:-1], merge_sizes(images[-1], 3))
+    return None if images is None else (*images[:-1], with_size(images[-1], 3))
 
 
 @RGBToHSV.gradient

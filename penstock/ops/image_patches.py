@@ -13,7 +13,7 @@ from penstock.ir.registry import STATEFUL, attr, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import COMPLEX, REAL, SIGNED
 from penstock.ops.image_resize import size_from_input
-from penstock.ops.shape_checks import merge_sizes, with_rank
+from penstock.ops.shape_checks import merge_sizes, with_rank, with_size
 from penstock.ops.window import dilated, output_size_or_nothing
 from penstock.shapes import Shape
 
@@ -78,14 +78,14 @@ def _(op: Operation, images: Shape) -> Shape:
 def _(op: Operation, images: Shape, size: Shape, offsets: Shape) -> Shape:
     batch, _, _, depth = with_rank(images, 4)
     count, numbers = with_rank(offsets, 2)
-    merge_sizes(numbers, 2)
+    with_size(numbers, 2)
     return (merge_sizes(batch, count), *size_from_input(op, 1), depth)
 
 
 @RandomCrop.shape
 def _(op: Operation, image: Shape, size: Shape) -> Shape:
     *_, depth = with_rank(image, 3)
-    merge_sizes(with_rank(size, 1)[0], 2)
+    with_size(with_rank(size, 1)[0], 2)
     known = constant_value(op.inputs[1])
     return (None, None, depth) if known is None else (int(known[0]), int(known[1]), depth)
 

@@ -10,7 +10,7 @@ from penstock.ir.operation import Operation
 from penstock.ir.registry import not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, SIGNED, SINGLE_DOUBLE
-from penstock.ops.shape_checks import merge_sizes, with_rank
+from penstock.ops.shape_checks import with_rank, with_size
 from penstock.shapes import Shape
 
 __all__ = [
@@ -86,7 +86,7 @@ not_differentiable(ResizeBilinearGrad)
 def size_from_input(op: Operation, index: int) -> tuple[int | None, int | None]:
     """The height and width that an input of two numbers asks for."""
     (length,) = with_rank(op.inputs[index]._shape, 1)
-    merge_sizes(length, 2)
+    with_size(length, 2)
     known = constant_value(op.inputs[index])
     if known is not None and (known <= 0).any():
         # TensorFlow leaves this to the kernel, which says "output dimensions must be positive".
@@ -108,7 +108,7 @@ def _(op: Operation, images: Shape, size: Shape) -> Shape:
 def _(op: Operation, images: Shape, size: Shape, scale: Shape, translation: Shape) -> Shape:
     batch, _, _, depth = with_rank(images, 4)
     for vector in (scale, translation):
-        merge_sizes(with_rank(vector, 1)[0], 2)
+        with_size(with_rank(vector, 1)[0], 2)
     return (batch, *size_from_input(op, 1), depth)
 
 

@@ -396,9 +396,10 @@ def split(
 
     One of the sizes may be -1: what is left. `num` is needed for a tensor of unknown length.
     """
+    # TensorFlow 1.x makes a constant of the number, too: later names count on it.
+    sizes = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer, shapes.Dimension)):
         return Split(axis, value, num_split=num_or_size_splits, name=name)
-    sizes = convert_to_tensor(num_or_size_splits)
     if sizes._rank() == 0:
         raise ValueError(
             "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "

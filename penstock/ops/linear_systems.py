@@ -190,8 +190,7 @@ def matrix_triangular_solve(
       lower: whether the lower triangle of `matrix` is read, or the upper one.
       adjoint: whether the system is `adjoint(matrix) @ x = rhs`.
     """
-    with name_scope(name, "triangular_solve", [matrix, rhs]):
-        return MatrixTriangularSolve(matrix, rhs, lower=lower, adjoint=adjoint)
+    return MatrixTriangularSolve(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
 
 
 def banded_triangular_solve(

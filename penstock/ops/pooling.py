@@ -330,8 +330,7 @@ def pool(
         steps, rates = strides_and_rates(strides, rate, count)
         if padding == "SAME" and np.any(rates > 1):
             raise ValueError(
-                "pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. "
-                f"Received: padding={padding} and dilation_rate={rates}"
+                "pooling with SAME padding is not implemented for dilation_rate > 1"
             )
         channels = window.channel_axis(data_format)
         full_format = _FORMATS[count][channels == 1]

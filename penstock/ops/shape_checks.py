@@ -21,6 +21,13 @@ def with_rank_at_least(shape: Shape, rank: int) -> Shape:
     return shape
 
 
+def with_size(size: int | None, wanted: int) -> int:
+    """The size that a dimension must have; ValueError where it has another."""
+    if size not in (None, wanted):
+        raise ValueError(f"Dimension must be {wanted} but is {size}")
+    return wanted
+
+
 def merge_sizes(a: int | None, b: int | None) -> int | None:
     """The known one of two sizes that must be equal; ValueError where they differ."""
     if a is None or b is None or a == b:

@@ -10,7 +10,7 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.operation import Operation
 from penstock.ir.registry import STATEFUL, attr, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
-from penstock.ops.shape_checks import merge_sizes, with_rank
+from penstock.ops.shape_checks import with_rank, with_size
 from penstock.ops.sparse_tensors import as_sparse
 from penstock.shapes import Shape
 
@@ -91,13 +91,13 @@ def _(op: Any, indices: Shape, values: Shape, shape: Shape) -> Shape:
 @DeserializeSparse.shape
 def _(op: Any, packed: Shape) -> list[Shape]:
     if packed is not None and packed:
-        merge_sizes(packed[-1], 3)
+        with_size(packed[-1], 3)
     return [(None, None), (None,), (None,)]
 
 
 @DeserializeManySparse.shape
 def _(op: Any, packed: Shape) -> list[Shape]:
-    merge_sizes(with_rank(packed, 2)[1], 3)
+    with_size(with_rank(packed, 2)[1], 3)
     return [(None, None), (None,), (None,)]
 
 

@@ -62,7 +62,9 @@ def _(op: Operation, inputs: Shape, axes: Shape) -> Shape:
     joined = set()
     for axis in known.reshape(-1).tolist():
         if not -rank <= axis < rank:
-            raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
+            raise ValueError(
+                f"Invalid reduction dimension {axis} for input with {rank} dimensions."
+            )
         joined.add(axis % rank)
     if op.attrs["keep_dims"]:
         return tuple([1 if axis in joined else size for axis, size in enumerate(inputs)])

@@ -31,8 +31,6 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         matrix_b, free_b, static_b = _as_matrix(b, axes_b, summed_first=True)
         product = matmul(matrix_a, matrix_b)
         if isinstance(free_a, list) and isinstance(free_b, list):
-            if product._shape == (*free_a, *free_b):
-                return product
             return array.reshape(product, free_a + free_b, name=scope)
         sizes_a = to_tensor(free_a, dtype=dtypes.int32)
         sizes_b = to_tensor(free_b, dtype=dtypes.int32)
@@ -60,10 +58,12 @@ def _axes_of_both(a: Tensor, axes: Any) -> tuple[Any, Any]:
 
 def _last_axes(a: Tensor, count: int) -> Any:
     if count < 0:
-        raise ValueError(f"'axes' must be at least 0, got {count}")
+        raise ValueError("'axes' must be at least 0.")
     if a._shape is not None:
         if count > len(a._shape):
-            raise ValueError(f"'axes' must not be larger than the number of dimensions of {a}")
+            raise ValueError(
+                f"'axes' must not be larger than the number of dimensions of tensor {a}."
+            )
         return list(range(len(a._shape) - count, len(a._shape)))
     rank: Any = array.rank(a)
     return array.range(rank - count, rank, dtype=dtypes.int32)

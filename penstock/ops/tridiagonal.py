@@ -12,7 +12,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import COMPLEX, SINGLE_DOUBLE
 from penstock.ops import array, casts, reductions
 from penstock.ops.matrix_shapes import matrix, with_batch
-from penstock.ops.shape_checks import merge_shapes, merge_sizes
+from penstock.ops.shape_checks import merge_shapes, merge_sizes, with_size
 from penstock.shapes import Shape
 
 __all__: list[str] = []
@@ -33,7 +33,7 @@ TridiagonalMatMul = op(
 def _(op: Operation, diagonals: Shape, rhs: Shape) -> Shape:
     left, right = matrix(diagonals), matrix(rhs)
     batch = merge_shapes(left.batch, right.batch)
-    merge_sizes(left.rows, 3)
+    with_size(left.rows, 3)
     return with_batch(batch, merge_sizes(left.cols, right.rows), right.cols)
 
 
@@ -43,7 +43,7 @@ def _(op: Operation, superdiag: Shape, maindiag: Shape, subdiag: Shape, rhs: Sha
     batch, size = right.batch, right.rows
     for diagonal in (superdiag, maindiag, subdiag):
         row = matrix(diagonal)
-        merge_sizes(row.rows, 1)
+        with_size(row.rows, 1)
         batch = merge_shapes(batch, row.batch)
         size = merge_sizes(size, row.cols)
     return with_batch(batch, size, right.cols)

@@ -148,10 +148,7 @@ def per_dimension(
         return entries
     elif len(entries) != spatial_rank:
         lengths = f"1, {spatial_rank} or {full}" if spatial_rank > 1 else f"1 or {full}"
-        raise ValueError(
-            f"{name} should be of length {lengths}. Received: {name}={value} of length "
-            f"{len(entries)}"
-        )
+        raise ValueError(f"{name} should be of length {lengths} but was {len(entries)}")
     return list(assemble(1, entries, 1, channels))
 
 

@@ -44,14 +44,16 @@ _DATA = frozenset(
     "DynamicPartition.partitions CropAndResize.box_ind CropAndResizeGradImage.box_ind Bincount.arr "
     "CropAndResizeGradBoxes.box_ind InplaceUpdate.i InplaceAdd.i InplaceSub.i "
     "DenseBincount.input SparseDenseCwiseMul.sp_indices SparseDenseCwiseDiv.sp_indices "
-    "SparseDenseCwiseAdd.sp_indices _MaxPoolGradOfKept.positions ReverseSequence.seq_lengths "
+    "SparseDenseCwiseAdd.sp_indices _MaxPoolGradOfKept.positions "
     "CTCLoss.labels_indices CTCLossV2.labels_indices".split()
 )
 _SIZES = frozenset(
     "RandomUniform.shape RandomStandardNormal.shape TruncatedNormal.shape RandomUniformInt.shape "
     "StatelessRandomUniform.shape StatelessRandomNormal.shape StatelessTruncatedNormal.shape "
     "StatelessRandomUniformInt.shape StatelessRandomUniformFullInt.shape ScatterNd.shape "
-    "ParameterizedTruncatedNormal.shape SparseTensorDenseAdd.a_shape".split()
+    "ParameterizedTruncatedNormal.shape SparseTensorDenseAdd.a_shape PadV2.constant_values "
+    "LinSpace.start LinSpace.stop HistogramFixedWidth.value_range MatrixSolveLs.l2_regularizer "
+    "BatchMatrixSolveLs.l2_regularizer Reverse.dims".split()
 )
 _ASKS_FOR_SHAPE = ("Shape", "ShapeN", "Size", "Rank", "VariableShape", "TensorArraySizeV3")
 _KEEPS_VALUES = ("TensorArray", "StackP")  # their elements are where their type belongs

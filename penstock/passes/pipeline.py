@@ -22,6 +22,7 @@ from penstock.passes.fuse import fuse_scaled_rows
 from penstock.passes.keep import keep_for_gradients
 from penstock.passes.merge import merge_equal
 from penstock.passes.order import order_step
+from penstock.passes.pool_first import pool_first
 from penstock.passes.precision import lower_precision
 from penstock.passes.prune import prune
 from penstock.passes.recompute import recompute
@@ -43,7 +44,11 @@ class PassOptions:
     simplify: bool = True
     dead_ends: bool = True
     keep: bool = True
+    pool_first: bool = True
     fuse: bool = True
+    bias: bool = True  # this one and the next two once nodes are placed
+    conv_gradients: bool = True
+    together: bool = True
     structure: bool = True  # loops and conditionals as parts of plans
     recompute: str | None = None
     precision: str | None = None
@@ -80,6 +85,7 @@ def compile_step(
         ("simplify", options.simplify, simplify),
         ("remove_dead_ends", options.dead_ends, remove_dead_ends),
         ("lower_precision", bool(options.precision), lower),
+        ("pool_first", options.pool_first, pool_first),
         ("keep_for_gradients", options.keep, keep_for_gradients),
         ("fuse_scaled_rows", options.fuse, fuse_scaled_rows),
         ("recompute", bool(options.recompute), partial(recompute, scope=options.recompute or "")),
@@ -87,11 +93,16 @@ def compile_step(
     ]
     for name, enabled, function in passes:
         if enabled:
-            before = _forms(step)
-            function(step)
-            step.verify(name)
-            step.rewrites.append(_compared(name, before, _forms(step)))
+            run_pass(name, function, step)
     return step
+
+
+def run_pass(name: str, function: Callable[[StepGraph], None], step: StepGraph) -> None:
+    """Runs one pass over a step, checks the result and notes what has changed."""
+    before = _forms(step)
+    function(step)
+    step.verify(name)
+    step.rewrites.append(_compared(name, before, _forms(step)))
 
 
 def _decide_branches(step: StepGraph, fold: Callable[[StepGraph], None]) -> None:

@@ -36,15 +36,14 @@ def pool_first(step: StepGraph) -> None:
     for node in step.nodes:
         for edge in node.inputs:
             users[edge.node].append(node)
-    pinned = {c for node in step.nodes for c in node.controls}
-    pinned.update(step.targets, (edge.node for edge in step.fetches))
-    found = [_matched(node, users, pinned) for node in step.nodes if node.type == "MaxPool"]
+    fetched = {edge.node for edge in step.fetches}
+    found = [_matched(node, users, fetched) for node in step.nodes if node.type == "MaxPool"]
     for match in found:
         if match is not None:
             _exchange(step, match)
 
 
-def _matched(pool: Node, users: dict[Node, list[Node]], pinned: set[Node]) -> _Forward | None:
+def _matched(pool: Node, users: dict[Node, list[Node]], fetched: set[Node]) -> _Forward | None:
     relu = pool.inputs[0].node
     if relu.type != "Relu" or not pool.dtypes[0].is_floating or not _pools_images(pool):
         return None
@@ -62,7 +61,7 @@ def _matched(pool: Node, users: dict[Node, list[Node]], pinned: set[Node]) -> _F
     bias = relu.inputs[0].node
     first = bias if bias.type == "BiasAdd" and users[bias] == [relu] else None
     moved = expected | {relu} | ({first} if first else set())
-    if moved & (pinned - {pool}) or any(node.controls or node.guard for node in moved):
+    if moved & (fetched - {pool}) or any(node.controls or node.guard for node in moved):
         return None
     if (first or relu).inputs[0].dtype.is_ref_dtype or not _same_layout(first, pool):
         return None

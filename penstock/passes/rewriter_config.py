@@ -9,14 +9,14 @@ from penstock import proto
 from penstock.passes.pipeline import AS_WRITTEN, PassOptions
 from penstock.passes.recompute import SCOPE
 
-#: The pass that a switch of RewriterConfig turns off.
+#: The passes that a switch of RewriterConfig turns off.
 _SWITCHES = {
-    "constant_folding": "fold",
-    "common_subgraph_elimination": "merge",
-    "arithmetic_optimization": "simplify",
-    "dependency_optimization": "dead_ends",
-    "loop_optimization": "branches",
-    "remapping": "fuse",
+    "constant_folding": ("fold",),
+    "common_subgraph_elimination": ("merge",),
+    "arithmetic_optimization": ("simplify",),
+    "dependency_optimization": ("dead_ends",),
+    "loop_optimization": ("branches",),
+    "remapping": ("fuse", "pool_first", "bias", "conv_gradients", "together"),
 }
 
 
@@ -27,8 +27,9 @@ def pass_options(config: Any, *, has_gpu: bool = False) -> PassOptions:
     options = AS_WRITTEN if level == proto.OptimizerOptions.L0 else PassOptions()
     off = {
         field: False
-        for switch, field in _SWITCHES.items()
+        for switch, fields in _SWITCHES.items()
         if getattr(given, switch) == proto.RewriterConfig.OFF
+        for field in fields
     }
     return dataclasses.replace(
         options, **off, recompute=_recomputed_scope(given), precision=_precision(given, has_gpu)

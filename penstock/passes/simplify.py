@@ -2,7 +2,8 @@
 
 1. A reshape, slice, padding or reduction whose output has the shape of its input is that input
    (`SAME_IF_SAME_SHAPE`, a fact of the op).
-2. A number times 1, or plus 0, is that number (`random_uniform` between 0 and 1).
+2. Random numbers times 1, or plus 0, are those numbers: what `tf.random_uniform` asks for between
+   0 and 1. (Of a variable the product is a copy, with a place in the order of reads and writes.)
 3. A reshape of a reshape is one reshape.
 4. A sum of paddings of disjoint parts is their concatenation: what the gradients of slices of one
    tensor add up to.
@@ -19,7 +20,8 @@ from penstock.ir import registry
 from penstock.ir.registry import RESHAPES, SAME_IF_SAME_SHAPE
 from penstock.ir.step_graph import Edge, Node, StepGraph, feed_decides_shapes
 
-_NEUTRAL = {"Mul": 1, "Add": 0, "AddV2": 0}
+_NEUTRAL = {"Mul": 1, "Add": 0}
+_DRAWN = ("RandomUniform", "RandomStandardNormal", "TruncatedNormal")
 
 
 def simplify(step: StepGraph) -> None:
@@ -54,14 +56,13 @@ def _gives_its_input_back(node: Node) -> bool:
 
 
 def _beside_neutral(node: Node) -> Edge | None:
-    """The operand of a product with the constant 1, or a sum with 0; None for other nodes."""
-    neutral = _NEUTRAL.get(node.type)
-    if neutral is None or not node.dtypes[0].is_floating:
+    """The random numbers that a node multiplies by 1, or adds 0 to; None for other nodes."""
+    if node.type not in _NEUTRAL or node.inputs[0].node.type not in _DRAWN:
         return None
-    for edge, other in zip(node.inputs, reversed(node.inputs), strict=True):
-        value = edge.node.attrs.get("value") if edge.node.type == "Const" else None
-        if isinstance(value, np.ndarray) and value.shape == () and value == neutral:
-            return None if other.dtype.is_ref_dtype else other
+    other = node.inputs[1].node
+    value = other.attrs.get("value") if other.type == "Const" else None
+    if value is not None and value.shape == () and value == _NEUTRAL[node.type]:
+        return node.inputs[0]
     return None
 
 

@@ -11,7 +11,7 @@ of lists, which on a GPU are one kernel instead of dozens.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from math import prod
 from typing import Any
 
@@ -20,6 +20,7 @@ from penstock.ir.registry import STATEFUL, WRITES, OpSpec, op
 from penstock.ir.signature import attr
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.ir.type_sets import NUMERIC
+from penstock.passes.order import state_of
 
 _MOST = 1 << 20  # elements of one variable
 _MOST_TOGETHER = 1 << 22  # and of all in a group: so much memory may be held for longer
@@ -32,9 +33,7 @@ def _together(rule: str, variables: str, values: str, **attrs: Any) -> dict[str,
     made = {}
     for prefix, kind in (("", "N*&T"), ("Resource", "N*resource")):
         arguments = [f"{name}: {kind}" for name in variables.split()]
-        arguments += [
-            f"{name}: {'N*T' if name in _GRADIENTS else 'T'}" for name in values.split()
-        ]
+        arguments += [f"{name}: {'N*T' if name in _GRADIENTS else 'T'}" for name in values.split()]
         signature = f"_{prefix}Apply{rule}Together({', '.join(arguments)})"
         made[f"{prefix}Apply{rule}"] = op(
             signature, STATEFUL, WRITES, T=NUMERIC, N=attr("int"), use_locking=False, **attrs
@@ -55,13 +54,18 @@ TOGETHER: dict[str, OpSpec] = {
 }
 
 
-def update_together(step: StepGraph) -> None:
-    """Joins updates into groups, each run where the first node comes that waits for one."""
+def update_together(step: StepGraph, may_join: Callable[[Node], bool]) -> None:
+    """Joins updates into groups, each run where the first node comes that waits for one.
+
+    `may_join` says of an update whether its device can do so, and whether its gradient lies in
+    memory that no other member of a group overwrites.
+    """
     if step.has_control_flow or sum(node.type in TOGETHER for node in step.nodes) < 2:
         return
     used = {edge.node for node in step.nodes for edge in node.inputs}
     used.update(step.targets, (edge.node for edge in step.fetches))
     groups: dict[Hashable, list[Node]] = {}
+    sizes: dict[Hashable, int] = {}
     of: dict[Node, Hashable] = {}
     made: dict[Node, Node] = {}
     nodes: list[Node] = []
@@ -73,16 +77,17 @@ def update_together(step: StepGraph) -> None:
         nodes.append(node)
 
     for node in step.nodes:
-        for key in {of[p] for p in node.producers() if p in of and p not in made}:
+        for key in dict.fromkeys(of[p] for p in node.producers() if p in of and p not in made):
             close(key)
         if node.controls:
             node.controls = list(dict.fromkeys(made.get(c, c) for c in node.controls))
-        if node in used or not _may_join(node):
+        if node in used or not _is_small_update(node) or not may_join(node):
             nodes.append(node)
             continue
         key = _key(node)
-        if sum(map(_size, groups.get(key, []))) + _size(node) > _MOST_TOGETHER:
+        if key in groups and sizes[key] + _size(node) > _MOST_TOGETHER:
             close(key)
+        sizes[key] = _size(node) + (sizes[key] if key in groups else 0)
         groups.setdefault(key, []).append(node)
         of[node] = key
     for key in list(groups):
@@ -92,10 +97,11 @@ def update_together(step: StepGraph) -> None:
 
 def _size(node: Node) -> int:
     """The elements of the variable that a node updates."""
-    return prod(_gradient(node).shape or ())  # type: ignore[arg-type]  # the shape is known
+    return prod(gradient_of(node).shape or ())  # type: ignore[arg-type]  # the shape is known
 
 
-def _gradient(node: Node) -> Edge:
+def gradient_of(node: Node) -> Edge:
+    """The gradient that a node updates a variable by."""
     return next(
         edge
         for arg, edge in zip(node.spec.inputs, node.inputs, strict=True)
@@ -103,22 +109,29 @@ def _gradient(node: Node) -> Edge:
     )
 
 
-def _may_join(node: Node) -> bool:
+def _is_small_update(node: Node) -> bool:
     if node.type not in TOGETHER or node.guard or node.attrs["use_locking"]:
         return False
-    shape = _gradient(node).shape
+    shape = gradient_of(node).shape
     return shape is not None and shapes.is_full(shape) and _size(node) <= _MOST
-
 
 
 def _key(node: Node) -> Hashable:
     """What nodes of a group have in common: rule, attrs, device, and hyper-parameters."""
     shared = [
-        edge
+        _value(edge)
         for arg, edge in zip(node.spec.inputs, node.inputs, strict=True)
         if not (arg.is_ref or arg.dtype is dtypes.resource or arg.name in _GRADIENTS)
     ]
     return node.type, node.device, node.attrs["T"], node.attrs.get("use_nesterov"), *shared
+
+
+def _value(edge: Edge) -> Hashable:
+    """The same for two edges that surely have one value."""
+    node = edge.node
+    if node.type == "ReadVariableOp" and not node.controls:
+        return state_of(node.inputs[0])  # it waits for no update, so it comes before all of them
+    return edge
 
 
 def _joined(members: list[Node]) -> Node:

@@ -17,6 +17,7 @@ from penstock.passes.regions import needs_regions
 from penstock.passes.structure import structured
 from penstock.runtime import observation
 from penstock.runtime.binding import BoundNode, bind_all, has_kernel
+from penstock.runtime.cost_graph import MeasuredRuns, cost_graph_of
 from penstock.runtime.crew import Crew
 from penstock.runtime.device import Device
 from penstock.runtime.executor import execute
@@ -83,6 +84,8 @@ class CompiledStep:
         self._lock = threading.Lock()
         self._wants_step = make is not None or any(entry.takes_step for entry in bound)
         self.cancellation = Cancellation()
+        #: Which runs are measured for RunMetadata.cost_graph; None for none.
+        self.measured_runs: MeasuredRuns | None = None
 
     def limit_threads(self, count: int) -> None:
         """Lets the kernels of the step use so many threads, whatever others use."""
@@ -96,6 +99,13 @@ class CompiledStep:
 
     def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         """Runs the step on runtime values; `timeout` is in seconds."""
+        if self.measured_runs is not None:
+            self.measured_runs.next_is_due()
+        elif observation.listener() is None:
+            return self.run_unseen(feeds, timeout)
+        return self._run_uncounted(feeds, timeout)
+
+    def _run_uncounted(self, feeds: Sequence[Any], timeout: float | None) -> tuple[Any, ...]:
         if (listener := observation.listener()) is not None:
             return listener.run(self, feeds, timeout)
         return self.run_unseen(feeds, timeout)
@@ -137,12 +147,15 @@ class CompiledStep:
         """Runs the step, and puts what RunOptions ask for into RunMetadata."""
         if options.output_partition_graphs:
             metadata.partition_graphs.add().CopyFrom(graph_def_of(self.placed))
-        if options.trace_level != proto.RunOptions.NO_TRACE:
+        measured = self.measured_runs is not None and self.measured_runs.next_is_due()
+        if measured or options.trace_level != proto.RunOptions.NO_TRACE:
             results, stats = self.run_traced(feeds, timeout, cancellation)
             metadata.step_stats.CopyFrom(stats)
+            if measured:
+                metadata.cost_graph.CopyFrom(cost_graph_of(self.placed, stats))
             return results
         if cancellation is None:
-            return self.run(feeds, timeout)
+            return self._run_uncounted(feeds, timeout)
         return self.run_cancellable(feeds, cancellation, timeout)
 
     def run_traced(

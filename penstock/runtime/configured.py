@@ -12,7 +12,7 @@ from penstock.runtime.thread_pools import ThreadPools
 
 def configured_runtime(config: Any, **place: Any) -> LocalRuntime:
     """A runtime in this process; `place` says of which task it is and whose state it has."""
-    counts, gpu = config.device_count, config.gpu_options
+    counts, gpu, graph = config.device_count, config.gpu_options, config.graph_options
     gpus = visible_gpus(
         counts["GPU"] if "GPU" in counts else None,
         gpu.visible_device_list,
@@ -28,5 +28,6 @@ def configured_runtime(config: Any, **place: Any) -> LocalRuntime:
         soft_placement=config.allow_soft_placement,
         log_placement=config.log_device_placement,
         placement=PlacementOptions.from_config(config),
+        measured=(graph.build_cost_model, graph.build_cost_model_after),
         **place,
     )

@@ -14,7 +14,7 @@ from penstock.state.containers import ResourceManager
 
 
 class Device:
-    """A CPU, a GPU or a device of a user's type, with the resource manager that keeps its variables and queues."""
+    """A CPU, a GPU or a device of a user's type; its `resources` keep variables and queues."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from penstock import errors
@@ -20,7 +20,7 @@ from penstock.kernels.control_flow import DEAD
 from penstock.kernels.values import fetcher
 from penstock.passes.order import accesses, may_wait
 from penstock.runtime.binding import BoundNode
-from penstock.runtime.diagnosis import Failure, diagnose
+from penstock.runtime.diagnosis import Failure, diagnose, in_iteration
 from penstock.runtime.frames import ENTER, EXIT, MERGE, NEXT_ITERATION, Frame, Iteration, Structure
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import clock
@@ -128,12 +128,14 @@ class Execution:
         seen = self.context.trace is not None or self.context.observer is not None
         call = self._call_seen if seen else self._call
         if node in self.may_wait and self.context.observer is None:
-            waiting = functools.partial(call, self.bound[node], state, iteration)
+            waiting = functools.partial(
+                _call_within, frame, call, self.bound[node], state, iteration
+            )
             ended = waits.attempt((node, frame, iteration), waiting)
             if ended is not None:
                 self._finish(node, frame, iteration, ended[0])
             return
-        outputs = call(self.bound[node], state, iteration, self.context)
+        outputs = _call_within(frame, call, self.bound[node], state, iteration, self.context)
         self._finish(node, frame, iteration, outputs)
 
     def _finish(self, node: Node, frame: Frame, iteration: int, outputs: Sequence[Any]) -> None:
@@ -338,6 +340,30 @@ class Execution:
                 self._deliver(parent, number, node, [DEAD])
         parent.iterations[number].outstanding -= 1
         self._clean_up(parent, number)
+
+
+def _call_within(
+    frame: Frame,
+    call: Callable[..., Sequence[Any]],
+    entry: BoundNode,
+    state: Iteration,
+    iteration: int,
+    step: Step,
+) -> Sequence[Any]:
+    """Runs a node; an error says in which iterations of which loops it happened."""
+    try:
+        return call(entry, state, iteration, step)
+    except errors.OpError as error:
+        if not frame.name:
+            raise
+        raise _placed(error, frame, iteration) from error.__cause__
+
+
+def _placed(error: Exception, frame: Frame, iteration: int) -> Exception:
+    error = in_iteration(error, frame.name[-1], iteration)
+    if frame.parent is None or not frame.parent.name:
+        return error
+    return _placed(error, frame.parent, frame.parent_iteration)
 
 
 def _consumers(step: StepGraph) -> dict[Node, list[tuple[Node, int, int]]]:

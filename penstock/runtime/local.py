@@ -16,6 +16,7 @@ from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.kernels.values import to_array
 from penstock.passes.pipeline import AS_WRITTEN, PassOptions, compile_step
+from penstock.passes.prune import prune
 from penstock.placement.chooser import chooser
 from penstock.placement.options import PlacementOptions
 from penstock.placement.placer import place
@@ -23,9 +24,12 @@ from penstock.runtime import device_types
 from penstock.runtime.allocator import keep_freed_memory
 from penstock.runtime.binding import BoundNode, bind_all, evaluator, has_kernel
 from penstock.runtime.compiled import CompiledStep, compiled
+from penstock.runtime.cost_graph import MeasuredRuns
 from penstock.runtime.crew import Crew
+from penstock.runtime.cudnn import configure_cudnn
 from penstock.runtime.device import Device
 from penstock.runtime.device_attributes import device_attributes
+from penstock.runtime.joined_nodes import join_nodes
 from penstock.runtime.partial_run import PartialRun
 from penstock.runtime.thread_pools import ThreadPools
 from penstock.state.containers import ResourceManager
@@ -42,6 +46,8 @@ def _local_devices(
     """
     cpu = torch.device("cpu")
     found = [Device(f"{task_name}/device:CPU:{i}", "CPU", cpu) for i in range(cpus)]
+    if gpus:
+        configure_cudnn()
     for i, number in enumerate(gpus):
         name = f"{task_name}/device:GPU:{i}"
         found.append(Device(name, "GPU", torch.device("cuda", number), host=found[0]))
@@ -89,6 +95,7 @@ class LocalRuntime:
         soft_placement: bool = False,
         log_placement: bool = False,
         placement: PlacementOptions | None = None,
+        measured: tuple[int, int] = (0, 0),  # every how many runs, and after how many
         task_name: str = "/job:localhost/replica:0/task:0",
         resources: ResourceManager | None = None,
     ):
@@ -106,7 +113,9 @@ class LocalRuntime:
         self.cancellation = Cancellation()
         self.soft_placement = soft_placement
         self.log_placement = log_placement
+        self._logged: set[str] = set()  # the nodes whose places were told
         self._choose = chooser(placement or PlacementOptions())
+        self._measured = measured
         preferred = sorted(self.devices, key=_rank)
         self._by_name = {device.name: device for device in preferred}
         self._state_places: dict[str, str] = {}  # which device has a stateful node of this name
@@ -122,10 +131,13 @@ class LocalRuntime:
         """A step ready to run."""
         chosen = self.options if options is None else options
         graph = self._placed(feeds, fetches, targets, chosen)
+        join_nodes(graph, self._by_name, chosen)
         step = compiled(graph, self._by_name, self.crew, structure=chosen.structure)
         step.cancellation = self.cancellation
         if self._kernel_threads:
             step.limit_threads(self._kernel_threads)
+        if self._measured[0] > 0:
+            step.measured_runs = MeasuredRuns(*self._measured)
         if chosen != AS_WRITTEN:
             step.rewritten = partial(self.compile, feeds, fetches, targets, AS_WRITTEN)
         return step
@@ -148,24 +160,33 @@ class LocalRuntime:
         targets: Sequence[Operation],
         options: PassOptions,
     ) -> StepGraph:
-        graph = compile_step(feeds, fetches, targets, evaluator(self.host), options)
-        place(
-            graph,
-            list(self._by_name),
-            soft=self.soft_placement,
-            supports=has_kernel,
-            sticky=self._state_places,
-            choose=self._choose,
-        )
         if self.log_placement:
-            lines = [f"{node.name}: ({node.type}): {node.device}\n" for node in graph.nodes]
-            sys.stderr.write("".join(lines))
+            self._log_placement(prune(feeds, fetches, targets))
+        graph = compile_step(feeds, fetches, targets, evaluator(self.host), options)
+        self._place(graph, self._state_places)
         return graph
 
     @property
     def device_names(self) -> list[str]:
         """The names of the devices, CPUs first."""
         return [device.name for device in self.devices]
+
+    def _place(self, graph: StepGraph, sticky: dict[str, str]) -> None:
+        place(
+            graph,
+            list(self._by_name),
+            soft=self.soft_placement,
+            supports=has_kernel,
+            sticky=sticky,
+            choose=self._choose,
+        )
+
+    def _log_placement(self, graph: StepGraph) -> None:
+        """Says where the nodes of a step go, those that were not said yet, as they are written."""
+        self._place(graph, dict(self._state_places))
+        new = [n for n in graph.nodes if n.type != "_Feed" and n.name not in self._logged]
+        self._logged.update(node.name for node in new)
+        sys.stderr.write("".join(f"{n.name}: ({n.type}): {n.device}\n" for n in new))
 
     @property
     def host(self) -> Device:

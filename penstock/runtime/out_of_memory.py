@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
+from types import TracebackType
 from typing import Any
 
 import torch
@@ -65,6 +67,15 @@ def _amount(count: float) -> str:
             return f"{count:.4g} {unit}"
         count /= 1024
     return f"{count:.4g} {_UNITS[-1]}"
+
+
+def drop_values(trace: TracebackType | None) -> None:
+    """Frees what the finished functions of a traceback hold, which its error would keep."""
+    traceback.clear_frames(trace)
+    while trace is not None:
+        # Before Python 3.13 a copy of the variables, which is brought up to date by this.
+        _ = trace.tb_frame.f_locals
+        trace = trace.tb_next
 
 
 def may_be_size(value: Any) -> bool:

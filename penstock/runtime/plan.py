@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import itertools
 import linecache
-import traceback
 import weakref
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from penstock.kernels.values import fetcher, is_array
 from penstock.runtime.aliasing import Aliasing, analyse
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose
+from penstock.runtime.out_of_memory import drop_values
 from penstock.runtime.scalars import Scalars, expression
 from penstock.runtime.tracing import clock
 from penstock.shapes import Shape
@@ -66,7 +66,7 @@ class Plan:
             return None
         explained = diagnose(failure, error)
         if isinstance(explained, ResourceExhaustedError):  # whoever catches it wants memory
-            traceback.clear_frames(error.__traceback__)
+            drop_values(error.__traceback__)
         return explained
 
     def _failure(self, trace: TracebackType | None) -> Failure | None:
@@ -356,9 +356,9 @@ class _Writer:
         source = "\n".join([f"def step({parameters}):", *(f"    {line}" for line in body)])
         filename = f"<penstock plan {next(_numbers)}>"
         exec(compile(source, filename, "exec"), self.namespace)  # our own generated source
-        plan = Plan(
-            source, self.namespace["step"], self.bound, self.names, filename, self.overwritten
-        )
+        # Without the cycle that its own name would be, what it holds is freed with the plan.
+        function = self.namespace.pop("step")
+        plan = Plan(source, function, self.bound, self.names, filename, self.overwritten)
         # Tracebacks show the plan's lines for as long as the plan lives.
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         weakref.finalize(plan, linecache.cache.pop, filename, None)

@@ -29,7 +29,8 @@ class ThreadPools:
 
     def __init__(self, inter_op_threads: int = 0, pools: Any = ()):
         own = None if inter_op_threads == 0 else Turns(max(1, inter_op_threads))
-        self._pools = [_pool(each.num_threads, each.global_name) for each in pools] or [own]
+        listed: list[Turns | None] = [_pool(each.num_threads, each.global_name) for each in pools]
+        self._pools = listed or [own]
 
     @classmethod
     def from_config(cls, config: Any) -> ThreadPools:

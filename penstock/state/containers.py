@@ -1,7 +1,8 @@
 """The resource manager of a device: named containers of named state.
 
 A resource is found by (kind, container, name). It lives until its container is cleared, across
-steps and, on a server, across sessions. The empty name stands for the default container.
+steps and, on a server, across sessions. The empty name stands for the default container, which is
+called as the job of the device is.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ R = TypeVar("R")
 class ResourceManager:
     """All state of one device; safe to use from many steps at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, default_container: str = DEFAULT_CONTAINER) -> None:
+        self._default = default_container
         self._lock = threading.RLock()
         self._containers: dict[str, dict[tuple[type, str], Any]] = {}
 
     def get_or_create(self, kind: type[R], container: str, name: str, make: Callable[[], R]) -> R:
         """The resource of that kind and name, made by `make` where it doesn't exist yet."""
         with self._lock:
-            entries = self._containers.setdefault(container or DEFAULT_CONTAINER, {})
+            entries = self._containers.setdefault(container or self._default, {})
             resource = entries.get((kind, name))
             if resource is None:
                 resource = entries[kind, name] = make()
@@ -33,20 +35,20 @@ class ResourceManager:
 
     def find(self, kind: type[R], container: str, name: str) -> R | None:
         with self._lock:
-            entries = self._containers.get(container or DEFAULT_CONTAINER, {})
+            entries = self._containers.get(container or self._default, {})
             return entries.get((kind, name))
 
     def remove(self, kind: type, container: str, name: str) -> bool:
         """Forgets a resource; whether it was there."""
         with self._lock:
-            entries = self._containers.get(container or DEFAULT_CONTAINER, {})
+            entries = self._containers.get(container or self._default, {})
             return entries.pop((kind, name), None) is not None
 
     def clear(self, containers: Iterable[str] = ()) -> None:
         """Drops the named containers; without names, all of them."""
         with self._lock:
             for container in list(containers) or list(self._containers):
-                for resource in self._containers.pop(container or DEFAULT_CONTAINER, {}).values():
+                for resource in self._containers.pop(container or self._default, {}).values():
                     close = getattr(resource, "close", None)
                     if close is not None:
                         close()

@@ -30,7 +30,7 @@ def enable_mixed_precision_graph_rewrite(opt: Any, loss_scale: Any = "dynamic") 
         )
     wrapped = _wrapped(opt, loss_scale)
     if state.non_mixed_precision_session_created:
-        logging.warning(
+        logging.warn(
             "You already have existing Sessions that do not use mixed precision. "
             "enable_mixed_precision_graph_rewrite() will not affect these Sessions."
         )
@@ -42,12 +42,17 @@ def enable_mixed_precision_graph_rewrite(opt: Any, loss_scale: Any = "dynamic") 
 def disable_mixed_precision_graph_rewrite() -> None:
     """Lets new sessions compute in the types of the graph again; loss scaling goes on."""
     if not state.mixed_precision_graph_rewrite_is_enabled:
-        logging.warning(
+        logging.warn(
             "disable_mixed_precision_graph_rewrite() called when mixed precision is already "
             "disabled."
         )
     set_experimental_options({"auto_mixed_precision": False})
     state.mixed_precision_graph_rewrite_is_enabled = False
+
+
+# The names of the functions in `tensorflow.python.training.experimental`.
+enable_mixed_precision_graph_rewrite_v1 = enable_mixed_precision_graph_rewrite
+disable_mixed_precision_graph_rewrite_v1 = disable_mixed_precision_graph_rewrite
 
 
 def _wrapped(opt: Any, loss_scale: Any) -> Any:

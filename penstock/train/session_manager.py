@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from penstock.train.checkpoint_state import get_checkpoint_state
 
 __all__ = ["SessionManager"]
 
+_FIRST_PAUSE = 0.1  # seconds
 _Readiness = tuple[bool, str | None]
 
 
@@ -35,7 +36,8 @@ class SessionManager:
       ready_op: a vector of the names of variables that are not initialized yet.
       ready_for_local_init_op: the same for the variables that `local_init_op` needs.
       graph: the graph of the sessions; the default one if None.
-      recovery_wait_secs: the pause between two looks at whether the model is ready.
+      recovery_wait_secs: the longest pause between two looks at whether the model is ready; the
+        first ones are shorter.
       local_init_run_options: `RunOptions` for `local_init_op`.
     """
 
@@ -164,7 +166,7 @@ class SessionManager:
         self._target = master
         limit = float("Inf") if max_wait_secs is None else max_wait_secs
         timer = _CountDownTimer(limit)
-        while True:
+        for pause in _growing_pauses(self._recovery_wait_secs):
             sess = Session(master, graph=self._graph, config=config)
             problem = None
             ready, local_problem = self._try_run_local_init_op(sess)
@@ -174,7 +176,7 @@ class SessionManager:
                     return sess
             with contextlib.suppress(Exception):  # it is of no use any more
                 sess.close()
-            if timer.secs_remaining() - self._recovery_wait_secs < 0:
+            if timer.secs_remaining() - pause < 0:
                 raise errors.DeadlineExceededError(
                     None, None, f"Session was not ready after waiting {limit:g} secs."
                 )
@@ -183,7 +185,8 @@ class SessionManager:
                 local_problem,
                 problem,
             )
-            time.sleep(self._recovery_wait_secs)
+            time.sleep(pause)
+        raise AssertionError("there is always another pause")
 
     def _restore_checkpoint(
         self,
@@ -262,6 +265,14 @@ def _ready(op: Any, sess: Any, msg: str) -> _Readiness:
         return True, None
     names = ", ".join(name.decode() for name in value)
     return False, f"Variables not initialized: {names}"
+
+
+def _growing_pauses(longest: float) -> Iterator[float]:
+    """A chief is ready soon, as a rule; one that is not need not be asked all the time."""
+    pause = min(_FIRST_PAUSE, longest)
+    while True:
+        yield pause
+        pause = min(2 * pause, longest)
 
 
 class _CountDownTimer:

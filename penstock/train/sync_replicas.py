@@ -260,4 +260,27 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         if self._init_tokens_op is not None:
             session.run(self._init_tokens_op)
         if self._q_runner is not None:
-            self._q_runner.create_threads(session, coord=coord, daemon=True, start=True)
+            self._q_runner.create_threads(
+                session, coord=_NotAwaited(coord), daemon=True, start=True
+            )
+
+
+class _NotAwaited:
+    """A coordinator that does not wait for the chief's thread to end.
+
+    The thread waits for gradients, which nobody sends any more at the end of a job: it ends when
+    the session is closed, which happens after the wait.
+    """
+
+    def __init__(self, coord: Any):
+        self._coord = coord
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._coord, name)
+
+    def register_thread(self, thread: Any) -> None:
+        pass
+
+    def request_stop(self, ex: Any = None) -> None:
+        if not self._coord.joined:  # else the thread was stopped, by the end of its session
+            self._coord.request_stop(ex)

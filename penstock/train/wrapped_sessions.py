@@ -167,7 +167,12 @@ class _RecoverableSession(_WrappedSession):
         raw_session: Any,
         run_with_hooks: Callable[..., Any] | None,
     ) -> Any:
-        return self._until_done(lambda sess: sess.run_step_fn(step_fn, raw_session, sess.run))
+        def work(sess: Any) -> Any:
+            # After a failure `raw_session` is closed: the new one is at its creator.
+            current = getattr(self._sess_creator, "tf_sess", None) or raw_session
+            return sess.run_step_fn(step_fn, current, sess.run)
+
+        return self._until_done(work)
 
     def _until_done(self, work: Callable[[Any], Any]) -> Any:
         while True:

@@ -1,4 +1,4 @@
-"""A device type that a user adds: a toy accelerator whose values only its own kernels understand."""
+"""A device type that a user adds: a toy accelerator whose values only its kernels understand."""
 
 import numpy as np
 import pytest

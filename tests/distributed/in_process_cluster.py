@@ -21,14 +21,15 @@ class InProcessCluster:
         for name in self.names:
             worker = Worker(name, LocalRuntime(task_name=name), self._connect_from(name))
             self.workers[name] = worker
-            self.roads[name] = Road("127.0.0.1", name, worker.handle, credentials)
+            self.roads[name] = Road("127.0.0.1", name, worker.handle, credentials, worker.lost)
         for name in self.names:
             addresses = {n: f"127.0.0.1:{r.port}" for n, r in self.roads.items() if n != name}
-            handler = self.workers[name].handle
-            self.peers[name] = Peers(name, addresses, self._port, handler, credentials)
+            worker = self.workers[name]
+            self.peers[name] = Peers(
+                name, addresses, self._port, worker.handle, credentials, worker.lost
+            )
 
-    @staticmethod
-    def _port(address: str, timeout: float) -> int:
+    def _port(self, address: str, timeout: float) -> int:
         return int(address.rpartition(":")[2])
 
     def _connect_from(self, name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -71,8 +71,8 @@ def test_server_defs() -> None:
         tf.train.Server(3)
 
 
-def test_state_lives_in_the_server() -> None:
-    server = tf.train.Server.create_local_server()
+def test_state_lives_in_the_server(start_server: Callable[..., Any]) -> None:
+    server = start_server()
     variable = tf.Variable(3.0, name="v")
     with tf.device("/job:local/task:0"):
         following = variable + 1
@@ -88,13 +88,16 @@ def test_state_lives_in_the_server() -> None:
         pytest.raises(tf.errors.FailedPreconditionError),
     ):
         sess.run(variable)
+    before = tf.Session(server.target)
     tf.Session.reset(server.target)
+    with pytest.raises(tf.errors.AbortedError, match="was reset"):
+        before.run(following)
     with tf.Session(server.target) as sess, pytest.raises(tf.errors.FailedPreconditionError):
         sess.run(following)
 
 
-def test_servers_that_can_not_be() -> None:
-    server = tf.train.Server.create_local_server()
+def test_servers_that_can_not_be(start_server: Callable[..., Any]) -> None:
+    server = start_server()
     address = server.target.removeprefix("grpc://")
     with pytest.raises(tf.errors.UnknownError, match="Could not start gRPC server"):
         tf.train.Server({"local_2": [address]})

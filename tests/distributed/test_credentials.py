@@ -116,7 +116,7 @@ def test_a_token(
     tmp_path: pathlib.Path,
 ) -> None:
     monkeypatch.setenv("PENSTOCK_CREDENTIALS", str(folders["token"]))
-    target = start_server({"ps": ["0.0.0.0:0"]}).target
+    target = start_server().target
     assert run_with(folders["token"], target, monkeypatch) == 7
     (tmp_path / "token").write_text("guessed")
     for folder in (None, tmp_path):
@@ -144,7 +144,7 @@ def test_certificates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PENSTOCK_CREDENTIALS", str(folders["own"]))
-    target = start_server({"ps": ["ps0:0"]}).target
+    target = start_server().target
     assert run_with(folders["own"], target, monkeypatch) == 7
     for folder in (None, folders["foreign"]):
         with pytest.raises(tf.errors.DeadlineExceededError):  # no connection comes about

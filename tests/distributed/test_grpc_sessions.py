@@ -365,6 +365,24 @@ def test_containers_are_reset(target: str, by_grpc: Any) -> None:
             session.run(cleared)
 
 
+def test_the_default_container_is_named_after_the_job(
+    start_server: Callable[..., Any], by_grpc: Any
+) -> None:
+    v = tf.Variable(1.0, name="v")
+    targets = [start_server({job: ["localhost:0"]}).target for job in ("sun", "moon")]
+    for target in targets:
+        with tf.Session(target, config=by_grpc) as session:
+            session.run(v.initializer)
+        tf.Session.reset(target, ["moon"], config=by_grpc)
+    with tf.Session(targets[0], config=by_grpc) as session:
+        assert session.run(v) == 1.0
+    with (
+        tf.Session(targets[1], config=by_grpc) as session,
+        pytest.raises(tf.errors.FailedPreconditionError),
+    ):
+        session.run(v)
+
+
 def test_many_clients_at_once(target: str, by_grpc: Any) -> None:
     v = tf.Variable(0, name="v", use_resource=True)
     add = v.assign_add(1)
@@ -452,6 +470,18 @@ def test_nothing_is_left_behind(start_server: Callable[..., Any], by_grpc: Any) 
     wait_until(lambda: _sockets() <= sockets)
 
 
+def test_a_dropped_session_is_closed_at_the_server(
+    start_server: Callable[..., Any], by_grpc: Any
+) -> None:
+    server = start_server()
+    session = tf.Session(server.target, config=by_grpc)
+    session.run(tf.constant(1))
+    assert len(server._master._sessions) == 1
+    del session
+    gc.collect()
+    wait_until(lambda: not server._master._sessions)
+
+
 def _own_threads() -> list[str]:
     return [each.name for each in threading.enumerate() if each.name == "penstock-grpc"]
 
@@ -470,3 +500,29 @@ def test_a_server_that_stops(start_server: Callable[..., Any], by_grpc: Any) -> 
         server.start()
     again = start_server({"local": [server.target.removeprefix("grpc://")]})
     assert again.target == server.target
+
+
+def test_training_goes_on_after_a_restart(
+    start_server: Callable[..., Any], by_grpc: Any, tmp_path: Any
+) -> None:
+    server = start_server()
+    step = tf.train.get_or_create_global_step()
+    following = tf.assign_add(step, 1)
+    seen = []
+    with tf.train.MonitoredTrainingSession(
+        master=server.target,
+        config=by_grpc,
+        checkpoint_dir=str(tmp_path),
+        save_checkpoint_steps=2,
+        save_summaries_steps=None,
+        save_summaries_secs=None,
+        log_step_count_steps=None,
+        hooks=[tf.train.StopAtStepHook(last_step=8)],
+    ) as session:
+        while not session.should_stop():
+            seen.append(int(session.run(following)))
+            if len(seen) == 5:
+                server.stop()
+                server = start_server({"local": [server.target.removeprefix("grpc://")]})
+    assert seen[:5] == [1, 2, 3, 4, 5]
+    assert seen[5] in (5, 6) and seen[-1] == 8  # the last checkpoint, and the steps after it

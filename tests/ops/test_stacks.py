@@ -3,7 +3,16 @@
 import pytest
 
 import penstock as tf
-from penstock.ops.stacks import StackCloseV2, StackPopV2, StackPushV2, StackV2
+from penstock.ops.stacks import (
+    Stack,
+    StackClose,
+    StackCloseV2,
+    StackPop,
+    StackPopV2,
+    StackPush,
+    StackPushV2,
+    StackV2,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +74,18 @@ def test_what_a_stack_holds_is_not_overwritten():
             popped = tf.raw_ops.StackPopV2(handle=handle, elem_type=tf.float32)
         found = session.run([rectified, popped], {x: [-1, 2, -3, 4]})
     assert [value.tolist() for value in found] == [[0, 4, 0, 8], [-2, 4, -6, 8]]
+
+
+def test_stacks_behind_references(session):
+    stack = Stack(elem_type=tf.float32)
+    assert stack.dtype == tf.string._as_ref
+    first = StackPush(stack, 1.0)
+    with tf.control_dependencies([first]):
+        second = StackPush(stack, 2.0)
+    with tf.control_dependencies([second]):
+        last = StackPop(stack, elem_type=tf.float32)
+    assert session.run(last) == 2.0
+    with tf.control_dependencies([StackClose(stack)]):
+        late = StackPush(stack, 1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="closed"):
+        session.run(late)

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
 import penstock as tf
 from penstock.passes.precision import ALWAYS, BETWEEN, NEUTRAL, NEVER, lower_precision
 from penstock.passes.prune import prune
+from penstock.passes.rewriter_config import pass_options
 
 
 @pytest.fixture(autouse=True)
@@ -155,8 +157,30 @@ def test_on_a_cpu_tensorflows_switch_changes_nothing():
     assert found["MatMul"][0].dtypes[0] is tf.float32
 
 
+def test_with_a_gpu_it_means_float16():
+    settings = config("auto_mixed_precision")
+    assert pass_options(settings, has_gpu=True).precision == "float16"
+    assert pass_options(tf.ConfigProto(), has_gpu=True).precision is None
+
+
 def test_explain_shows_it():
     x = tf.placeholder(tf.float32, [2, 2])
     with tf.Session(config=config()) as sess:
         text = str(tf.explain(tf.matmul(x, x), [x], sess))
     assert "lower_precision: 2 added, 1 changed" in text
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu_tensorflows_switch_means_float16():
+    x, labels, _, loss = classifier()
+    grads = tf.gradients(loss, tf.trainable_variables())
+    found = compiled(config("auto_mixed_precision"), [x, labels], grads)
+    assert found["Conv2D"][0].dtypes[0] is tf.float16
+    images, classes = batch()
+    values = []
+    for settings in (None, config("auto_mixed_precision")):
+        with tf.Session(config=settings) as sess:
+            sess.run(tf.global_variables_initializer())
+            values.append(sess.run([loss, *grads], {x: images, labels: classes}))
+    for exact, near in zip(*values, strict=True):
+        np.testing.assert_allclose(near, exact, atol=0.03 * (1 + np.abs(exact).max()))

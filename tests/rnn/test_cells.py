@@ -69,7 +69,7 @@ class TestValues:
         np.testing.assert_allclose(state.c, [[1.949385] * 3], rtol=1e-5)
 
     def test_dropout_spares_the_memory(self, session, halves):
-        cell = cells.DropoutWrapper(cells.LSTMCell(3), state_keep_prob=1e-10)
+        cell = cells.DropoutWrapper(cells.LSTMCell(3), state_keep_prob=1e-6)
         state = cells.LSTMStateTuple(ones(1, 3), ones(1, 3))
         _, state = cell(ones(1, 3), state)
         state = run(session, state)[0]
@@ -229,3 +229,15 @@ class TestRefused:
             )
         with pytest.raises(TypeError, match="must be callable"):
             cells.DropoutWrapper(cells.GRUCell(2), dropout_state_filter_visitor=3)
+
+
+def test_nodes_of_a_cell_count_the_constants_of_splits():
+    with tf.Graph().as_default() as graph:
+        cells.GRUCell(2)(ones(1, 3), ones(1, 2))
+        names = [op.name for op in graph.get_operations() if op.name.startswith("gru_cell/")]
+    at = names.index("gru_cell/split")
+    assert names[at - 2 : at + 1] == [
+        "gru_cell/Const",
+        "gru_cell/split/split_dim",
+        "gru_cell/split",
+    ]

@@ -7,7 +7,7 @@ from typing import Any
 from penstock.ir.name_scope import name_scope
 from penstock.layers.input_spec import InputSpec
 from penstock.nest import assert_same_structure, map_structure
-from penstock.ops.activations import bias_add, relu
+from penstock.ops.activations import bias_add, relu, xw_plus_b
 from penstock.ops.elementwise import sigmoid, tanh
 from penstock.ops.initializers import constant_initializer, zeros_initializer
 from penstock.ops.joining import concat, split
@@ -297,4 +297,4 @@ class HighwayWrapper(RNNCell):
         size = _known_depth(inputs)
         w = get_variable(f"{name}_w", [size, size])
         b = get_variable(f"{name}_b", [size], initializer=constant_initializer(bias))
-        return sigmoid(bias_add(matmul(inputs, w), b))
+        return sigmoid(xw_plus_b(inputs, w, b))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock import dtypes
 from penstock.layers.input_spec import InputSpec
 from penstock.ops.activations import bias_add
+from penstock.ops.binary import add, multiply
 from penstock.ops.broadcasting import tile
+from penstock.ops.constants import constant
 from penstock.ops.elementwise import sigmoid, tanh
 from penstock.ops.initializers import (
     constant_initializer,
@@ -196,7 +199,9 @@ class IndyLSTMCell(_IndependentCell):
     def call(self, inputs: Any, state: Any) -> Any:
         c, h = state
         gates = matmul(inputs, self._kernel_w) + tile(h, [1, 4]) * self._kernel_u
-        i, j, f, o = split(value=bias_add(gates, self._bias), num_or_size_splits=4, axis=1)
-        c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
-        h = self._activation(c) * sigmoid(o)
+        axis = constant(1, dtype=dtypes.int32)
+        i, j, f, o = split(value=bias_add(gates, self._bias), num_or_size_splits=4, axis=axis)
+        forgotten = sigmoid(add(f, constant(self._forget_bias, dtype=f.dtype)))
+        c = add(multiply(c, forgotten), multiply(sigmoid(i), self._activation(j)))
+        h = multiply(self._activation(c), sigmoid(o))
         return h, LSTMStateTuple(c, h)

@@ -10,14 +10,17 @@ import gzip
 import inspect
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-FOLDER = Path(__file__).parents[1] / "recorded" / "graphs"
+FOLDERS = {
+    release: Path(__file__).parents[1] / "recorded" / folder
+    for release, folder in (("1.15", "graphs_1_15"), ("2.21", "graphs"))
+}
 
 # TensorFlow marks the targets of tf.control_dependencies for its own function transformations,
 # and decides by a kernel's registration on which devices a handle is allowed. The token of a Python
@@ -25,7 +28,7 @@ FOLDER = Path(__file__).parents[1] / "recorded" / "graphs"
 _SKIPPED_ATTRS = {"_has_manual_control_dependencies", "allowed_devices", "token"}
 _LONGEST_VALUE = 40  # elements of a constant that a snapshot spells out
 
-Scenario = Callable[[Any], Any]
+Scenario = "Callable[[Any], Any]"  # recorded with Python 3.7, too
 
 
 def scenarios_of(module: ModuleType) -> dict[str, Scenario]:
@@ -39,15 +42,18 @@ def scenarios_of(module: ModuleType) -> dict[str, Scenario]:
     }
 
 
-def file_of(module: ModuleType) -> Path:
-    """Where TensorFlow's snapshots of a module's scenarios are recorded."""
-    return FOLDER / f"{module.__name__.rpartition('.')[2]}.json.gz"
+def file_of(module: ModuleType, release: str) -> Path:
+    """Where a release's snapshots of a module's scenarios are recorded."""
+    return FOLDERS[release] / f"{module.__name__.rpartition('.')[2]}.json.gz"
 
 
-@cache
-def recorded(module: ModuleType) -> dict[str, Any]:
-    """TensorFlow's snapshots of a module's scenarios, by name."""
-    return json.loads(gzip.decompress(file_of(module).read_bytes()))  # type: ignore[no-any-return]
+@lru_cache(maxsize=None)  # noqa: UP033  # recorded with Python 3.7, too
+def recorded(module: ModuleType, release: str) -> dict[str, Any]:
+    """A release's snapshots of a module's scenarios, by name."""
+    path = file_of(module, release)
+    if not path.exists():
+        return {}
+    return json.loads(gzip.decompress(path.read_bytes()).decode())  # type: ignore[no-any-return]
 
 
 def take(tf: Any, scenario: Scenario) -> dict[str, Any]:
@@ -88,7 +94,7 @@ def _inputs(names: Any) -> list[str]:
 
     A node's first output may be spelled with its number or without.
     """
-    data = [name.removesuffix(":0") for name in names if not name.startswith("^")]
+    data = [name[:-2] if name.endswith(":0") else name for name in names if name[0] != "^"]
     return data + sorted(name for name in names if name.startswith("^"))
 
 

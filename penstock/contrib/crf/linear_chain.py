@@ -1,4 +1,4 @@
-"""`tf.contrib.crf`: linear-chain conditional random fields.
+"""Linear-chain conditional random fields: scores, likelihoods, decoding.
 
 `inputs` are the unary scores of tags, `[batch, time, tags]`; `transition_params` are the scores of
 one tag after another, `[tags, tags]`.

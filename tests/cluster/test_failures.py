@@ -1,0 +1,162 @@
+"""Tasks that die, hang, come back or never come: who is told, and what goes on."""
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.distributed import cluster_task
+from tests.cluster.nursery import until
+
+PS = "/job:ps/replica:0/task:0"
+
+
+@pytest.fixture
+def silence(monkeypatch):
+    """Silent tasks are given up quickly."""
+    monkeypatch.setenv("PENSTOCK_SILENCE_SECONDS", "1")
+
+
+@pytest.fixture
+def cluster(make_cluster):
+    made = make_cluster(ps=1, worker=1)
+    made.start("ps", 0)
+    return made
+
+
+def variable_on_ps():
+    with tf.device("/job:ps/task:0"):
+        return tf.get_variable("v", [], initializer=tf.zeros_initializer())
+
+
+def waiting_step():
+    """A step that waits on the parameter server for what never comes."""
+    with tf.device("/job:ps/task:0"):
+        taken = tf.FIFOQueue(1, tf.float32, shapes=[()]).dequeue()
+    with tf.device("/job:worker/task:0"):
+        return taken + 1.0
+
+
+def failing(sess, fetch):
+    """Runs a step in a thread; the thread, and where its error will be."""
+    errors = []
+
+    def run():
+        try:
+            sess.run(fetch)
+        except tf.errors.OpError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, errors
+
+
+def test_a_killed_task_ends_steps_and_comes_back_without_its_state(cluster, server_here):
+    v = variable_on_ps()
+    waiting, up, init = waiting_step(), v.assign_add(1.0), tf.global_variables_initializer()
+    later = v * 2.0
+    server = server_here(cluster.spec, "worker", 0)
+    with tf.Session(server.target) as sess:
+        sess.run(init)
+        assert sess.run(up) == 1.0
+        thread, found = failing(sess, waiting)
+        cluster.tasks["ps", 0].kill()
+        thread.join(30)
+        assert isinstance(found[0], tf.errors.UnavailableError)
+        assert PS in found[0].message
+        with pytest.raises(tf.errors.UnavailableError, match=PS):
+            sess.run(up)
+        cluster.start("ps", 0)
+        until(lambda: "serving" in cluster.tasks["ps", 0].text.rpartition("\n")[0], "start")
+        for step in (up, later):  # one that it knew, and a new one
+            with pytest.raises(tf.errors.AbortedError, match="may have been restarted"):
+                until(lambda step=step: is_there(sess, step), "restart")
+    with tf.Session(server.target) as sess:
+        sess.run(init)
+        assert sess.run(up) == 1.0
+
+
+def is_there(sess, step):
+    try:
+        return sess.run(step)
+    except tf.errors.UnavailableError:
+        return None
+
+
+def test_a_silent_task_is_given_up(silence, cluster, server_here):
+    v = variable_on_ps()
+    up, init = v.assign_add(1.0), tf.global_variables_initializer()
+    server = server_here(cluster.spec, "worker", 0)
+    with tf.Session(server.target) as sess:
+        sess.run(init)
+        cluster.tasks["ps", 0].signal(signal.SIGSTOP)
+        with pytest.raises(tf.errors.UnavailableError, match=f"{PS}.*silent"):
+            sess.run(up)
+        cluster.tasks["ps", 0].signal(signal.SIGCONT)
+        # Its state is there, and the order to run may have been carried out.
+        assert sess.run(up) in (1.0, 2.0)
+
+
+def test_tasks_that_never_come_are_named(make_cluster, server_here, monkeypatch):
+    monkeypatch.setattr(cluster_task, "_PATIENCE_SECONDS", 1.0)
+    cluster = make_cluster(ps=2, worker=1)
+    server = server_here(cluster.spec, "worker", 0)
+    with pytest.raises(tf.errors.UnavailableError) as found:
+        tf.Session(server.target)
+    for task in (0, 1):
+        assert f"/job:ps/replica:0/task:{task} at {cluster.spec['ps'][task]}" in str(found.value)
+
+
+def test_a_task_that_comes_late_is_waited_for(make_cluster, server_here):
+    cluster = make_cluster(ps=1, worker=1)
+    v = variable_on_ps()
+    server = server_here(cluster.spec, "worker", 0)
+    timer = threading.Timer(0.5, cluster.start, ["ps", 0])
+    timer.start()
+    with tf.Session(server.target) as sess:
+        sess.run(v.initializer)
+        assert sess.run(v) == 0.0
+    timer.join()
+
+
+def test_parameter_servers_go_when_the_chief_has_ended(make_cluster, server_here):
+    cluster = make_cluster(ps=2, worker=2)
+    servers = [cluster.start("ps", index) for index in range(2)]
+    other = cluster.start("worker", 1)
+    v = variable_on_ps()
+    server = server_here(cluster.spec, "worker", 0)
+    with tf.Session(server.target) as sess:
+        sess.run(v.initializer)
+    assert [task.status for task in servers] == [None, None]
+    server.stop()
+    assert [task.wait() for task in (*servers, other)] == [0, 0, 0]
+
+
+def test_ctrl_c_ends_a_client_that_waits_and_not_the_job(cluster):
+    client = cluster.start("worker", 0, "wait_for_nothing")
+    until(lambda: "waiting" in client.text, "step")
+    client.signal(signal.SIGINT)
+    assert client.wait() == 1
+    assert "KeyboardInterrupt" in client.text
+    assert cluster.tasks["ps", 0].status is None
+    again = cluster.start("worker", 0, "wait_for_nothing")
+    until(lambda: again.text.count("waiting") == 2, "step of the new client")
+
+
+def test_large_values_reach_a_slow_reader_without_being_taken_for_silence(
+    silence, cluster, server_here
+):
+    with tf.device("/job:ps/task:0"):
+        x = tf.placeholder(tf.float32, [None])
+        total = tf.reduce_sum(x)
+    server = server_here(cluster.spec, "worker", 0)
+    with tf.Session(server.target) as sess:
+        task = cluster.tasks["ps", 0]
+        sess.run(total, {x: np.ones(3, np.float32)})
+        for pause in (0.3, 0.3):
+            task.signal(signal.SIGSTOP)
+            threading.Timer(pause, task.signal, [signal.SIGCONT]).start()
+            assert sess.run(total, {x: np.ones(1 << 22, np.float32)}) == 1 << 22

@@ -1,0 +1,113 @@
+"""The detectors of failures and of the end of a job, without sockets and clocks."""
+
+from penstock.distributed.departures import Departures, chief_of
+from penstock.distributed.health import Advice, Watch
+
+CHIEF, OTHER, PS = (
+    f"/job:{job}/replica:0/task:{i}" for job, i in [("worker", 0), ("worker", 1), ("ps", 0)]
+)
+
+
+# Silence --------------------------------------------------------------------------------------
+
+
+def test_a_connection_that_answers_is_asked_again_and_again():
+    watch = Watch(patience=10.0)
+    for now in range(0, 100, 5):
+        assert watch.look(now, heard=now - 1) is Advice.ASK
+
+
+def test_silence_after_a_question_ends_the_patience():
+    watch = Watch(patience=10.0)
+    assert watch.look(0.0, heard=-100.0) is Advice.ASK  # nobody had asked
+    assert watch.look(5.0, heard=-100.0) is Advice.WAIT
+    assert watch.look(9.9, heard=-100.0) is Advice.WAIT
+    assert watch.look(10.0, heard=-100.0) is Advice.GIVE_UP
+
+
+def test_any_byte_is_a_sign_of_life():
+    watch = Watch(patience=10.0)
+    assert watch.look(0.0, heard=0.0) is Advice.ASK
+    assert watch.look(9.0, heard=-1.0) is Advice.WAIT
+    assert watch.look(15.0, heard=9.5) is Advice.ASK  # a part of a tensor came in between
+    assert watch.look(20.0, heard=9.5) is Advice.WAIT
+    assert watch.look(25.0, heard=9.5) is Advice.GIVE_UP
+
+
+# The end of a job -----------------------------------------------------------------------------
+
+
+class Ends:
+    def __init__(self, chief=CHIEF):
+        self.count = 0
+        self.departures = Departures(chief, self._over, patience=60.0)
+
+    def _over(self):
+        self.count += 1
+
+
+def test_the_chief_is_the_first_of_the_jobs_that_lead():
+    assert chief_of([PS, CHIEF, OTHER]) == CHIEF
+    chief = "/job:chief/replica:0/task:0"
+    assert chief_of([PS, CHIEF, chief]) == chief
+    assert chief_of([PS]) is None
+
+
+def test_a_job_is_over_once_when_all_who_opened_sessions_have_left():
+    ends = Ends()
+    for task in (CHIEF, OTHER):
+        ends.departures.opened(task)
+    ends.departures.left(CHIEF)
+    assert ends.count == 0
+    ends.departures.left(OTHER)
+    ends.departures.lost(OTHER, 1.0)  # its connection is closed, too
+    ends.departures.look(100.0)
+    assert ends.count == 1
+
+
+def test_without_its_chief_a_job_is_not_over():
+    ends = Ends()
+    ends.departures.opened(OTHER)
+    ends.departures.left(OTHER)
+    ends.departures.look(1000.0)
+    assert ends.count == 0
+    nobody = Ends(chief=None)
+    nobody.departures.opened(CHIEF)
+    nobody.departures.left(CHIEF)
+    assert nobody.count == 0
+
+
+def test_a_lost_chief_may_come_back():
+    ends = Ends()
+    ends.departures.opened(CHIEF)
+    ends.departures.lost(CHIEF, 0.0)
+    ends.departures.look(1000.0)
+    assert ends.count == 0
+
+
+def test_a_lost_worker_is_waited_for_but_not_without_end():
+    ends = Ends()
+    for task in (CHIEF, OTHER):
+        ends.departures.opened(task)
+    ends.departures.lost(OTHER, 0.0)
+    ends.departures.left(CHIEF)
+    ends.departures.look(30.0)
+    assert ends.count == 0
+    ends.departures.opened(OTHER)  # started again
+    ends.departures.look(100.0)
+    assert ends.count == 0
+    ends.departures.lost(OTHER, 100.0)
+    ends.departures.look(161.0)
+    assert ends.count == 1
+
+
+def test_a_chief_that_opens_another_session_is_back():
+    ends = Ends()
+    for task in (CHIEF, OTHER):
+        ends.departures.opened(task)
+    ends.departures.left(CHIEF)
+    ends.departures.opened(CHIEF)
+    ends.departures.left(OTHER)
+    assert ends.count == 0
+    ends.departures.left(CHIEF)
+    assert ends.count == 1

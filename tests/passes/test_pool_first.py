@@ -1,0 +1,133 @@
+"""Poolings before activations: the same values, and what must stay as it is."""
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.passes.pool_first import pool_first
+from penstock.passes.prune import prune
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def activation(data_format="NHWC", bias=True):
+    """A convolution with bias and ReLU: the images fed, the filter, the bias, the activation."""
+    shape = [2, 8, 8, 3] if data_format == "NHWC" else [2, 3, 8, 8]
+    images = tf.placeholder(tf.float32, shape)
+    kernel = tf.get_variable("kernel", [3, 3, 3, 5], initializer=tf.random_normal_initializer())
+    biases = tf.get_variable("biases", [5], initializer=tf.random_normal_initializer())
+    value = tf.nn.conv2d(images, kernel, [1, 1, 1, 1], "SAME", data_format=data_format)
+    value = tf.nn.bias_add(value, biases, data_format=data_format) if bias else value
+    return images, kernel, biases, tf.nn.relu(value)
+
+
+def pooled(value, window=2, stride=2, padding="VALID", data_format="NHWC"):
+    def spatial(size):
+        return [1, size, size, 1] if data_format == "NHWC" else [1, 1, size, size]
+
+    pool = tf.nn.max_pool
+    return pool(value, spatial(window), spatial(stride), padding, data_format=data_format)
+
+
+def optimized_and_as_written(fetches, feed):
+    """The values of fetches with all passes, and with none."""
+    found = []
+    levels = tf.OptimizerOptions
+    for level in (levels.L1, levels.L0):
+        options = tf.GraphOptions(optimizer_options=levels(opt_level=level))
+        with tf.Session(config=tf.ConfigProto(graph_options=options)) as session:
+            session.run([tf.assign(v, value) for v, value in given().items()])
+            found.append(session.run(fetches, feed))
+    return found
+
+
+def given():
+    rng = np.random.default_rng(3)
+    return {v: rng.standard_normal(v.shape.as_list()) for v in tf.global_variables()}
+
+
+def types_in_order(step):
+    wanted = ("Conv2D", "BiasAdd", "Relu", "MaxPool", "MaxPoolGrad", "ReluGrad", "BiasAddGrad")
+    return [node.type for node in step.nodes if node.type in wanted]
+
+
+@pytest.mark.parametrize("window", [2, 3])
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_values_and_gradients(window, padding, bias):
+    images, kernel, biases, value = activation(bias=bias)
+    output = pooled(value, window, 2, padding)
+    weights = tf.constant(np.random.default_rng(4).standard_normal(output.shape), tf.float32)
+    wanted = [kernel, images, *([biases] if bias else [])]
+    gradients = tf.gradients(tf.reduce_sum(output * weights), wanted)
+    feed = {images: np.random.default_rng(5).standard_normal(images.shape)}
+    fast, plain = optimized_and_as_written([output, *gradients], feed)
+    for ours, expected in zip(fast, plain, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_channels_first(graph):
+    images, kernel, biases, value = activation("NCHW")
+    output = pooled(value, data_format="NCHW")
+    gradients = tf.gradients(output, [kernel, biases])
+    step = prune([images], gradients, [])
+    pool_first(step)
+    assert types_in_order(step)[:4] == ["Conv2D", "MaxPool", "BiasAdd", "Relu"]
+    feed = {images: np.random.default_rng(5).standard_normal(images.shape)}
+    fast, plain = optimized_and_as_written(gradients, feed)
+    for ours, expected in zip(fast, plain, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_the_order_and_the_shapes():
+    images, kernel, biases, value = activation()
+    output = pooled(value)
+    step = prune([images], tf.gradients(output, [kernel, biases]), [])
+    pool_first(step)
+    step.verify("pool_first")
+    forward = ["Conv2D", "MaxPool", "BiasAdd", "Relu"]
+    assert types_in_order(step) == [*forward, "ReluGrad", "MaxPoolGrad", "BiasAddGrad"]
+    by_type = {node.type: node for node in step.nodes}
+    assert by_type["BiasAdd"].shapes == by_type["ReluGrad"].shapes == [(2, 4, 4, 5)]
+    assert by_type["MaxPoolGrad"].shapes == [(2, 8, 8, 5)]
+    assert by_type["BiasAddGrad"].inputs[0].node.type in ("ReluGrad", "Identity")
+
+
+def test_a_fetched_pooling_is_the_activated_one():
+    images, _, _, value = activation()
+    output = pooled(value)
+    step = prune([images], [output], [])
+    pool_first(step)
+    assert step.fetches[0].node.type == "Relu"
+
+
+@pytest.mark.parametrize("use", ["fetched", "used", "pooled twice", "across channels"])
+def test_left_alone(use):
+    images, _, _, value = activation()
+    fetches = [pooled(value)]
+    if use == "fetched":
+        fetches.append(value)
+    elif use == "used":
+        fetches.append(tf.reduce_sum(value))
+    elif use == "pooled twice":
+        fetches.append(pooled(value, 3))
+    else:
+        fetches = [tf.nn.max_pool(value, [1, 1, 1, 5], [1, 1, 1, 5], "VALID")]
+    step = prune([images], fetches, [])
+    before = types_in_order(step)
+    pool_first(step)
+    assert types_in_order(step) == before
+
+
+def test_a_switch_turns_it_off():
+    images, _, _, value = activation()
+    output = pooled(value)
+    config = tf.ConfigProto()
+    config.graph_options.rewrite_options.remapping = 2
+    with tf.Session(config=config) as session:
+        text = str(tf.explain(output, [images], session))
+    assert "pool_first" not in text
