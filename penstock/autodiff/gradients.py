@@ -136,14 +136,15 @@ def _initial_gradients(
 
 
 def _initial_gradient(i: int, grad_y: Any, y: Tensor) -> Gradient:
-    from penstock.ops.array import identity, ones, shape
+    from penstock.ops.array import fill, identity, shape
+    from penstock.ops.constants import constant
 
     if grad_y is None:
         if y.dtype.is_complex:
             raise TypeError(
                 f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype.name})"
             )
-        return ones(shape(y), y.dtype, name=f"grad_ys_{i}")
+        return fill(shape(y), constant(1, y.dtype.base_dtype, name=f"grad_ys_{i}"))
     if isinstance(grad_y, IndexedSlices):
         return grad_y
     tensor = to_tensor(grad_y, name=f"grad_y_{i}")

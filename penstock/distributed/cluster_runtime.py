@@ -100,6 +100,7 @@ class ClusterRuntime:
         taken: dict[str, tuple[list[int], list[int]]] = {}
         answers: SimpleQueue[tuple[str, Fields, OpError | None]] = SimpleQueue()
         others = [task for task in own.tasks if task != self._worker.task]
+        self._worker.used.update(others)
         for task in others:
             fields = {"do": "register", "step_key": key, **fields_of(spec)}
             if task in self._incarnations:

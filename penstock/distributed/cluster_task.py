@@ -7,6 +7,7 @@ that does not answer is named after half a minute, not waited for without end.
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import time
 import weakref
@@ -42,7 +43,8 @@ def _leave_all() -> None:
     """Says goodbye for a program that has come to its end; one that has failed may come back."""
     if not hasattr(sys, "last_value"):
         for task in list(_tasks):
-            task.leave()
+            if task.pid == os.getpid():  # not in a process that was forked from the task's
+                task.leave()
 
 
 def task_addresses(cluster: Any) -> dict[str, str]:
@@ -78,10 +80,12 @@ class ClusterTask:
         runtime = configured_runtime(
             server_def.default_session_config, task_name=task, resources=resources
         )
+        self.pid = os.getpid()
         self._task = task
         self._resources = resources
         self._credentials = credentials
-        departures = Departures(chief_of(addresses), on_job_over)
+        others = [name for name in addresses if name != task]
+        departures = Departures(others, chief_of(addresses), on_job_over)
         worker = self.worker = Worker(task, runtime, self._connect, departures)
         self._road = Road(interface, task, worker.handle, credentials, worker.lost)
         del addresses[task]
@@ -159,9 +163,10 @@ class ClusterTask:
         """Tells the other tasks that this one will not come back."""
         _tasks.discard(self)
         limit = time.monotonic() + _FAREWELL_SECONDS
+        farewell = {"do": "leave", "used": sorted(self.worker.used)}
         for connection in self._peers.connections:
             with suppress(errors.OpError):
-                connection.ask({"do": "leave"}, timeout=max(0.0, limit - time.monotonic()))
+                connection.ask(farewell, timeout=max(0.0, limit - time.monotonic()))
 
     def close(self) -> None:
         self.leave()

@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock import errors
 from penstock.distributed import frames
-from penstock.distributed.frames import Disconnected, Fields, Value
+from penstock.distributed.frames import Disconnected, Fields, Socket, Value
 from penstock.errors import OpError
 
 Answer = Callable[[Fields, list[Value], "OpError | None"], None]
@@ -34,7 +34,7 @@ class Connection:
 
     def __init__(
         self,
-        sock: socket.socket,
+        sock: Socket,
         task: str,
         handler: Handler,
         on_lost: Callable[[Connection], None] | None = None,

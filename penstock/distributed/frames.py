@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import socket
-import ssl
 import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.runtime.value_bytes import decoded, encoded, new_buffer
 
@@ -31,12 +30,30 @@ Moved = Callable[[int], None]
 Value = Any  # a tensor, a NumPy array of bytes, or bytes
 
 
+class Socket(Protocol):
+    """What messages are sent and received by: a socket, or one with TLS."""
+
+    def sendmsg(self, buffers: Sequence[memoryview], /) -> int: ...
+
+    def recv_into(self, buffer: memoryview, /) -> int: ...
+
+    def setsockopt(self, level: int, option: int, value: int, /) -> None: ...
+
+    def settimeout(self, seconds: float | None, /) -> None: ...
+
+    def fileno(self) -> int: ...
+
+    def shutdown(self, how: int, /) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Disconnected(Exception):
     """The other side has gone, or speaks something else."""
 
 
 def send(
-    sock: socket.socket,
+    sock: Socket,
     fields: Fields,
     values: Sequence[Value] = (),
     moved: Moved | None = None,
@@ -56,12 +73,11 @@ def send(
     _write(sock, [_HEAD.pack(_MAGIC, len(text), size), text, *buffers], moved)
 
 
-def _write(sock: socket.socket, buffers: list[Any], moved: Moved | None) -> None:
+def _write(sock: Socket, buffers: list[Any], moved: Moved | None) -> None:
     pending = deque(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
-    write = _write_tls if isinstance(sock, ssl.SSLSocket) else socket.socket.sendmsg
     try:
         while pending:
-            sent = write(sock, _next_chunk(pending))
+            sent = sock.sendmsg(_next_chunk(pending))
             if moved is not None:
                 moved(sent)
             while pending and sent >= len(pending[0]):
@@ -88,15 +104,8 @@ def _next_chunk(pending: Iterable[memoryview]) -> list[memoryview]:
     return chunk
 
 
-def _write_tls(sock: socket.socket, buffers: Sequence[memoryview]) -> int:
-    """What sendmsg does, which a TLS socket does not have."""
-    data = b"".join(buffers)
-    sock.sendall(data)
-    return len(data)
-
-
 def receive(
-    sock: socket.socket,
+    sock: Socket,
     most_bytes: int = MOST_BYTES,
     arrived: Moved | None = None,
 ) -> tuple[Fields, list[Value]]:
@@ -116,13 +125,13 @@ def receive(
         raise Disconnected(f"a message can't be read: {error}") from error
 
 
-def _read(sock: socket.socket, size: int, arrived: Moved | None) -> bytes:
+def _read(sock: Socket, size: int, arrived: Moved | None) -> bytes:
     buffer = bytearray(size)
     _read_into(sock, memoryview(buffer), arrived)
     return bytes(buffer)
 
 
-def _read_into(sock: socket.socket, view: memoryview, arrived: Moved | None) -> None:
+def _read_into(sock: Socket, view: memoryview, arrived: Moved | None) -> None:
     while len(view):
         try:
             count = sock.recv_into(view)

@@ -22,6 +22,7 @@ from penstock import errors
 from penstock.distributed import frames
 from penstock.distributed.connection import Connection, Handler
 from penstock.distributed.credentials import Credentials
+from penstock.distributed.tls_socket import TlsSocket
 
 OnLost = Callable[[Connection], None]
 
@@ -67,11 +68,13 @@ class Road:
                 return
             threading.Thread(target=self._greet, args=(sock,), daemon=True).start()
 
-    def _greet(self, sock: socket.socket) -> None:
+    def _greet(self, plain: socket.socket) -> None:
+        sock: frames.Socket = plain
         try:
-            sock.settimeout(_HANDSHAKE_SECONDS)
+            plain.settimeout(_HANDSHAKE_SECONDS)
             if self._credentials.has_certificates:
-                sock = _server_tls(self._credentials).wrap_socket(sock, server_side=True)
+                context = _server_tls(self._credentials)
+                sock = TlsSocket(context.wrap_socket(plain, server_side=True))
             challenge = secrets.token_hex(16)
             frames.send(sock, {"protocol": PROTOCOL, "task": self._task, "challenge": challenge})
             hello, _ = frames.receive(sock, _MOST_HELLO)
@@ -195,10 +198,11 @@ class Peers:
         address = self._addresses[task]
         host = address.rpartition(":")[0].strip("[]")
         port = self._find_port(address, timeout)
-        sock = socket.create_connection((host, port), timeout=_HANDSHAKE_SECONDS)
+        plain = socket.create_connection((host, port), timeout=_HANDSHAKE_SECONDS)
+        sock: frames.Socket = plain
         try:
             if self._credentials.has_certificates:
-                sock = _client_tls(self._credentials).wrap_socket(sock)
+                sock = TlsSocket(_client_tls(self._credentials).wrap_socket(plain))
             greeting, _ = frames.receive(sock, _MOST_HELLO)
             proof = _digest(self._credentials.token, str(greeting["challenge"]))
             frames.send(sock, {"protocol": PROTOCOL, "task": self._task, "proof": proof})

@@ -180,13 +180,16 @@ class Server:
                 self._is_started = True
 
     def join(self) -> None:
-        """Waits until the server is stopped, or the job over that its cluster was made for.
+        """Waits until the server is stopped, and ends the program when its job is over.
 
         A job is over when the program of its chief (the first task of the job "chief", "master" or
         "worker") has ended as it should, and so have the other tasks that have opened sessions.
+        Then this raises SystemExit: programs of TensorFlow rely on it that `join` does not return.
         """
         while not self._ended.wait(timeout=1.0):
             pass  # in short waits, so that Ctrl-C ends it on every system
+        if not self._stopped.is_set():
+            raise SystemExit(0)
 
     def stop(self) -> None:
         """Ends all steps and gives the port back; a stopped server can't be started again."""

@@ -105,6 +105,7 @@ class Worker:
 
     Attributes:
       incarnation: tells this worker from the one that had its name before a restart.
+      used: the tasks that masters of this task have run parts of steps on.
     """
 
     def __init__(
@@ -116,7 +117,8 @@ class Worker:
     ):
         self.task = task
         self.incarnation = secrets.token_hex(8)
-        self._departures = departures or Departures(None, lambda: None)
+        self.used: set[str] = set()
+        self._departures = departures or Departures((), None, lambda: None)
         self.runtime = runtime
         self.connect = connect
         self._lock = threading.Lock()
@@ -146,7 +148,7 @@ class Worker:
             connection.reply(fields, {"incarnation": self.incarnation, "devices": names})
         elif kind == "leave":
             connection.reply(fields, {})
-            self._departures.left(connection.task)
+            self._departures.left(connection.task, time.monotonic(), fields["used"])
         else:
             unknown = errors.UnimplementedError(None, None, f"no such request: {kind!r}")
             connection.refuse(fields, unknown)

@@ -341,9 +341,7 @@ def coerce(spec: OpSpec, declared: Attr, value: Any) -> Any:
             return [_coerce_one(kind[5:-1], entry) for entry in value]
         return _coerce_one(kind, value)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"Expected {kind} for argument '{declared.name}' not {value!r}."
-        ) from None
+        raise TypeError(f"Expected {kind} for argument '{declared.name}' not {value!r}.") from None
 
 
 def _coerce_one(kind: str, value: Any) -> Any:

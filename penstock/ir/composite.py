@@ -91,7 +91,7 @@ class SparseTensor(CompositeTensor):
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any):
         from penstock import dtypes
-        from penstock.ir.constants import constant_shape
+        from penstock.ir.constants import static_shape
         from penstock.ir.name_scope import name_scope
 
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
@@ -100,7 +100,7 @@ class SparseTensor(CompositeTensor):
             self._values = to_tensor(values, None, "values")
             self._dense_shape = to_tensor(dense_shape, dtypes.int64, "dense_shape")
         _check_sparse_shapes(self._indices, self._values, self._dense_shape)
-        self._dense_shape_default = constant_shape(self._dense_shape)
+        self._dense_shape_default = static_shape(self._dense_shape)
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:

@@ -59,7 +59,10 @@ def _fold(op: Any, rule: Any) -> list[np.ndarray] | None:
     if any(tensor._shape is None for tensor in op.outputs):
         return None
     inputs = []
-    if not getattr(rule, "reads_shapes_only", False):
+    if getattr(rule, "reads_partial_shapes", False):
+        if any(constant_value(tensor) is None for tensor in op._inputs):
+            return None
+    elif not getattr(rule, "reads_shapes_only", False):
         for tensor in op._inputs:
             value = constant_value(tensor)
             if value is None or value.size > _LARGEST:
@@ -81,6 +84,16 @@ def reads_shapes_only(rule: Any) -> Any:
     return rule
 
 
+def reads_partial_shapes(rule: Any) -> Any:
+    """Marks a rule of `reads_shapes_only` that may know its result in spite of unknown sizes.
+
+    A compiled step makes use of that. A graph being built does not, so that its static shapes are
+    those that TensorFlow infers.
+    """
+    rule.reads_partial_shapes = True
+    return reads_shapes_only(rule)
+
+
 def constant_shape(tensor: Tensor) -> Shape:
     """The shape that a 1-D integer tensor holds, as far as it is known; negative is unknown."""
     value = constant_value(tensor)
@@ -91,6 +104,14 @@ def constant_shape(tensor: Tensor) -> Shape:
         length = tensor._shape[0] if tensor._shape else None
         return None if length is None else (None,) * length
     return tuple(None if size is None or size < 0 else size for size in entries)
+
+
+def static_shape(tensor: Tensor) -> Shape:
+    """The shape that a 1-D integer tensor holds, where TensorFlow's Python code would know it."""
+    if tensor._op.spec.name in _LOOKED_THROUGH or tensor._op.spec.name == "StridedSlice":
+        return constant_shape(tensor)
+    length = tensor._shape[0] if tensor._shape else None
+    return None if length is None else (None,) * length
 
 
 def _partial(tensor: Tensor) -> list[int | None] | None:
@@ -144,9 +165,9 @@ def _of_strided_slice(op: Any) -> list[int | None] | None:
         or masked
     ):
         return None
+    if op.attrs["shrink_axis_mask"] & 1:  # TensorFlow, too, does not look for a single size
+        return None
     first = int(begin[0])
-    if op.attrs["shrink_axis_mask"] & 1:
-        return [source[first]] if -len(source) <= first < len(source) else None
     start = None if op.attrs["begin_mask"] & 1 else first
     stop = None if op.attrs["end_mask"] & 1 else int(end[0])
     return source[start : stop : int(strides[0])]

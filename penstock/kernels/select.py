@@ -5,6 +5,7 @@ import torch
 
 from penstock.kernels.host_loops import LARGE
 from penstock.kernels.registry import kernel
+from penstock.kernels.signed_bits import as_signed
 from penstock.kernels.values import is_host_type
 
 _BITS = {
@@ -27,7 +28,7 @@ def choose(condition, t, e):
         or t.is_neg()
         or e.is_neg()
     ):
-        return torch.where(condition, t, e)
+        return torch.where(condition, as_signed(t), as_signed(e)).view(t.dtype)
     else_bits = e.view(bits)
     differing = torch.bitwise_xor(t.view(bits), else_bits)
     chosen = differing.bitwise_and_(condition.to(bits).neg_())

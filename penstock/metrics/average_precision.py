@@ -16,7 +16,7 @@ from penstock.metrics.matching import expanded_labels
 from penstock.metrics.means import Metric
 from penstock.metrics.streaming import collect, metric_variable
 from penstock.metrics.top_k import at_k_name, true_positives_of
-from penstock.ops.binary import div_no_nan, divide, minimum, multiply
+from penstock.ops.binary import div, div_no_nan, minimum, multiply
 from penstock.ops.broadcasting import tile
 from penstock.ops.casts import cast
 from penstock.ops.comparison import greater_equal
@@ -127,14 +127,14 @@ def _average_precision(labels: Any, predictions_idx: Tensor) -> Tensor:
         relevant = true_positives_of(labels_per_k, chosen_per_k, name="relevant_per_k")
         right = cumsum(relevant, axis=-1, name="tp_per_k")
         retrieved = cumsum(ones_like(relevant), axis=-1, name="retrieved_per_k")
-        precision = divide(
+        precision = div(
             cast(right, dtypes.float64), cast(retrieved, dtypes.float64), name="precision_per_k"
         )
         relevant_precision = multiply(
             precision, cast(relevant, dtypes.float64), name="relevant_precision_per_k"
         )
         total = reduce_sum(relevant_precision, axis=(-1,), name="precision_sum")
-        return divide(total, cast(_num_relevant(labels, k), dtypes.float64), name=scope)
+        return div(total, cast(_num_relevant(labels, k), dtypes.float64), name=scope)
 
 
 def _width(predictions_idx: Tensor) -> int:

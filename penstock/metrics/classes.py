@@ -9,7 +9,7 @@ from penstock.ir.tensor import Tensor
 from penstock.metrics.means import Metric
 from penstock.metrics.streaming import collect, metric_variable
 from penstock.ops import confusion
-from penstock.ops.binary import div_no_nan, divide, maximum
+from penstock.ops.binary import div, div_no_nan, maximum
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal, greater, not_equal
 from penstock.ops.diagonals import diag_part
@@ -72,7 +72,7 @@ def _mean_iou(counts: Any) -> Tensor:
     either = predicted + labelled - both
     occurring = reduce_sum(cast(not_equal(either, 0), dtypes.float32))
     either = where(greater(either, 0), either, ones_like(either))
-    iou = divide(both, either)
+    iou = div(both, either)
     return where(greater(occurring, 0), reduce_sum(iou, name="mean_iou") / occurring, 0)
 
 

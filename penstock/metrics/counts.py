@@ -10,7 +10,7 @@ from penstock.ir.tensor import Tensor
 from penstock.metrics.matching import match_ranks
 from penstock.metrics.means import Metric
 from penstock.metrics.streaming import collect, metric_variable
-from penstock.ops.binary import divide, multiply
+from penstock.ops.binary import div, multiply
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal, greater, logical_and
 from penstock.ops.identity import identity
@@ -157,4 +157,4 @@ def recall(
 
 
 def _part(right: Any, wrong: Any, name: str) -> Tensor:
-    return where(greater(right + wrong, 0), divide(right, right + wrong), 0, name)
+    return where(greater(right + wrong, 0), div(right, right + wrong), 0, name)

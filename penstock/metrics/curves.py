@@ -10,7 +10,7 @@ from penstock.ir.tensor import Tensor
 from penstock.metrics.means import Metric
 from penstock.metrics.streaming import collect
 from penstock.metrics.thresholds import counts_at_thresholds
-from penstock.ops.binary import div_no_nan, divide, maximum, minimum, multiply
+from penstock.ops.binary import div, div_no_nan, maximum, minimum, multiply
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal, logical_and
 from penstock.ops.elementwise import abs as absolute
@@ -76,11 +76,11 @@ def _area(counts: dict[str, Any], curve: str, method: str, name: str) -> Tensor:
             f"Invalid summation_method: {method}. summation_method should be one of {_METHODS}."
         )
     tp, fn, tn, fp = (counts[kind] for kind in ("tp", "fn", "tn", "fp"))
-    recalls = divide(tp + _EPSILON, tp + fn + _EPSILON)
+    recalls = div(tp + _EPSILON, tp + fn + _EPSILON)
     if curve == "ROC":
-        x, y = divide(fp, fp + tn + _EPSILON), recalls
+        x, y = div(fp, fp + tn + _EPSILON), recalls
     else:
-        x, y = recalls, divide(tp + _EPSILON, tp + fp + _EPSILON)
+        x, y = recalls, div(tp + _EPSILON, tp + fp + _EPSILON)
     last = tp.shape.as_list()[0] - 1
     widths = x[:last] - x[1:]
     if method == "minoring":
@@ -132,9 +132,9 @@ def sensitivity_at_specificity(
 
     def point(counts: dict[str, Any], name: str) -> Tensor:
         tp, fn, tn, fp = (counts[kind] for kind in ("tp", "fn", "tn", "fp"))
-        found = divide(tn, tn + fp + _EDGE)
+        found = div(tn, tn + fp + _EDGE)
         index = cast(argmin(absolute(found - specificity), 0), dtypes.int32)
-        return divide(tp[index], tp[index] + fn[index] + _EDGE, name)
+        return div(tp[index], tp[index] + fn[index] + _EDGE, name)
 
     with variable_scope(name, "sensitivity_at_specificity", [predictions, labels, weights]):
         thresholds = [0.0 - _EDGE, *_even_thresholds(num_thresholds), 1.0 + _EDGE]
@@ -160,13 +160,13 @@ def specificity_at_sensitivity(
 
     def point(counts: dict[str, Any], name: str) -> Tensor:
         tp, fn, tn, fp = (counts[kind] for kind in ("tp", "fn", "tn", "fp"))
-        found = divide(tp, tp + fn + _EDGE)
+        found = div(tp, tp + fn + _EDGE)
         nearest = reduce_min(absolute(found - sensitivity))
         is_nearest = equal(absolute(found - sensitivity), nearest)
         # The last of equally near ones: there the running count is largest first.
         running = cumsum(cast(is_nearest, dtypes.int64))
         index = cast(argmax(running, 0), dtypes.int32)
-        return divide(tn[index], tn[index] + fp[index] + _EDGE, name)
+        return div(tn[index], tn[index] + fp[index] + _EDGE, name)
 
     with variable_scope(name, "specificity_at_sensitivity", [predictions, labels, weights]):
         thresholds = [0.0 - _EDGE, *_even_thresholds(num_thresholds), 1.0 - _EDGE]

@@ -12,8 +12,8 @@ from penstock.metrics.matching import match_ranks
 from penstock.metrics.streaming import collect, metric_variable
 from penstock.ops import confusion
 from penstock.ops.binary import (
+    div,
     div_no_nan,
-    divide,
     maximum,
     multiply,
     squared_difference,
@@ -187,7 +187,7 @@ def mean_relative_error(
     errors = where(
         equal(normalizer, 0.0),
         zeros_like(labels),
-        divide(absolute(labels - predictions), normalizer),
+        div(absolute(labels - predictions), normalizer),
     )
     return mean(
         errors, weights, metrics_collections, updates_collections, name or "mean_relative_error"

@@ -13,7 +13,7 @@ from penstock.losses.weights_broadcast import broadcast_weights
 from penstock.metrics.matching import match_ranks
 from penstock.metrics.means import Metric
 from penstock.metrics.streaming import collect, metric_variable
-from penstock.ops.binary import divide
+from penstock.ops.binary import div
 from penstock.ops.broadcasting import tile
 from penstock.ops.casts import cast
 from penstock.ops.comparison import greater, logical_and, logical_not
@@ -223,4 +223,4 @@ def recall_at_thresholds(
 
 
 def _part(right: Any, wrong: Any, name: str) -> Tensor:
-    return divide(right, _EPSILON + right + wrong, name=name)
+    return div(right, _EPSILON + right + wrong, name=name)

@@ -14,7 +14,7 @@ from penstock.losses.weights_broadcast import assert_broadcastable
 from penstock.metrics.matching import expanded_labels
 from penstock.metrics.means import Metric
 from penstock.metrics.streaming import collect, metric_variable
-from penstock.ops.binary import add, divide, multiply
+from penstock.ops.binary import add, div, multiply
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal
 from penstock.ops.filling import fill
@@ -126,9 +126,9 @@ def _part_at_top_k(
         arguments = (labels, chosen, k, class_id, weights)
         right, right_update = _streamed("true_positive", set_intersection, *arguments)
         wrong, wrong_update = _streamed(wrong_kind, wrongly, *arguments)
-        value = divide(right, add(right, wrong), name=scope)
+        value = div(right, add(right, wrong), name=scope)
         collect(metrics_collections, value)
-        update = divide(right_update, add(right_update, wrong_update), name="update")
+        update = div(right_update, add(right_update, wrong_update), name="update")
         return value, collect(updates_collections, update)
 
 

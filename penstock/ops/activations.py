@@ -92,10 +92,11 @@ def _(op: Any, out_backprop: Shape) -> Shape:
 # Gradients ------------------------------------------------------------------------------------
 
 
-def _zeros_like(tensor: Tensor) -> Tensor:
-    from penstock.ops.filling import zeros_like
+def _no_gradient(x: Tensor) -> Tensor:
+    from penstock.ops.filling import zeros
+    from penstock.ops.shaping import shape
 
-    return zeros_like(tensor)
+    return zeros(shape(x), x.dtype)
 
 
 @Relu.gradient
@@ -106,7 +107,7 @@ def _(op: Any, grad: Tensor) -> Any:
 @ReluGrad.gradient
 def _(op: Any, grad: Tensor) -> Any:
     features = op.inputs[1]
-    return ReluGrad(grad, features), _zeros_like(features)
+    return ReluGrad(grad, features), _no_gradient(features)
 
 
 @Relu6.gradient
@@ -117,7 +118,7 @@ def _(op: Any, grad: Tensor) -> Any:
 @Relu6Grad.gradient
 def _(op: Any, grad: Tensor) -> Any:
     features = op.inputs[1]
-    return Relu6Grad(grad, features), _zeros_like(features)
+    return Relu6Grad(grad, features), _no_gradient(features)
 
 
 @LeakyRelu.gradient
@@ -128,7 +129,7 @@ def _(op: Any, grad: Tensor) -> Any:
 @LeakyReluGrad.gradient
 def _(op: Any, grad: Tensor) -> Any:
     features = op.inputs[1]
-    return LeakyReluGrad(grad, features, alpha=op.attrs["alpha"]), _zeros_like(features)
+    return LeakyReluGrad(grad, features, alpha=op.attrs["alpha"]), _no_gradient(features)
 
 
 @Elu.gradient
@@ -144,11 +145,12 @@ def _(op: Any, grad: Tensor) -> Any:
 @EluGrad.gradient
 @SeluGrad.gradient
 def _(op: Any, grad: Tensor) -> Any:
+    from penstock.ops.filling import zeros_like
     from penstock.ops.select import Select
 
     gradients, outputs = op.inputs
     again = op.spec(grad, outputs)
-    curved = Select(outputs < 0, grad * gradients, _zeros_like(outputs))
+    curved = Select(outputs < 0, grad * gradients, zeros_like(outputs))
     return again, curved
 
 

@@ -10,9 +10,8 @@ from penstock import dtypes
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
-from penstock.ops import array, binary, casts, comparison, elementwise, select
+from penstock.ops import array, binary, casts, comparison, elementwise
 from penstock.ops.reductions import chosen_axis, keeps, reduce_max, reduce_mean, reduce_sum
-from penstock.ops.shaping import Shape
 
 __all__ = [
     "count_nonzero",
@@ -34,16 +33,16 @@ def reduce_logsumexp(
 ) -> Tensor:
     """log(sum(exp(x))) over `axis`, without overflow. See `reduce_sum`."""
     axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
-    with name_scope(name, "ReduceLogSumExp", [input_tensor]) as scope:
+    with name_scope(name, "ReduceLogSumExp", [input_tensor]):
         x = to_tensor(input_tensor)
         largest = reduce_max(x, axis, keepdims=True)
         finite = elementwise.is_finite(largest)
-        shift = array.stop_gradient(select.where_v2(finite, largest, 0.0))
+        shift = array.stop_gradient(array.where(finite, largest, array.zeros_like(largest)))
         total = reduce_sum(elementwise.exp(binary.subtract(x, shift)), axis, keepdims=keep)
         result = elementwise.log(total)
         if not keep:
-            shift = array.reshape(shift, Shape(result))
-        return binary.add(result, shift, name=scope)
+            shift = array.reshape(shift, array.shape(result))
+        return binary.Add(result, shift)
 
 
 def reduce_variance(
@@ -85,10 +84,7 @@ def count_nonzero(
     source = input_tensor if input is None else input
     with name_scope(name, "count_nonzero", [source]):
         x = to_tensor(source, name="input")
-        if x.dtype.base_dtype is dtypes.bool:
-            counted = x
-        else:
-            counted = comparison.not_equal(x, array.zeros([], dtype=x.dtype))
+        counted = comparison.not_equal(x, array.zeros([], dtype=x.dtype))
         total = reduce_sum(casts.cast(counted, dtypes.int64), axis, keepdims=keep)
         return casts.cast(total, dtype)
 

@@ -26,6 +26,7 @@ __all__ = ["fused_batch_norm"]
 _FORMAT = attr("string", "NHWC", allowed=("NHWC", "NCHW"))
 _FORMAT_V3 = attr("string", "NHWC", allowed=("NHWC", "NCHW", "NDHWC", "NCDHW"))
 _SINGLE = types(dtypes.float32)
+_SMALLEST_EPSILON = 1.001e-5  # what cuDNN takes
 _FORWARD: dict[str, Any] = {"epsilon": 0.0001, "exponential_avg_factor": 1.0}
 
 FusedBatchNorm = op(
@@ -124,7 +125,8 @@ def _(op: Any, y_backprop: Shape, x: Shape, scale: Shape, *reserved: Shape) -> A
     channels = window.channel_axis(op.attrs["data_format"])
     vectors = [(x[channels],), scale, *reserved[:2]]
     image, depth = _with_channels(op, y_backprop, vectors)
-    return [image, (depth,), (depth,), (0,), (0,)]
+    reserved_size = 0 if op.attrs["is_training"] else depth
+    return [image, (depth,), (depth,), (reserved_size,), (reserved_size,)]
 
 
 # Gradients ------------------------------------------------------------------------------------
@@ -255,24 +257,24 @@ def fused_batch_norm(
       mean, variance: Known statistics, needed where `is_training` is False.
       epsilon: Added to the variance.
     """
-    if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
-        raise ValueError(
-            "Both `mean` and `variance` must be a 1D tensor when `is_training` is False or "
-            f"`exponential_avg_factor` != 1.0. Received: `mean` {mean!r} and `variance` "
-            f"{variance!r}"
-        )
     x = convert_to_tensor(x, name="input")
     scale = convert_to_tensor(scale, name="scale")
     offset = convert_to_tensor(offset, name="offset")
+    lacks_statistics = mean is None or variance is None
     mean = constant([]) if mean is None else mean
     variance = constant([]) if variance is None else variance
+    if lacks_statistics and (not is_training or exponential_avg_factor != 1.0):
+        raise ValueError(
+            "Both `mean` and `variance` must be a 1D tensor when `is_training` is False or "
+            "`exponential_avg_factor` != 1.0."
+        )
     y, batch_mean, batch_variance, *_ = FusedBatchNormV3(
         x,
         scale,
         offset,
         mean,
         variance,
-        epsilon=epsilon,
+        epsilon=max(epsilon, _SMALLEST_EPSILON),
         exponential_avg_factor=exponential_avg_factor,
         data_format=data_format,
         is_training=is_training,

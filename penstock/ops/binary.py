@@ -15,11 +15,12 @@ from penstock.ir.registry import AGGREGATE, COMMUTATIVE, attr, not_differentiabl
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import COMPLEX, FLOATING, FLOATING_COMPLEX, INDEX, NUMERIC, REAL, SIGNED
 from penstock.ops import array
+from penstock.ops.broadcasting import BroadcastGradientArgs
 from penstock.ops.casts import cast, conj
 from penstock.ops.elementwise import after, log
 from penstock.ops.elementwise_rules import broadcast_shape, folding
 from penstock.ops.shape_checks import merge_shapes
-from penstock.ops.unbroadcast import same_static_shape, unbroadcast
+from penstock.ops.unbroadcast import same_static_shape, stretches, stretches_in_step, sum_to
 from penstock.shapes import Shape
 
 __all__ = [
@@ -134,7 +135,8 @@ def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs
     if same_static_shape(x, y, grad):
         return grad, grad
-    return unbroadcast(x, y, grad, grad)
+    of_x, of_y = stretches(x, y, grad)
+    return of_x.undo(grad), of_y.undo(grad)
 
 
 @AddN.gradient
@@ -146,10 +148,10 @@ def _(op: Any, grad: Any) -> Any:
 @Sub.gradient
 def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs
-    negated = -grad
     if same_static_shape(x, y, grad):
-        return grad, negated
-    return unbroadcast(x, y, grad, negated)
+        return grad, -grad
+    of_x, of_y = stretches(x, y, grad)
+    return of_x.undo(grad), of_y.undo(-grad)
 
 
 @Mul.gradient
@@ -157,14 +159,18 @@ def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs
     if same_static_shape(x, y, grad) and grad.dtype in (dtypes.int32, dtypes.float32):
         return Mul(grad, y), Mul(grad, x)
-    grad_x = Mul(grad, conj(y))
-    return unbroadcast(x, y, grad_x, Mul(conj(x), grad))
+    of_x, of_y = stretches(x, y, grad)
+    x, y = conj(x), conj(y)
+    return of_x.undo(Mul(grad, y)), of_y.undo(Mul(x, grad))
 
 
 @MulNoNan.gradient
 def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs
-    return unbroadcast(x, y, MulNoNan(grad, y), MulNoNan(x, grad))
+    if same_static_shape(x, y, grad):
+        return MulNoNan(grad, y), MulNoNan(x, grad)
+    of_x, of_y = stretches_in_step(x, y)
+    return of_x.undo(MulNoNan(grad, y)), of_y.undo(MulNoNan(x, grad))
 
 
 @Div.gradient
@@ -184,16 +190,18 @@ def _(op: Any, grad: Any) -> Any:
 
 def _quotient_gradient(op: Any, grad: Any, divide: Callable[[Any, Any], Any]) -> Any:
     x, y = op.inputs
-    numerator, denominator = conj(x), conj(y)
-    grad_x = divide(grad, denominator)
-    grad_y = grad * divide(divide(-numerator, denominator), denominator)
-    return unbroadcast(x, y, grad_x, grad_y)
+    of_x, of_y = stretches_in_step(x, y)
+    x, y = conj(x), conj(y)
+    grad_x = of_x.undo(divide(grad, y))
+    return grad_x, of_y.undo(grad * divide(divide(-x, y), y))
 
 
 @FloorMod.gradient
 def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs
-    return unbroadcast(x, y, grad, grad * -FloorDiv(x, y))
+    of_x, of_y = stretches_in_step(x, y)
+    quotient = FloorDiv(x, y)
+    return of_x.undo(grad), of_y.undo(grad * -quotient)
 
 
 @Maximum.gradient
@@ -211,13 +219,15 @@ def _(op: Any, grad: Any) -> Any:
 
 
 def _chosen_gradient(op: Any, grad: Any, first_wins: Callable[[Any, Any], Any]) -> Any:
-    from penstock.ops.select import SelectV2
+    from penstock.ops.select import Select
 
     x, y = op.inputs
-    nothing = array.zeros_like(grad)
+    shape_x, shape_y = array.shape(x), array.shape(y)
+    nothing = array.zeros(array.shape(grad), grad.dtype)
     chosen = first_wins(x, y)
-    grad_x = SelectV2(chosen, grad, nothing)
-    return unbroadcast(x, y, grad_x, SelectV2(chosen, nothing, grad))
+    axes_x, axes_y = BroadcastGradientArgs(shape_x, shape_y)
+    grad_x = sum_to(Select(chosen, grad, nothing), shape_x, axes_x)
+    return grad_x, sum_to(Select(chosen, nothing, grad), shape_y, axes_y)
 
 
 @SquaredDifference.gradient
@@ -226,20 +236,21 @@ def _(op: Any, grad: Any) -> Any:
     with after(grad):
         # The factor is applied to grad, which is no larger than the difference.
         grad_x = scalar_mul(2.0, grad) * (x - y)
-    negated = -grad_x
     if same_static_shape(x, y, grad):
-        return grad_x, negated
-    return unbroadcast(x, y, grad_x, negated)
+        return grad_x, -grad_x
+    of_x, of_y = stretches(x, y, grad)
+    return of_x.undo(grad_x), -of_y.undo(grad_x)
 
 
 @Pow.gradient
 def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs
+    of_x, of_y = stretches(x, y, grad)
     base, exponent = conj(x), conj(y)
-    grad_x = grad * exponent * pow(base, exponent - 1)
+    grad_x = of_x.undo(grad * exponent * pow(base, exponent - 1))
+    power = conj(op.outputs[0])
     log_base = _log_where_defined(x, base)
-    grad_y = grad * conj(op.outputs[0]) * log_base
-    return unbroadcast(x, y, grad_x, grad_y)
+    return grad_x, of_y.undo(grad * power * log_base)
 
 
 def _log_where_defined(x: Tensor, base: Any) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from penstock import dtypes, shapes
-from penstock.ir.constants import constant_shape, reads_shapes_only
+from penstock.ir.constants import constant_shape, reads_partial_shapes
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
@@ -130,7 +130,7 @@ def _(op: Operation, s0: Shape, s1: Shape) -> list[Shape]:
 
 
 @BroadcastGradientArgs.fold
-@reads_shapes_only
+@reads_partial_shapes
 def _(op: Operation) -> Any:
     s0, s1 = (constant_shape(tensor) for tensor in op.inputs)
     return None if s0 is None or s1 is None else broadcast_axes(s0, s1)

@@ -88,9 +88,10 @@ def _(op: Any, grad: Any) -> Any:
 
 @Complex.gradient
 def _(op: Any, grad: Any) -> Any:
-    from penstock.ops.unbroadcast import unbroadcast
+    from penstock.ops.unbroadcast import stretches_in_step
 
-    return unbroadcast(op.inputs[0], op.inputs[1], real(grad), imag(grad))
+    of_real, of_imag = stretches_in_step(*op.inputs)
+    return of_real.undo(real(grad)), of_imag.undo(imag(grad))
 
 
 @ComplexAbs.gradient
@@ -154,7 +155,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """Converts to `dtype`; what lies outside its range becomes its nearest end."""
-    from penstock.ops.clip import ClipByValue
+    from penstock.ops.binary import Maximum, Minimum
 
     with name_scope(name, "saturate_cast", [value]) as scope:
         value = to_tensor(value, name="value")
@@ -162,9 +163,12 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
         if value.dtype.is_complex and not target.is_complex:
             value = real(value)
         if not value.dtype.is_complex and not value.dtype.is_bool:
-            low, high = _common_range(value.dtype.base_dtype, target.real_dtype)
-            bounds = constant(low, value.dtype), constant(high, value.dtype)
-            value = ClipByValue(value, *bounds, name="clamp")
+            source, within = value.dtype.base_dtype, target.real_dtype
+            low, high = _common_range(source, within)
+            if source.min < within.min:
+                value = Maximum(value, to_tensor(low, source, "min"))
+            if source.max > within.max:
+                value = Minimum(value, to_tensor(high, source, "max"))
         return cast(value, target, name=scope)
 
 

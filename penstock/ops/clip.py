@@ -139,10 +139,10 @@ def clip_by_global_norm(
     norm: Any = global_norm(t_list, name) if use_norm is None else use_norm
     given = [t for t in t_list if t is not None]
     with name_scope(name, "clip_by_global_norm", [*given, clip_norm]) as scope:
-        # Of an infinite norm the inverse is 0: the difference below makes the result NaN, so
-        # that training notices it.
         scale = clip_norm * binary.minimum(1.0 / norm, constant(1.0, dtype=norm.dtype) / clip_norm)
-        scale = scale + (norm - norm)
+        # An infinite norm makes the result NaN, so that training notices it.
+        finite = elementwise.is_finite(norm)
+        scale = array.where(finite, scale, constant(float("nan"), dtype=norm.dtype))
         clipped: list[Any] = []
         for i, t in enumerate(t_list):
             clipped.append(None if t is None else _scaled(t, scale, f"{scope}_{i}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import dtypes
+from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
@@ -13,11 +14,11 @@ from penstock.ops.casts import cast
 from penstock.ops.comparison import equal
 from penstock.ops.conditionals import cond
 from penstock.ops.control import with_dependencies
-from penstock.ops.filling import ones_like
+from penstock.ops.filling import ones_like, zeros
 from penstock.ops.joining import stack
 from penstock.ops.reductions import reduce_max
-from penstock.ops.scatter import scatter_nd
 from penstock.ops.shaping import rank, squeeze
+from penstock.ops.sparse_arithmetic import sparse_add
 from penstock.ops.value_assertions import assert_less, assert_non_negative
 
 __all__ = ["confusion_matrix"]
@@ -91,7 +92,8 @@ def confusion_matrix(
         indices = stack([labels, predictions], axis=1)
         if weights is None:
             weights = ones_like(predictions, dtypes.as_dtype(dtype))
-        return scatter_nd(indices, weights, cast(shape, dtypes.int64))
+        counted = SparseTensor(indices, weights, cast(shape, dtypes.int64))
+        return sparse_add(zeros(cast(shape, dtypes.int32), dtype), counted)
 
 
 def _not_negative(tensor: Tensor, what: str) -> Tensor:

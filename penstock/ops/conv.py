@@ -191,10 +191,9 @@ def _(op: Any, grad: Any) -> Any:
 @Conv3D.gradient
 def _(op: Any, grad: Any) -> Any:
     input, filter = op.inputs
-    input_shape, filter_shape = shape_n([input, filter])
     return [
-        Conv3DBackpropInputV2(input_shape, filter, grad, **_attrs(op)),
-        Conv3DBackpropFilterV2(input, filter_shape, grad, **_attrs(op)),
+        Conv3DBackpropInputV2(_shape(input), filter, grad, **_attrs(op)),
+        Conv3DBackpropFilterV2(input, _shape(filter), grad, **_attrs(op)),
     ]
 
 

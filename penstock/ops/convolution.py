@@ -232,9 +232,9 @@ def conv1d(
 def _format_1d(data_format: str | None) -> tuple[str, int]:
     """The 2-D data format for a 1-D one, and the axis of the height that it adds."""
     if data_format in (None, "NHWC", "NWC"):
-        return "NHWC", -3
+        return "NHWC", 1
     if data_format in ("NCHW", "NCW"):
-        return "NCHW", -2
+        return "NCHW", 2
     raise ValueError('data_format must be "NWC" or "NCW".')
 
 

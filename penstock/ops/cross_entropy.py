@@ -21,7 +21,7 @@ from penstock.ops.elementwise import abs as absolute
 from penstock.ops.elementwise import exp, log, log1p
 from penstock.ops.filling import ones_like, zeros_like
 from penstock.ops.filling import range as count
-from penstock.ops.identity import stop_gradient
+from penstock.ops.identity import PreventGradient, stop_gradient
 from penstock.ops.joining import concat
 from penstock.ops.matmul import matmul
 from penstock.ops.permuting import transpose
@@ -74,9 +74,17 @@ def _(op: Any, grad: Tensor, backprop_grad: Tensor) -> Any:
     return by_logits, _per_row(grad, -LogSoftmax(op.inputs[0]))
 
 
+_ONCE_ONLY = (
+    "Currently there is no way to take the second derivative of "
+    "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction with "
+    "tf.gradients()"
+)
+
+
 @SparseSoftmaxCrossEntropyWithLogits.gradient
 def _(op: Any, grad: Tensor, backprop_grad: Tensor) -> Any:
-    return _logits_gradient(op, grad, backprop_grad), None
+    backprop = PreventGradient(op.outputs[1], message=_ONCE_ONLY)
+    return _per_row(grad, backprop), None
 
 
 def _per_row(weights: Tensor, rows: Tensor) -> Tensor:

@@ -51,9 +51,9 @@ def dropout(
                 "x has to be a floating point tensor since it's going to be scaled. "
                 f"Got a {x.dtype!r} tensor instead."
             )
-        if isinstance(rate, numbers.Real) and not 0 <= rate < 1:
+        if isinstance(rate, numbers.Real) and not 0 <= float(rate) < 1:
             raise ValueError(
-                f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}"
+                f"rate must be a scalar tensor or a float in the range [0, 1), got {float(rate):g}"
             )
         if isinstance(rate, numbers.Real) and rate == 0:
             return x

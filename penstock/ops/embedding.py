@@ -11,7 +11,7 @@ from penstock.ir.convert import convert_n_to_tensor, convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
-from penstock.ops.binary import div_no_nan, maximum
+from penstock.ops.binary import div, maximum
 from penstock.ops.binary import pow as power
 from penstock.ops.broadcasting import tile
 from penstock.ops.casts import cast
@@ -19,7 +19,7 @@ from penstock.ops.clip import clip_by_norm
 from penstock.ops.comparison import greater, greater_equal, logical_and
 from penstock.ops.constants import constant
 from penstock.ops.elementwise import sqrt
-from penstock.ops.filling import ones, ones_like, zeros_like
+from penstock.ops.filling import fill, ones_like, zeros_like
 from penstock.ops.filling import range as count
 from penstock.ops.gather import gather
 from penstock.ops.identity import identity
@@ -205,15 +205,14 @@ def embedding_lookup_sparse(
         _check_weights(sp_ids, sp_weights)
     with name_scope(name, "embedding_lookup_sparse", [*parts, sp_ids]) as scope:
         indices: Any = sp_ids.indices
-        rows = indices[:, 0]
-        ids = sp_ids.values
-        if sp_weights is None:
-            return _combined(parts, ids, rows, partition_strategy, combiner, max_norm, scope)
-        ids, places = unique(ids)
+        rows = cast(indices[:, 0], dtypes.int32)
+        ids, places = unique(sp_ids.values)
         embeddings = embedding_lookup(parts, ids, partition_strategy, max_norm=max_norm)
-        rows = cast(rows, dtypes.int32)
-        embeddings = gather(embeddings, places)
-        return _weighted(embeddings, sp_weights.values, rows, combiner, scope)
+        if embeddings.dtype in (dtypes.float16, dtypes.bfloat16):
+            embeddings = cast(embeddings, dtypes.float32)
+        if sp_weights is None:
+            return _SEGMENTS[combiner](embeddings, places, rows, name=scope)
+        return _weighted(embeddings, places, sp_weights.values, rows, combiner, scope)
 
 
 def _check_weights(sp_ids: SparseTensor, sp_weights: Any) -> None:
@@ -224,33 +223,16 @@ def _check_weights(sp_ids: SparseTensor, sp_weights: Any) -> None:
         of_ids.get_shape().assert_is_compatible_with(of_weights.get_shape())
 
 
-def _combined(
-    parts: list[Any],
-    ids: Tensor,
-    rows: Tensor,
-    strategy: str,
-    combiner: str,
-    max_norm: Any,
-    name: str,
-) -> Tensor:
-    """Unweighted sums or means, straight from the embeddings where one tensor has them all."""
-    segments = _SEGMENTS[combiner]
-    if len(parts) == 1 and max_norm is None and not _is_resource(parts[0]):
-        table = convert_to_tensor(parts[0])
-        return segments(table, ids, rows, sparse_gradient=True, name=name)
-    ids, places = unique(ids)
-    table = embedding_lookup(parts, ids, strategy, max_norm=max_norm)
-    return segments(table, places, rows, name=name)
-
-
 def _weighted(
-    embeddings: Tensor, weights: Tensor, rows: Tensor, combiner: str, name: str
+    embeddings: Tensor, places: Tensor, weights: Tensor, rows: Tensor, combiner: str, name: str
 ) -> Tensor:
     if weights.dtype.base_dtype is not embeddings.dtype.base_dtype:
         weights = cast(weights, embeddings.dtype.base_dtype)
+    embeddings = gather(embeddings, places)
     # Weights shaped to broadcast over the dimensions of an embedding.
     extra = expand_dims(rank(embeddings) - 1, 0)
-    sizes = concat([shape(weights), ones(extra, dtypes.int32)], 0)
+    trailing = fill(extra, 1)
+    sizes = concat([shape(weights), trailing], 0)
     static = weights.get_shape()
     weights = reshape(weights, sizes)
     dimensions = embeddings.get_shape().ndims
@@ -261,9 +243,9 @@ def _weighted(
         return segment_sum(scaled, rows, name=name)
     total = segment_sum(scaled, rows)
     if combiner == "mean":
-        return div_no_nan(total, segment_sum(weights, rows), name=name)
+        return div(total, segment_sum(weights, rows), name=name)
     squares = segment_sum(power(weights, 2), rows)
-    return div_no_nan(total, sqrt(squares), name=name)
+    return div(total, sqrt(squares), name=name)
 
 
 # Rows without ids -----------------------------------------------------------------------------

@@ -78,6 +78,11 @@ class SparseFeature(
         return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
 
 
+def name_of_key(key: str) -> str:
+    """The key of a feature in the letters that names of nodes may have."""
+    return re.sub(r"[^A-Za-z0-9_.\-/]", "_", key)
+
+
 @dataclass
 class FeatureColumns:
     """Features by the way they are parsed, in the order of their keys."""
@@ -163,7 +168,7 @@ class FeatureColumns:
 
     def _default_tensor(self, key: str, shape: Shape, dtype: DType) -> Tensor:
         value = self.dense_defaults.get(key)
-        name = re.sub(r"[^A-Za-z0-9_.\-/]", "_", key)
+        name = name_of_key(key)
         if shape and shape[0] is None:  # the value that fills shorter sequences up
             if value is None:
                 return to_tensor("" if dtype is dtypes.string else 0, dtype)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
+import operator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,6 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import COMPLEX, FLOATING, INDEX, REAL, SIGNED
 from penstock.ops.constants import constant
 from penstock.ops.shape_checks import with_rank
-from penstock.ops.shaping import Shape as ShapeOp
 from penstock.ops.shaping import reshape, shape_of
 from penstock.shapes import Shape, TensorShape
 
@@ -137,10 +139,22 @@ def _filled(sizes: Any, value: Any, dtype: DType, name: str) -> Tensor:
         known = _known_sizes(sizes)
         if known is not None and np.ndim(sizes) and math.prod(known) < _LARGEST_LITERAL:
             return constant(value, dtype, shape=known, name=name)
+        if known is None:
+            _leave_comparison(sizes)
         sizes = _size_vector(sizes if known is None else TensorShape._of(known))
     if not sizes.shape.ndims:
         sizes = reshape(sizes, [-1])
     return fill(sizes, constant(value, dtype), name=name)
+
+
+def _leave_comparison(sizes: Any) -> None:
+    """Adds what TensorFlow leaves behind of asking whether the elements are few.
+
+    It finds out that the answer is a tensor when that is in the graph.
+    """
+    if isinstance(sizes, (list, tuple)) and any(isinstance(size, Tensor) for size in sizes):
+        with suppress(TypeError, ValueError):
+            functools.reduce(operator.mul, sizes) < _LARGEST_LITERAL  # noqa: B015
 
 
 def _known_sizes(sizes: Any) -> tuple[int, ...] | None:
@@ -186,12 +200,7 @@ def ones_like(
     with name_scope(name, "ones_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         wanted = tensor.dtype if dtype is None else dtypes.as_dtype(dtype)
-        with name_scope(None, "Shape") as shape_scope:
-            if optimize and tensor.shape.is_fully_defined():
-                sizes = convert_to_tensor(tensor.shape)
-            else:
-                sizes = ShapeOp(tensor, name=shape_scope)
-        return ones(sizes, wanted, name=scope)
+        return ones(shape_of(tensor, optimize=optimize), wanted, name=scope)
 
 
 # Sequences ------------------------------------------------------------------------------------

@@ -240,7 +240,7 @@ def _of_real(
         length = _own_length(x, rank) if fft_length is None else _as_length(fft_length)
         padded = _padded(x, rank, length, is_half=False)
         wanted = dtypes.complex64 if x.dtype == dtypes.float32 else dtypes.complex128
-        return spec(padded, _known_or_computed(length), Tcomplex=wanted, name=scope)
+        return spec(padded, length, Tcomplex=wanted, name=scope)
 
 
 def _to_real(
@@ -253,16 +253,11 @@ def _to_real(
             raise ValueError(f"IRFFT requires tf.complex64 or tf.complex128 inputs, got: {x}")
         length = _whole_length(x, rank) if fft_length is None else _as_length(fft_length)
         padded = _padded(x, rank, length, is_half=True)
-        return spec(padded, _known_or_computed(length), Treal=x.dtype.real_dtype, name=scope)
+        return spec(padded, length, Treal=x.dtype.real_dtype, name=scope)
 
 
 def _as_length(fft_length: Any) -> Tensor:
     return convert_to_tensor(fft_length, dtypes.int32)
-
-
-def _known_or_computed(length: Tensor) -> Any:
-    known = constant_value(length)
-    return length if known is None else known
 
 
 def _own_length(x: Tensor, rank: int) -> Any:

@@ -92,9 +92,11 @@ def _(op: Operation, grad: Tensor) -> Any:
 
 
 def _params_shape(op: Operation) -> Tensor:
+    from penstock.ops.casts import cast
+
     params = op.inputs[0]
     with get_default_graph().colocate_with(params):
-        return shape(params)
+        return cast(shape(params, out_type=dtypes.int64), dtypes.int32)
 
 
 def _rows_gradient(op: Operation, grad: Tensor) -> IndexedSlices:

@@ -38,9 +38,8 @@ def image_checks(image: Tensor) -> Checks:
         raise ValueError(f"all dims of 'image.shape' must be > 0: {known}")
     if known[-3:].is_fully_defined():
         return []
-    sizes: Any = shape(image)
     return [
-        assert_positive(sizes[-3:], ["all dims of 'image.shape' must be > 0."]),
+        assert_positive(shape(image), ["all dims of 'image.shape' must be > 0."]),
         assert_greater_equal(rank(image), 3, message="'image' must be at least three-dimensional."),
     ]
 

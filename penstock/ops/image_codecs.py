@@ -319,13 +319,12 @@ def adjust_jpeg_quality(
     """An image with the traces that JPEG of some quality, 0 to 100, leaves in it."""
     with name_scope(name, "adjust_jpeg_quality", [image]):
         image = convert_to_tensor(image, name="image")
-        dtype, channels = image.dtype, image.shape.as_list()[-1]
-        pixels = convert_image_dtype(image, dtypes.uint8, saturate=True)
+        pixels = convert_image_dtype(image, dtypes.uint8)
         if not is_dense_tensor_like(jpeg_quality):
             jpeg_quality = convert_to_tensor(jpeg_quality, dtypes.int32)
         packed = EncodeJpegVariableQuality(pixels, jpeg_quality)
-        unpacked = DecodeJpeg(packed, channels=channels, dct_method=dct_method)
-        return convert_image_dtype(unpacked, dtype, saturate=True)
+        unpacked = DecodeJpeg(packed, dct_method=dct_method)
+        return convert_image_dtype(unpacked, image.dtype)
 
 
 def random_jpeg_quality(

@@ -110,7 +110,7 @@ def convert_image_dtype(
 
     `saturate` clips what the new type can't hold.
     """
-    from penstock.ops.binary import floordiv, multiply
+    from penstock.ops.binary import div, multiply
     from penstock.ops.casts import cast, saturate_cast
     from penstock.ops.identity import identity
 
@@ -132,7 +132,7 @@ def convert_image_dtype(
             return multiply(cast(image, target), 1.0 / source.max, name=scope)
         if source.max > target.max:
             factor = (source.max + 1) // (target.max + 1)
-            return convert(floordiv(image, factor), target, name=scope)
+            return convert(div(image, factor), target, name=scope)
         factor = (target.max + 1) // (source.max + 1)
         return multiply(convert(image, target), factor, name=scope)
 

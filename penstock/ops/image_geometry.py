@@ -154,7 +154,7 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
         image = require_image(convert_to_tensor(image, name="image"))
         turns: Any = convert_to_tensor(k, dtypes.int32, name="k")
         turns.shape.assert_has_rank(0)
-        turns = FloorMod(turns, 4, name="mod")
+        turns = FloorMod(turns, 4)
         return _by_rank(
             image,
             lambda: _turned(image, turns, 0, scope),
@@ -246,7 +246,9 @@ def _margin(side: Any, given: Any, fraction: float | None) -> Any:
     if fraction is not None and not is_dense_tensor_like(side):
         return int((float(side) - float(side) * fraction) / 2)
     exact: Any = cast(side, dtypes.float64)
-    return cast((exact - exact * cast(given, dtypes.float64)) / 2, dtypes.int32)
+    if is_dense_tensor_like(given):
+        given = cast(given, dtypes.float64)
+    return cast((exact - exact * given) / 2, dtypes.int32)
 
 
 def pad_to_bounding_box(
@@ -260,10 +262,10 @@ def pad_to_bounding_box(
 
     with name_scope(None, "pad_to_bounding_box", [image]):
         image, is_batch = as_batch(convert_to_tensor(image, name="image"))
+        checks = image_checks(image)
         batch, height, width, depth = sizes_of(image, 4)
         right = target_width - offset_width - width
         below = target_height - offset_height - height
-        checks = image_checks(image)
         checks += assert_or_raise(offset_height >= 0, "offset_height must be >= 0")
         checks += assert_or_raise(offset_width >= 0, "offset_width must be >= 0")
         checks += assert_or_raise(right >= 0, "width must be <= target - offset")
@@ -281,7 +283,6 @@ def crop_to_bounding_box(
     """The part of an image, or of a batch, of the target size at an offset."""
     from penstock.ops.control import with_dependencies
     from penstock.ops.joining import stack
-    from penstock.ops.shaping import shape as shape_of
     from penstock.ops.slicing import slice as slice_
 
     with name_scope(None, "crop_to_bounding_box", [image]):
@@ -298,9 +299,7 @@ def crop_to_bounding_box(
         checks += assert_or_raise(fits, "height must be >= target + offset.")
         image = with_dependencies(checks, image)
         begin = stack([0, offset_height, offset_width, 0])
-        count: Any = shape_of(image)[0]
-        channels: Any = shape_of(image)[3]
-        cropped: Any = slice_(image, begin, stack([count, target_height, target_width, channels]))
+        cropped: Any = slice_(image, begin, stack([-1, target_height, target_width, -1]))
         set_sizes(cropped, [batch, target_height, target_width, depth])
         return cropped if is_batch else without_batch(cropped)
 

@@ -32,7 +32,7 @@ def per_image_standardization(image: Any) -> Tensor:
     image gives zeros. Integers are scaled to the range 0 to 1 before, and back after.
     """
     from penstock.ops.aggregates import reduce_std
-    from penstock.ops.binary import divide, maximum
+    from penstock.ops.binary import div, maximum
     from penstock.ops.casts import cast
     from penstock.ops.elementwise import rsqrt
     from penstock.ops.reductions import reduce_mean, reduce_prod
@@ -48,8 +48,8 @@ def per_image_standardization(image: Any) -> Tensor:
         deviation = reduce_std(pixels, axis=[-1, -2, -3], keepdims=True)
         least = rsqrt(cast(count, pixels.dtype))
         deviation = maximum(deviation, least)
-        standard = divide(pixels - mean, deviation, name=scope)
-        return standard if narrow else convert_image_dtype(standard, image.dtype, saturate=True)
+        standard = div(pixels - mean, deviation, name=scope)
+        return convert_image_dtype(standard, image.dtype, saturate=True)
 
 
 def total_variation(images: Any, name: str | None = None) -> Tensor:

@@ -171,7 +171,7 @@ def _(op: Any, grad: Any) -> Any:
 def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs
     grad_x, grad_y = _batch_gradients(op, grad)
-    if _same_batch(x._shape, y._shape):
+    if shapes.is_full(x._shape) and x._shape == y._shape:
         return grad_x, grad_y
     shape_x: Any = array.shape(x)
     shape_y: Any = array.shape(y)
@@ -179,16 +179,6 @@ def _(op: Any, grad: Any) -> Any:
     return (
         array.reshape(reductions.reduce_sum(grad_x, axes_x), shape_x),
         array.reshape(reductions.reduce_sum(grad_y, axes_y), shape_y),
-    )
-
-
-def _same_batch(x: Shape, y: Shape) -> bool:
-    return (
-        x is not None
-        and y is not None
-        and len(x) >= 2
-        and shapes.is_full(x[:-2])
-        and x[:-2] == y[:-2]
     )
 
 

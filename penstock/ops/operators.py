@@ -20,6 +20,8 @@ def _deferring(operate: Callable[[Any, Any], Any], mirrored: str) -> Callable[[A
     """Leaves operands that no tensor can be made of to their own class, if it has an answer."""
 
     def operator(x: Tensor, y: Any) -> Any:
+        if isinstance(y, Tensor):
+            return operate(x, y)
         try:
             return operate(x, y)
         except (TypeError, ValueError):
@@ -30,9 +32,13 @@ def _deferring(operate: Callable[[Any, Any], Any], mirrored: str) -> Callable[[A
     return operator
 
 
-def _install_binary(symbol: str, name: str, function: Callable[..., Any]) -> None:
+def _install_binary(
+    symbol: str, name: str, function: Callable[..., Any], *, converts: bool = True
+) -> None:
     def forward(x: Tensor, y: Any) -> Any:
         with name_scope(None, name, [x, y]) as scope:
+            if converts and not isinstance(y, (Tensor, SparseTensor)):
+                y = to_tensor(y, None, "y", x.dtype.base_dtype)
             return function(x, y, name=scope)
 
     def backward(y: Tensor, x: Any) -> Any:
@@ -80,9 +86,9 @@ _install_binary("floordiv", "floordiv", binary.floordiv)
 _install_binary("mod", "mod", binary.floormod)
 _install_binary("pow", "pow", binary.pow)
 _install_binary("matmul", "matmul", matmul.matmul)
-_install_binary("and", "and", _by_type(comparison.logical_and, bitwise.bitwise_and))
-_install_binary("or", "or", _by_type(comparison.logical_or, bitwise.bitwise_or))
-_install_binary("xor", "xor", _by_type(comparison.logical_xor, bitwise.bitwise_xor))
+_install_binary("and", "and", _by_type(comparison.logical_and, bitwise.bitwise_and), converts=False)
+_install_binary("or", "or", _by_type(comparison.logical_or, bitwise.bitwise_or), converts=False)
+_install_binary("xor", "xor", _by_type(comparison.logical_xor, bitwise.bitwise_xor), converts=False)
 
 # Python mirrors comparisons itself: 1 < x calls x.__gt__(1).
 Tensor._override_operator("__lt__", _deferring(comparison.less, "__gt__"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock import dtypes
 from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
@@ -14,13 +13,14 @@ from penstock.ops import array
 from penstock.ops.comparison import equal
 from penstock.ops.control import with_dependencies
 from penstock.ops.debugging import Assert
-from penstock.ops.example_ops import ParseExampleV2
+from penstock.ops.example_ops import ParseExample, ParseSingleExample
 from penstock.ops.feature_specs import (
     FeatureColumns,
     FixedLenFeature,
     FixedLenSequenceFeature,
     SparseFeature,
     VarLenFeature,
+    name_of_key,
 )
 from penstock.ops.sequence_example_ops import ParseSequenceExampleV2
 from penstock.ops.sparse_conversion import sparse_merge
@@ -55,25 +55,7 @@ def parse_example(
         raise ValueError(f"Missing: features was {features}.")
     rows = _with_rows(features)
     columns = FeatureColumns.of(rows, _OF_EXAMPLES)
-    with name_scope(name, "ParseExample", [serialized, example_names]):
-        strings = to_tensor(serialized, dtypes.string, "serialized")
-        parts = ParseExampleV2(
-            strings,
-            [] if example_names is None else example_names,
-            columns.sparse_keys,
-            columns.dense_keys,
-            [],
-            columns.default_tensors(),
-            num_sparse=len(columns.sparse_keys),
-            sparse_types=columns.sparse_types,
-            ragged_value_types=[],
-            ragged_split_types=[],
-            dense_shapes=columns.dense_shapes,
-            name=name,
-        )
-        sparse = _sparse_tensors(parts.sparse_indices, parts.sparse_values, parts.sparse_shapes)
-        parsed = _by_key(columns, sparse, parts.dense_values)
-    return _with_sparse_features(features, parsed)
+    return _with_sparse_features(features, _parse(serialized, columns, example_names, name))
 
 
 def parse_single_example(
@@ -82,9 +64,12 @@ def parse_single_example(
     """Parses one serialized `tf.train.Example`, a scalar; see `tf.parse_example`."""
     if not features:
         raise ValueError("Missing features.")
-    with name_scope(name, "ParseSingleExample", [serialized, example_names]):
-        string = _scalar(to_tensor(serialized, name="serialized"))
-        return parse_example(string, features, name, example_names)
+    columns = FeatureColumns.of(_with_rows(features), _OF_EXAMPLES)
+    if example_names is None:
+        parsed = _parse_single(serialized, columns, name)
+    else:
+        parsed = _parse_batch_of_one(serialized, columns, example_names, name)
+    return _with_sparse_features(features, parsed)
 
 
 def parse_sequence_example(
@@ -118,7 +103,7 @@ def parse_single_sequence_example(
     context, lists = _sequence_columns(context_features, sequence_features)
     with name_scope(name, "ParseSingleSequenceExample", [serialized, example_name]):
         with name_scope(name, "ParseSingleExample", [serialized, example_name]):
-            string = _scalar(to_tensor(serialized, name="serialized"))
+            string = _scalar(to_tensor(serialized, name="serialized"), "serialized")
         return _parse_sequences(string, context, lists, example_name, name)[:2]
 
 
@@ -136,6 +121,58 @@ def _with_rows(features: Mapping[str, Any]) -> dict[str, Any]:
                 )
             rows[key] = feature._replace(shape=[None, *feature.shape])
     return rows
+
+
+def _parse(serialized: Any, columns: FeatureColumns, names: Any, name: str | None) -> Parsed:
+    with name_scope(name, "ParseExample", [serialized, names]):
+        defaults = columns.default_tensors()
+        parts = ParseExample(
+            serialized,
+            [] if names is None else names,
+            columns.sparse_keys,
+            columns.dense_keys,
+            defaults,
+            sparse_types=columns.sparse_types,
+            dense_shapes=columns.dense_shapes,
+            name=name,
+        )
+        return _by_key(columns, _sparse_of(parts), parts.dense_values)
+
+
+def _parse_single(serialized: Any, columns: FeatureColumns, name: str | None) -> Parsed:
+    with name_scope(name, "ParseSingleExample", [serialized]):
+        string = to_tensor(serialized, name="serialized")
+        parts = ParseSingleExample(
+            string,
+            columns.default_tensors(),
+            num_sparse=len(columns.sparse_keys),
+            sparse_keys=columns.sparse_keys,
+            sparse_types=columns.sparse_types,
+            dense_keys=columns.dense_keys,
+            dense_shapes=columns.dense_shapes,
+            name=name,
+        )
+        return _by_key(columns, _sparse_of(parts), parts.dense_values)
+
+
+def _parse_batch_of_one(
+    serialized: Any, columns: FeatureColumns, example_name: Any, name: str | None
+) -> Parsed:
+    """One example with a name: only the op that parses batches takes names."""
+    with name_scope(name, "ParseSingleExample", [serialized, example_name]):
+        string = array.expand_dims(_scalar(to_tensor(serialized), "serialized"), 0)
+        called = array.expand_dims(_scalar(to_tensor(example_name), "names"), 0)
+        parsed = _parse(string, columns, called, name)
+        for key in columns.dense_keys:
+            parsed[key] = array.squeeze(parsed[key], [0], name=f"Squeeze_{name_of_key(key)}")
+        for key in columns.sparse_keys:
+            batch, part = parsed[key], name_of_key(key)
+            parsed[key] = SparseTensor(
+                array.slice(batch.indices, [0, 1], [-1, -1], name=f"Slice_Indices_{part}"),
+                batch.values,
+                array.slice(batch.dense_shape, [1], [-1], name=f"Squeeze_Shape_{part}"),
+            )
+        return parsed
 
 
 def _sequence_columns(
@@ -200,6 +237,10 @@ def _sparse_tensors(
     return [SparseTensor(*parts) for parts in zip(indices, values, shapes, strict=True)]
 
 
+def _sparse_of(parts: Any) -> list[SparseTensor]:
+    return _sparse_tensors(parts.sparse_indices, parts.sparse_values, parts.sparse_shapes)
+
+
 def _by_key(columns: FeatureColumns, sparse: list[Any], dense: list[Any]) -> Parsed:
     return dict(zip([*columns.sparse_keys, *columns.dense_keys], [*sparse, *dense], strict=True))
 
@@ -222,18 +263,18 @@ def _with_sparse_features(features: Mapping[str, Any], parsed: Parsed) -> Parsed
     return {key: value for key, value in together.items() if key in features}
 
 
-def _scalar(serialized: Tensor) -> Tensor:
+def _scalar(tensor: Tensor, what: str) -> Tensor:
     """The tensor, known to be a scalar or checked when it runs."""
-    rank = serialized.shape.ndims
+    rank = tensor.shape.ndims
     if rank is None:
         check = Assert(
-            equal(array.rank(serialized), 0),
-            ["Input serialized must be a scalar"],
-            name="SerializedIsScalar",
+            equal(array.rank(tensor), 0),
+            [f"Input {what} must be a scalar"],
+            name=f"{what.capitalize()}IsScalar",
         )
-        checked = with_dependencies([check], serialized, name="serializedDependencies")
+        checked = with_dependencies([check], tensor, name=f"{what}Dependencies")
         checked.set_shape([])
         return checked
     if rank:
-        raise ValueError("Input serialized must be a scalar")
-    return serialized
+        raise ValueError(f"Input {what} must be a scalar")
+    return tensor

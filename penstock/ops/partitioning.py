@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from penstock.ir.constants import constant_value
 from penstock.ir.operation import Operation
 from penstock.ir.registry import op
@@ -72,6 +74,15 @@ def _(op: Operation, *inputs: Shape) -> Shape:
     if any(value is None for value in known):
         return (None, *rest)
     return (max((int(value.max()) + 1 for value in known if value.size), default=0), *rest)  # type: ignore[union-attr]
+
+
+@DynamicStitch.fold
+def _(op: Operation, *values: Any) -> Any:
+    count = op.attrs["N"]
+    merged = np.zeros(op.outputs[0].shape.as_list(), op.outputs[0].dtype.as_numpy_dtype)
+    for indices, data in zip(values[:count], values[count:], strict=True):
+        merged[indices] = data
+    return merged
 
 
 @DynamicStitch.gradient

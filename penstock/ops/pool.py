@@ -14,7 +14,7 @@ from penstock.ir.registry import attr, keeps_for_gradient, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, INDEX, NARROW_FLOATING, REAL, SIGNED
 from penstock.ops import window
-from penstock.ops.filling import zeros_like
+from penstock.ops.filling import zeros
 from penstock.ops.identity import stop_gradient
 from penstock.ops.shape_checks import merge_shapes, with_rank
 from penstock.ops.shaping import shape
@@ -243,7 +243,7 @@ def _attrs(op: Any, *keys: str) -> dict[str, Any]:
 
 
 def _zeros(tensor: Tensor) -> Tensor:
-    return zeros_like(tensor)
+    return zeros(shape(tensor), tensor.dtype)
 
 
 @MaxPool.gradient

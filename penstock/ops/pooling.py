@@ -240,6 +240,8 @@ def _pool_v2(
             f"`input.shape.rank` must be 3, 4 or 5. Received: input.shape={input.shape} of rank "
             f"{rank}."
         )
+    if name is None and (kind, count) == ("max", 2):
+        name = "MaxPool"  # not the name of `max_pool2d`
     function: Any = _BY_RANK[kind][count]
     return function(input, ksize, strides, padding, data_format or _FORMATS[count][0], name)
 
@@ -329,9 +331,7 @@ def pool(
             raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
         steps, rates = strides_and_rates(strides, rate, count)
         if padding == "SAME" and np.any(rates > 1):
-            raise ValueError(
-                "pooling with SAME padding is not implemented for dilation_rate > 1"
-            )
+            raise ValueError("pooling with SAME padding is not implemented for dilation_rate > 1")
         channels = window.channel_axis(data_format)
         full_format = _FORMATS[count][channels == 1]
 

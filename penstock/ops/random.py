@@ -333,16 +333,15 @@ def random_gamma(
     inverse scale.
     """
     from penstock.ops.binary import maximum, truediv
-    from penstock.ops.broadcasting import BroadcastTo, broadcast_dynamic_shape
-    from penstock.ops.shaping import shape as shape_of
+    from penstock.ops.filling import zeros_like
 
     with name_scope(name, "random_gamma", [shape, alpha, beta]):
         sizes = convert_to_tensor(shape, dtypes.int32, "shape")
         alphas = convert_to_tensor(alpha, dtype, "alpha")
         betas = convert_to_tensor(1 if beta is None else beta, alphas.dtype.base_dtype, "beta")
-        common = broadcast_dynamic_shape(shape_of(alphas), shape_of(betas))
+        repeated: Any = alphas + zeros_like(betas)
         seed1, seed2 = get_seed(seed)
-        drawn = RandomGamma(sizes, BroadcastTo(alphas, common), seed=seed1, seed2=seed2)
+        drawn = RandomGamma(sizes, repeated, seed=seed1, seed2=seed2)
         smallest = np.finfo(alphas.dtype.base_dtype.as_numpy_dtype).tiny
         return maximum(smallest, truediv(drawn, betas))
 

@@ -101,7 +101,7 @@ class _RankCheck:
     ) -> Operation:
         if data is None:
             data = [
-                message_prefix(message),
+                message or "",
                 f"Tensor {self.called} must have {self.claim}",
                 *self.ranks,
                 "Received shape: ",

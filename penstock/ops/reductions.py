@@ -9,7 +9,6 @@ import numpy as np
 
 from penstock import dtypes
 from penstock.ir.constants import constant_value
-from penstock.ir.convert import is_dense_tensor_like
 from penstock.ir.graph import Graph
 from penstock.ir.registry import SAME_IF_SAME_SHAPE, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
@@ -167,11 +166,15 @@ def _spread(op: Anything, grad: Anything) -> Anything:
             kept_sizes, times = _tiling(grad.graph, x._shape, known_axes)
             return array.tile(array.reshape(grad, kept_sizes), times)
     sizes = array.shape(x)
-    if not op.attrs["keep_dims"]:
-        with grad.graph.colocate_with(sizes):
-            kept_shape = shape_with_ones(sizes, axes)
-        grad = array.reshape(grad, kept_shape)
-    return array.broadcast_to(grad, sizes)
+    with grad.graph.colocate_with(sizes):
+        kept_shape = shape_with_ones(sizes, axes)
+        times = _whole_quotient(sizes, kept_shape)
+    return array.tile(array.reshape(grad, kept_shape), times)
+
+
+def _whole_quotient(sizes: Anything, others: Anything) -> Anything:
+    """`sizes // others`, and 0 for 0 // 0."""
+    return sizes // binary.maximum(others, 1)
 
 
 # The arithmetic of `_tiling` leaves nodes behind: a graph has them once per shape and axes.
@@ -183,8 +186,9 @@ def _tiling(graph: Graph, sizes: tuple[int, ...], axes: Anything) -> tuple[Anyth
     known = _tilings.setdefault(graph, {})
     key = sizes, tuple(axes.reshape(-1).tolist())
     if key not in known:
+        shape_with_ones(sizes, key[1])
         kept_sizes = _kept_sizes(sizes, axes)
-        times: Anything = np.array(sizes, np.int32) // binary.maximum(kept_sizes, 1)
+        times = _whole_quotient(np.array(sizes, np.int32), kept_sizes)
         known[key] = kept_sizes, constant_value(times)
     return known[key]
 
@@ -196,17 +200,14 @@ def _kept_sizes(sizes: Anything, axes: Anything) -> Anything:
     return kept
 
 
-def shape_with_ones(sizes: Tensor, axes: Tensor) -> Anything:
+def shape_with_ones(sizes: Anything, axes: Anything) -> Tensor:
     """The shape that a reduction of a tensor of shape `sizes` has if it keeps its axes."""
-    known_sizes, known_axes = constant_value(sizes), constant_value(axes)
-    if known_sizes is not None and known_axes is not None:
-        return _kept_sizes(known_sizes, known_axes)
+    sizes, axes = casts.cast(sizes, dtypes.int32), casts.cast(axes, dtypes.int32)
     rank: Anything = array.size(sizes)
-    positive = (casts.cast(axes, dtypes.int32) + rank) % rank
+    positive = (axes + rank) % rank
     shape_of_axes = array.shape(positive)
     indices = [array.range(rank), positive]
-    ones = array.ones(shape_of_axes, dtype=dtypes.int32)
-    return array.dynamic_stitch(indices, [casts.cast(sizes, dtypes.int32), ones])
+    return array.dynamic_stitch(indices, [sizes, array.fill(shape_of_axes, 1)])
 
 
 @Mean.gradient
@@ -217,10 +218,8 @@ def _(op: Anything, grad: Anything) -> Anything:
     if count is not None and results is not None:
         share = constant(count // max(results, 1), dtype=spread.dtype)
     else:
-        sizes = array.shape(x)
-        rank: Anything = array.size(sizes)
-        axes = (casts.cast(op.inputs[1], dtypes.int32) + rank) % rank
-        share = reduce_prod(array.gather(sizes, axes))
+        sizes, kept = array.shape(x), array.shape(op.outputs[0])
+        share = _whole_quotient(reduce_prod(sizes), reduce_prod(kept))
     return spread / casts.cast(share, spread.dtype), None
 
 
@@ -230,9 +229,9 @@ def _(op: Anything, grad: Anything) -> Anything:
     x = op.inputs[0]
     sizes = array.shape(x)
     axes = array.reshape(op.inputs[1], [-1])
-    if not op.attrs["keep_dims"]:
-        grad = array.reshape(grad, shape_with_ones(sizes, op.inputs[1]))
-    grad = array.broadcast_to(grad, sizes)
+    kept_shape = shape_with_ones(sizes, op.inputs[1])
+    times = _whole_quotient(sizes, kept_shape)
+    grad = array.tile(array.reshape(grad, kept_shape), times)
     with grad.graph.device("/cpu:0"):
         rank = array.rank(x)
         reduced = (casts.cast(axes, dtypes.int32) + rank) % rank
@@ -256,13 +255,9 @@ def _(op: Anything, grad: Anything) -> Anything:
     """The elements that are the extreme share its gradient."""
     x, axes = op.inputs
     sizes = array.shape(x)
-    extreme = op.outputs[0]
-    if op.attrs["keep_dims"]:
-        kept_shape = array.shape(extreme)
-    else:
-        kept_shape = shape_with_ones(sizes, axes)
-        extreme = array.reshape(extreme, kept_shape)
-        grad = array.reshape(grad, kept_shape)
+    kept_shape = shape_with_ones(sizes, axes)
+    extreme = array.reshape(op.outputs[0], kept_shape)
+    grad = array.reshape(grad, kept_shape)
     chosen = casts.cast(comparison.equal(extreme, x), grad.dtype)
     count = array.reshape(reduce_sum(chosen, axes), kept_shape)
     return chosen / count * grad, None
@@ -294,8 +289,8 @@ def keeps(keepdims: bool | None, keep_dims: bool | None) -> bool:
 
 def every_axis(x: Anything) -> Tensor:
     """All axes of a tensor: a constant where its rank is known."""
-    if is_dense_tensor_like(x) and x.shape.ndims:
-        return constant(np.arange(x.shape.ndims, dtype=np.int32))
+    if isinstance(x, Tensor) and x._shape is not None:
+        return constant(np.arange(len(x._shape), dtype=np.int32))
     return array.range(0, array.rank(x))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
 
@@ -218,6 +219,9 @@ class ResourceVariable(Variable):
 
     # Reading ----------------------------------------------------------------------------------
 
+    def _on_its_device(self) -> AbstractContextManager[Any]:
+        return get_default_graph().device(self._handle.device)
+
     def _read(self) -> Tensor:
         value: Tensor = ops.ReadVariableOp(self._handle, dtype=self._dtype)
         value._shape = shapes.merge(value._shape, self._shape)
@@ -227,19 +231,19 @@ class ResourceVariable(Variable):
         if self._cached_value is not None:
             return self._cached_value
         # Where the reader happens to be placed says nothing about where to read.
-        with get_default_graph().colocate_with(None, ignore_existing=True):
+        with get_default_graph().colocate_with(None, ignore_existing=True), self._on_its_device():
             return self._read()
 
     def read_value(self) -> Tensor:
-        with name_scope("Read"):
+        with name_scope("Read"), self._on_its_device():
             value = self._read()
         # An operation that updates the buffer in place must not change what was read.
         return identity(value)
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         with name_scope(name or "Gather") as scope:
-            rows: Tensor = ops.ResourceGather(self._handle, indices, dtype=self._dtype, name=scope)
-        return rows
+            rows = ops.ResourceGather(self._handle, indices, dtype=self._dtype, name=scope)
+        return identity(rows)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         with name_scope(name or "GatherNd") as scope:

@@ -38,11 +38,16 @@ def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
         seeds = _DEFAULT_GRAPH_SEED, _truncated(op_seed)
     elif op_seed is None:
         _seeding.add(graph)
-        seeds = _truncated(graph.seed), _truncated(graph.version)
+        seeds = _truncated(graph.seed), _truncated(position(graph))
     else:
         seeds = _truncated(graph.seed), _truncated(op_seed)
     # Two zeros would ask for other numbers in each session.
     return (0, _LARGEST) if seeds == (0, 0) else seeds
+
+
+def position(graph: Graph) -> int:
+    """The seed of the next operation that has none of its own."""
+    return graph.version
 
 
 def numbers_ops(graph: Graph) -> bool:

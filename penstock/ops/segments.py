@@ -12,9 +12,8 @@ from penstock.ir.registry import op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX, NUMERIC, REAL
 from penstock.ops import array, binary, casts, comparison, elementwise
-from penstock.ops.select import where_v2
+from penstock.ops.constants import constant
 from penstock.ops.shape_checks import with_rank, with_rank_at_least
-from penstock.ops.shaping import Shape
 from penstock.shapes import Shape as RawShape
 
 __all__ = [
@@ -111,10 +110,9 @@ def _(op: Any, grad: Any) -> Any:
 def _(op: Any, grad: Any) -> Any:
     data, ids = op.inputs
     rank: Any = array.rank(data)
-    ones_shape = array.concat(
-        [array.shape(ids), array.ones(array.expand_dims(rank - 1, 0), dtype=dtypes.int32)], 0
-    )
-    ones = array.ones(ones_shape, dtype=grad.dtype)
+    inner = [array.shape(ids), array.fill(array.expand_dims(rank - 1, 0), 1)]
+    ones_shape = array.concat(inner, 0)
+    ones = array.fill(ones_shape, constant(1, dtype=grad.dtype))
     return array.gather(grad / segment_sum(ones, ids), ids), None
 
 
@@ -127,7 +125,7 @@ def _(op: Any, grad: Any) -> Any:
     chosen = comparison.equal(data, array.gather(op.outputs[0], ids))
     count = segment_sum(casts.cast(chosen, grad.dtype), ids)
     shared = array.gather(grad / count, ids)
-    return where_v2(chosen, shared, nothing), None
+    return array.where(chosen, shared, nothing), None
 
 
 @SegmentProd.gradient
@@ -136,12 +134,12 @@ def _(op: Any, grad: Any) -> Any:
     data, ids = op.inputs
     is_zero = comparison.equal(data, 0)
     zeros = segment_sum(casts.cast(is_zero, dtypes.int32), ids)
-    grad = where_v2(comparison.greater(zeros, 1), array.zeros_like(grad), grad)
-    others = where_v2(is_zero, array.ones_like(data), data)
+    grad = array.where(comparison.greater(zeros, 1), array.zeros_like(grad), grad)
+    others = array.where(is_zero, array.ones_like(data), data)
     product_of_others = segment_prod(others, ids)
     product = array.gather(op.outputs[0], ids)
     without_zero = array.gather(product_of_others, ids)
-    slope = where_v2(is_zero, without_zero, product / others)
+    slope = array.where(is_zero, without_zero, product / others)
     return array.gather(grad, ids) * slope, None
 
 
@@ -159,7 +157,7 @@ def _(op: Any, grad: Any) -> Any:
     chosen = comparison.logical_and(comparison.equal(data, extremes), counted)
     sharing = unsorted_segment_sum(casts.cast(chosen, grad.dtype), ids, count)
     shared, _, _ = _gather_or_zero(grad / sharing, None, clipped, counted)
-    return where_v2(chosen, shared, array.zeros_like(shared)), None, None
+    return array.where(chosen, shared, array.zeros_like(shared)), None, None
 
 
 @UnsortedSegmentProd.gradient
@@ -167,13 +165,13 @@ def _(op: Any, grad: Any) -> Any:
     data, ids, count = op.inputs
     is_zero = comparison.equal(data, 0)
     zeros = unsorted_segment_sum(casts.cast(is_zero, dtypes.int32), ids, count)
-    grad = where_v2(comparison.greater(zeros, 1), array.zeros_like(grad), grad)
-    others = where_v2(is_zero, array.ones_like(data), data)
+    grad = array.where(comparison.greater(zeros, 1), array.zeros_like(grad), grad)
+    others = array.where(is_zero, array.ones_like(data), data)
     product_of_others = unsorted_segment_prod(others, ids, count)
     clipped = binary.maximum(ids, array.zeros_like(ids))
     product: Any = array.gather(op.outputs[0], clipped)
     without_zero = array.gather(product_of_others, clipped)
-    slope: Any = where_v2(is_zero, without_zero, product / data)
+    slope: Any = array.where(is_zero, without_zero, product / data)
     rows, _, _ = _gather_or_zero(grad, ids, clipped)
     return rows * slope, None, None
 
@@ -189,13 +187,20 @@ def _gather_or_zero(
         clipped = binary.maximum(ids, array.zeros_like(ids))
     gathered = array.gather(rows, clipped)
     if counted is None:
-        counted = comparison.greater_equal(ids, 0)
-        sizes = array.shape(counted)
-        extra: Any = array.rank(gathered) - array.rank(counted)
-        ones = array.ones([extra], dtype=dtypes.int32)
-        counted = array.reshape(counted, array.concat([sizes, ones], axis=0))
+        counted = _with_ones(comparison.greater_equal(ids, 0), gathered)
         counted = counted & array.ones_like(gathered, dtype=dtypes.bool)
-    return where_v2(counted, gathered, array.zeros_like(gathered)), clipped, counted
+    return array.where(counted, gathered, array.zeros_like(gathered)), clipped, counted
+
+
+def _with_ones(counted: Any, rows: Any) -> Any:
+    """`counted` with a dimension of size 1 for each further dimension of `rows`."""
+    if counted._shape is not None and rows._shape is not None:
+        for _ in range(len(rows._shape) - len(counted._shape)):
+            counted = array.expand_dims(counted, -1)
+        return counted
+    extra: Any = array.rank(rows) - array.rank(counted)
+    ones = array.ones(array.expand_dims(extra, 0), dtype=dtypes.int32)
+    return array.reshape(counted, array.concat([array.shape(counted), ones], axis=0))
 
 
 # Public functions -----------------------------------------------------------------------------
@@ -278,14 +283,12 @@ def unsorted_segment_sqrt_n(
 
 def _row_counts(data: Tensor, ids: Tensor, num_segments: Any) -> Tensor:
     """How many rows each segment has, at least 1, in a shape that divides their sums."""
-    num_segments = to_tensor(num_segments)
-    with name_scope(None, "Shape") as scope:
-        known = ids.shape.is_fully_defined()
-        sizes = to_tensor(ids.shape) if known else Shape(ids, name=scope)
-    ones = array.ones(sizes, dtype=data.dtype)
+    ones = array.ones(array.shape(ids), dtype=data.dtype)
     counts = unsorted_segment_sum(ones, ids, num_segments)
-    rows = num_segments[None]
-    inner: Any = array.rank(data) - array.rank(ids)
-    ones = array.ones([inner], dtype=num_segments.dtype)
-    counts = array.reshape(counts, array.concat([rows, ones], axis=0))
-    return binary.maximum(counts, 1)
+    if data._shape is not None and ids._shape is not None:
+        sizes: Any = [num_segments] + [1] * (len(data._shape) - len(ids._shape))
+    else:
+        inner: Any = array.rank(data) - array.rank(ids)
+        rows = array.reshape(num_segments, [1])
+        sizes = array.concat([rows, array.ones([inner], dtype=rows.dtype)], axis=0)
+    return binary.maximum(array.reshape(counts, sizes), 1)

@@ -10,8 +10,8 @@ from penstock import shapes
 from penstock.ir.registry import op
 from penstock.ir.tensor import Tensor
 from penstock.ops import array
+from penstock.ops.broadcasting import BroadcastGradientArgs
 from penstock.ops.shape_checks import merge_shapes, merge_sizes
-from penstock.ops.unbroadcast import unbroadcast
 from penstock.shapes import Shape
 
 __all__ = ["where_v2"]
@@ -56,12 +56,18 @@ def _(op: Any, grad: Any) -> Any:
     condition, t, e = op.inputs
     nothing = array.zeros([], dtype=grad.dtype.base_dtype)
     chosen = SelectV2(condition, grad, nothing)
+    shape_t, result = array.shape(t), array.shape(op.outputs[0])
+    grad_t = _summed_to(chosen, shape_t, result)
     other = SelectV2(condition, nothing, grad)
-    return None, _summed_to(t, op.outputs[0], chosen), _summed_to(e, op.outputs[0], other)
+    return None, grad_t, _summed_to(other, array.shape(e), result)
 
 
-def _summed_to(x: Any, result: Any, grad: Any) -> Any:
-    return unbroadcast(x, result, grad, None)[0]
+def _summed_to(grad: Any, shape: Tensor, result: Tensor) -> Tensor:
+    """`grad`, of the shape `result`, summed to the shape of an operand."""
+    from penstock.ops.reductions import reduce_sum
+
+    axes, _ = BroadcastGradientArgs(shape, result)
+    return array.reshape(reduce_sum(grad, axes, keepdims=True), shape)
 
 
 def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:

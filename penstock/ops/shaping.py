@@ -171,7 +171,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "Rank", [input]) as scope:
         given = _sparse_shape(input)
         if given is not None:
-            return size(given, name=scope)
+            return Size(given, name=scope)
         tensor = convert_to_tensor(input)
         known = tensor._rank()
         if known is not None:
@@ -222,9 +222,6 @@ def _(op: Operation, x: Any, wanted: Any) -> Any:
 
 @Reshape.gradient
 def _(op: Operation, grad: Tensor) -> Any:
-    x = op.inputs[0]._shape
-    if x is not None and x.count(None) == 1:
-        return [reshape(grad, [-1 if size is None else size for size in x]), None]
     return [reshape(grad, shape(op.inputs[0])), None]
 
 

@@ -158,15 +158,9 @@ def _(op: Operation, x: Any, begin: Any, end: Any, strides: Any) -> Any:
 @StridedSlice.gradient
 def _(op: Operation, grad: Tensor) -> Any:
     x, begin, end, strides = op.inputs
-    given = [shape(x, out_type=begin.dtype), begin, end, strides]
-    # Constants again rather than the forward pass's: a gradient in another loop frame or on
-    # another device then needs nothing of it.
-    known = [constant_value(tensor) for tensor in given]
-    operands = [
-        tensor if value is None else value for tensor, value in zip(given, known, strict=True)
-    ]
+    sizes = shape(x, out_type=begin.dtype)
     masks = {key: op.attrs[key] for key in _MASKS}
-    return [StridedSliceGrad(*operands, grad, **masks), None, None, None]
+    return [StridedSliceGrad(sizes, begin, end, strides, grad, **masks), None, None, None]
 
 
 @StridedSliceGrad.shape

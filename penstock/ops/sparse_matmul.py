@@ -13,7 +13,8 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX
 from penstock.ops.gather import gather
 from penstock.ops.matmul import matmul
-from penstock.ops.permuting import matrix_transpose, transpose
+from penstock.ops.permuting import transpose
+from penstock.ops.reductions import reduce_sum
 from penstock.ops.shape_checks import merge_sizes, with_rank
 from penstock.ops.shaping import expand_dims, squeeze
 from penstock.ops.sparse_structure import sparse_parts
@@ -49,7 +50,7 @@ def _(op: Any, grad: Any) -> Any:
     adjoint_a, adjoint_b = op.attrs["adjoint_a"], op.attrs["adjoint_b"]
     by_b = SparseTensorDenseMatMul(indices, values, sizes, grad, adjoint_a=not adjoint_a)
     if adjoint_b:
-        by_b = matrix_transpose(by_b, conjugate=True)
+        by_b = transpose(by_b, conjugate=True)
     return None, _value_gradient(indices, grad, b, adjoint_a, adjoint_b), None, by_b
 
 
@@ -61,6 +62,8 @@ def _value_gradient(indices: Any, grad: Any, b: Any, adjoint_a: bool, adjoint_b:
     rows, columns = indices[:, 0], indices[:, 1]
     of_grad = gather(grad, columns if adjoint_a else rows)
     of_b = gather(transpose(b) if adjoint_b else b, rows if adjoint_a else columns)
+    if not grad.dtype.is_complex:
+        return reduce_sum(of_grad * of_b, axis=1)
     turned = adjoint_a == adjoint_b
     products = matmul(
         expand_dims(of_grad, -1 if adjoint_a else -2),

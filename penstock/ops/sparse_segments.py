@@ -11,6 +11,7 @@ from penstock.ir.registry import op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, INDEX, REAL
 from penstock.ops import array
+from penstock.ops.segments import unsorted_segment_sum
 from penstock.ops.shape_checks import merge_sizes, with_rank, with_rank_at_least
 from penstock.shapes import Shape
 
@@ -146,7 +147,13 @@ def _number(tensor: Tensor, what: str) -> int | None:
 @SparseSegmentSum.gradient
 @SparseSegmentSumWithNumSegments.gradient
 def _(op: Any, grad: Any) -> Any:
-    return _data_gradient(SparseSegmentSumGrad, SparseSegmentSumGradV2, op, grad)
+    if op.attrs["sparse_gradient"]:
+        return _data_gradient(SparseSegmentSumGrad, SparseSegmentSumGradV2, op, grad)
+    data, indices, ids, *others = op.inputs
+    sizes: Any = array.shape(data)
+    rows = sizes[0]
+    summed = unsorted_segment_sum(array.gather(grad, ids), indices, rows)
+    return [summed, None, None, *(None for _ in others)]
 
 
 @SparseSegmentMean.gradient

@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock import dtypes
 from penstock.ir.composite import SparseTensor
-from penstock.ir.constants import constant_shape, constant_value
+from penstock.ir.constants import constant_shape, constant_value, static_value
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import attr, not_differentiable, op
@@ -432,14 +432,10 @@ def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -
     """A sparse tensor with its dimensions in another order, reversed where `perm` is None."""
     with name_scope(name, "SparseTranspose", [sp_input]):
         if perm is None:
-            known_rank = sp_input.shape.ndims
-            if known_rank is not None:
-                perm = np.arange(known_rank)[::-1].copy()
-            else:
-                dimensions: Any = rank_of(sp_input)
-                perm = (dimensions - 1) - count(0, dimensions, 1)
+            dimensions: Any = rank_of(sp_input)
+            perm = (dimensions - 1) - count(0, dimensions, 1)
         moved = transpose(gather(transpose(sp_input.indices), perm))
-        known, given = constant_value(convert_to_tensor(perm)), sp_input.get_shape()
+        known, given = static_value(convert_to_tensor(perm)), sp_input.get_shape()
         sizes: Any
         if known is not None and given.is_fully_defined():
             sizes = [given.as_list()[axis] for axis in known]

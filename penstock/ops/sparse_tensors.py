@@ -6,7 +6,6 @@ from typing import Any
 
 from penstock import dtypes, shapes
 from penstock.ir.composite import IndexedSlices, SparseTensor, SparseTensorValue
-from penstock.ir.constants import constant_shape
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
@@ -19,7 +18,6 @@ from penstock.ops.joining import stack
 from penstock.ops.masking import where
 from penstock.ops.shaping import shape as shape_of
 from penstock.ops.unique import ListDiff
-from penstock.shapes import Shape
 
 __all__ = ["convert_to_tensor_or_sparse_tensor", "sparse_mask", "sparse_placeholder"]
 
@@ -57,30 +55,27 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
     >>> x = tf.sparse_placeholder(tf.float32, [None, 784])
     """
     prefix = None if name is None else f"{name}/"
-    static, dense_shape = _placeholder_shape(shape, prefix)
+    dense_shape = _placeholder_shape(shape, prefix)
     rank = dense_shape._shape[0] if dense_shape._shape else None
-    result = SparseTensor(
+    return SparseTensor(
         values=placeholder(dtype, [None], prefix and f"{prefix}values"),
         indices=placeholder(dtypes.int64, [None, rank], prefix and f"{prefix}indices"),
         dense_shape=dense_shape,
     )
-    if static is not None:
-        result._dense_shape_default = static
-    return result
 
 
-def _placeholder_shape(shape: Any, prefix: str | None) -> tuple[Shape, Tensor]:
-    """What is known of the shape to be fed, and the tensor that it is fed for."""
+def _placeholder_shape(shape: Any, prefix: str | None) -> Tensor:
+    """The shape of what will be fed: a constant where it is known, else to be fed as well."""
     name = prefix and f"{prefix}shape"
     if shape is None:
-        return None, placeholder(dtypes.int64, [None], name)
+        return placeholder(dtypes.int64, [None], name)
     if isinstance(shape, Tensor):
-        return constant_shape(shape), shape
+        return shape
     static = shapes.raw([None if size == -1 else size for size in _entries(shape)])
     assert static is not None
     if None in static:
-        return static, placeholder(dtypes.int64, [len(static)], name)
-    return static, convert_to_tensor(list(static), dtypes.int64, name)
+        return placeholder(dtypes.int64, [len(static)], name)
+    return convert_to_tensor(list(static), dtypes.int64, name)
 
 
 def _entries(shape: Any) -> list[Any]:

@@ -167,9 +167,22 @@ def _algorithm(alg: Any) -> int:
     return numbers[alg]
 
 
+_KEYED = {
+    StatelessRandomUniform: StatelessRandomUniformV2,
+    StatelessRandomNormal: StatelessRandomNormalV2,
+    StatelessTruncatedNormal: StatelessTruncatedNormalV2,
+    StatelessRandomUniformInt: StatelessRandomUniformIntV2,
+    StatelessRandomUniformFullInt: StatelessRandomUniformFullIntV2,
+}
+
+
 def _drawn(spec: OpSpec, sizes: Tensor, seed: Any, alg: Any, *bounds: Any, **attrs: Any) -> Tensor:
+    """The older op, for older readers of the graph, unless the call is beyond it."""
+    algorithm = _algorithm(alg)
+    if algorithm == _AUTOMATIC and all(bound.dtype in INDEX for bound in bounds):
+        return spec(sizes, seed, *bounds, **attrs)  # type: ignore[no-any-return]
     key, counter = StatelessRandomGetKeyCounter(seed)
-    return spec(sizes, key, counter, _algorithm(alg), *bounds, **attrs)
+    return _KEYED[spec](sizes, key, counter, algorithm, *bounds, **attrs)  # type: ignore[no-any-return]
 
 
 def stateless_uniform(
@@ -198,13 +211,13 @@ def stateless_uniform(
     with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as scope:
         sizes = shape_tensor(shape)
         if wanted.is_integer and minval is None:
-            spec = StatelessRandomUniformFullIntV2
+            spec = StatelessRandomUniformFullInt
             return _drawn(spec, sizes, seed, alg, dtype=wanted, name=scope)
         low = convert_to_tensor(minval, wanted, "min")
         high = convert_to_tensor(maxval, wanted, "max")
         if wanted.is_integer:
-            return _drawn(StatelessRandomUniformIntV2, sizes, seed, alg, low, high, name=scope)
-        drawn = _drawn(StatelessRandomUniformV2, sizes, seed, alg, dtype=wanted)
+            return _drawn(StatelessRandomUniformInt, sizes, seed, alg, low, high, name=scope)
+        drawn = _drawn(StatelessRandomUniform, sizes, seed, alg, dtype=wanted)
         return stretched(drawn, low, high, scope)
 
 
@@ -219,7 +232,7 @@ def stateless_normal(
 ) -> Tensor:
     """Normally distributed numbers, which `seed` (two integers) determines."""
     with name_scope(name, "stateless_random_normal", [shape, seed, mean, stddev]) as scope:
-        return _normal(StatelessRandomNormalV2, shape, seed, mean, stddev, dtype, alg, scope)
+        return _normal(StatelessRandomNormal, shape, seed, mean, stddev, dtype, alg, scope)
 
 
 def stateless_truncated_normal(
@@ -233,7 +246,7 @@ def stateless_truncated_normal(
 ) -> Tensor:
     """As `stateless_normal`, with numbers further than 2 `stddev` from the mean drawn again."""
     with name_scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as scope:
-        return _normal(StatelessTruncatedNormalV2, shape, seed, mean, stddev, dtype, alg, scope)
+        return _normal(StatelessTruncatedNormal, shape, seed, mean, stddev, dtype, alg, scope)
 
 
 def _normal(

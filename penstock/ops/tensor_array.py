@@ -243,13 +243,7 @@ class TensorArray:
         )
         dims = self.element_shape.dims
         if dims:
-            length = None
-            first = dims[0].value
-            if self._infer_shape:
-                count = constant_value(self.size())
-                if count is not None and first is not None:
-                    length = int(count) * first
-            joined.value.set_shape([length, *dims[1:]])
+            joined.value.set_shape([None, *dims[1:]])
         value: Tensor = joined.value
         return value
 

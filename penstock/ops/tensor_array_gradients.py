@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.dtypes import DType
-from penstock.ir.defaults import get_default_graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops import tensor_arrays as specs
-from penstock.ops.identity import identity
 from penstock.ops.tensor_array import TensorArray
 
 
@@ -35,13 +33,9 @@ def _gradient_array(handle: Tensor, dtype: DType, flow: Tensor, source: str) -> 
     return forward.grad(source=source, flow=flow)
 
 
-def _after_writing(op: Operation, flow: Tensor) -> tuple[TensorArray, Tensor]:
-    """The gradient array of what an op wrote to, made after the write, and the flow to it."""
-    source = _GetGradSource(flow)
-    written = identity(op.outputs[0], "flow_out")
-    with get_default_graph().control_dependencies([written]):
-        flow = identity(flow, "write_barrier")
-    return _gradient_array(op.inputs[0], op.attrs["T"], flow, source), flow
+def _gradient_array_of_write(op: Operation, flow: Tensor) -> TensorArray:
+    """The gradient array of what an op wrote to."""
+    return _gradient_array(op.inputs[0], op.attrs["T"], flow, _GetGradSource(flow))
 
 
 @specs.TensorArrayReadV3.gradient
@@ -53,7 +47,7 @@ def _(op: Operation, grad: Tensor) -> Any:
 
 @specs.TensorArrayWriteV3.gradient
 def _(op: Operation, flow: Tensor) -> Any:
-    array, flow = _after_writing(op, flow)
+    array = _gradient_array_of_write(op, flow)
     return [None, None, array.read(op.inputs[1]), flow]
 
 
@@ -66,7 +60,7 @@ def _(op: Operation, grad: Tensor) -> Any:
 
 @specs.TensorArrayScatterV3.gradient
 def _(op: Operation, flow: Tensor) -> Any:
-    array, flow = _after_writing(op, flow)
+    array = _gradient_array_of_write(op, flow)
     return [None, None, array.gather(op.inputs[1]), flow]
 
 
@@ -79,5 +73,5 @@ def _(op: Operation, grad: Tensor, _: Any) -> Any:
 
 @specs.TensorArraySplitV3.gradient
 def _(op: Operation, flow: Tensor) -> Any:
-    array, flow = _after_writing(op, flow)
+    array = _gradient_array_of_write(op, flow)
     return [None, array.concat(), None, flow]

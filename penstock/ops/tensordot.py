@@ -116,8 +116,4 @@ def _as_matrix_static(x: Any, axes: list[int], summed_first: bool) -> tuple[Tens
     order = axes + free if summed_first else free + axes
     if summed_first:
         counts.reverse()
-    if order != list(range(len(sizes))):
-        x = array.transpose(x, order)
-    if list(x._shape) != counts:
-        x = array.reshape(x, counts)
-    return x, free_sizes, free_sizes
+    return array.reshape(array.transpose(x, order), counts), free_sizes, free_sizes

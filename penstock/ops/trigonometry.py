@@ -12,7 +12,7 @@ from penstock.ops.casts import conj
 from penstock.ops.constants import constant
 from penstock.ops.elementwise import after, reciprocal, sqrt, square
 from penstock.ops.elementwise_rules import broadcast_shape, unchanged_shape
-from penstock.ops.unbroadcast import unbroadcast
+from penstock.ops.unbroadcast import same_static_shape, stretches
 
 __all__ = [
     "acos",
@@ -126,8 +126,12 @@ def _(op: Any, grad: Any) -> Any:
 def _(op: Any, grad: Any) -> Any:
     y, x = op.inputs
     with after(grad):
-        ratio = grad / (square(y) + square(x))
-        return unbroadcast(y, x, x * ratio, -y * ratio)
+        ratio = grad / (square(x) + square(y))
+        grad_y, grad_x = x * ratio, -y * ratio
+        if same_static_shape(x, y, grad):
+            return grad_y, grad_x
+        of_y, of_x = stretches(y, x, grad)
+        return of_y.undo(grad_y), of_x.undo(grad_x)
 
 
 def sin(x: Any, name: str | None = None) -> Tensor:

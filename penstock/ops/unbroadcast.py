@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from penstock import shapes
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
 from penstock.ops import array
 from penstock.ops.broadcasting import BroadcastGradientArgs
-from penstock.shapes import Shape
+from penstock.ops.broadcasting import broadcast_axes as static_axes
+from penstock.ops.shaping import shape_of
+
+# The pairs of static shapes for which a graph holds a BroadcastGradientArgs: TensorFlow adds it
+# once, for the first gradient that meets the pair.
+_seen: WeakKeyDictionary[Graph, set[tuple[Any, Any]]] = WeakKeyDictionary()
+
+
+class Stretch(NamedTuple):
+    """How an op stretched an operand: the operand's shape, the axes, whether there were any."""
+
+    shape: Any
+    axes: Any
+    happened: bool
+
+    def undo(self, grad: Any) -> Any:
+        """The operand's gradient, from the gradient of what it was stretched to."""
+        return sum_to(grad, self.shape, self.axes) if self.happened else grad
 
 
 def same_static_shape(*tensors: Any) -> bool:
@@ -21,18 +41,32 @@ def same_static_shape(*tensors: Any) -> bool:
     )
 
 
-def unbroadcast(x: Tensor, y: Tensor, grad_x: Any, grad_y: Any) -> tuple[Any, Any]:
-    """Sums the gradients of an op that broadcast `x` with `y` down to their shapes.
+def stretches(x: Tensor, y: Tensor, grad: Any) -> tuple[Stretch, Stretch]:
+    """How an op with the output gradient `grad` stretched `x` and `y` to one shape.
 
-    Either gradient may be None. Static shapes decide the axes where they can; else the step does.
+    Static shapes decide where they are fully known; else the step finds the axes.
     """
-    shape_x, shape_y = array.shape(x), array.shape(y)
-    known = _stretched_axes(x._shape, y._shape)
-    if known is not None:
-        axes_x, axes_y = known
-    else:
+    known = isinstance(grad, Tensor) and shapes.is_full(x._shape) and shapes.is_full(y._shape)
+    axes = static_axes(x._shape or (), y._shape or ()) if known else None
+    if axes is None:
+        optimize = not isinstance(grad, Tensor)
+        shape_x, shape_y = shape_of(x, optimize=optimize), shape_of(y, optimize=optimize)
         axes_x, axes_y = BroadcastGradientArgs(shape_x, shape_y)
-    return _summed(grad_x, shape_x, axes_x), _summed(grad_y, shape_y, axes_y)
+        return Stretch(shape_x, axes_x, True), Stretch(shape_y, axes_y, True)
+    pairs = _seen.setdefault(get_default_graph(), set())
+    if (x._shape, y._shape) not in pairs:
+        pairs.add((x._shape, y._shape))
+        BroadcastGradientArgs(x._shape, y._shape)
+    return (
+        Stretch(x._shape, axes[0], x._shape != grad._shape),
+        Stretch(y._shape, axes[1], y._shape != grad._shape),
+    )
+
+
+def stretches_in_step(x: Tensor, y: Tensor) -> tuple[Stretch, Stretch]:
+    """How an op stretched `x` and `y` to one shape, found by the step."""
+    shape_x, shape_y, axes_x, axes_y = broadcast_axes(x, y)
+    return Stretch(shape_x, axes_x, True), Stretch(shape_y, axes_y, True)
 
 
 def broadcast_axes(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -42,42 +76,8 @@ def broadcast_axes(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor
     return shape_x, shape_y, axes_x, axes_y
 
 
-def sum_to(grad: Any, shape: Tensor, axes: Any) -> Tensor:
+def sum_to(grad: Any, shape: Any, axes: Any) -> Tensor:
     """`grad` summed over `axes`, in the shape of the input that was stretched along them."""
     from penstock.ops.reductions import reduce_sum
 
     return array.reshape(reduce_sum(grad, axes), shape)
-
-
-def _summed(grad: Any, shape: Tensor, axes: Any) -> Any:
-    from penstock.ops.reductions import reduce_sum
-
-    if grad is None or axes is None:
-        return grad
-    return array.reshape(reduce_sum(grad, axes, keepdims=True), shape)
-
-
-def _stretched_axes(x: Shape, y: Shape) -> tuple[list[int] | None, list[int] | None] | None:
-    """For each operand the axes along which it was stretched, None if its shape is the result's.
-
-    None as a whole where static shapes don't decide it.
-    """
-    if x is None or y is None:
-        return None
-    rank = max(len(x), len(y))
-    sizes_x, sizes_y = (1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y
-    axes_x: list[int] = []
-    axes_y: list[int] = []
-    for axis, (size_x, size_y) in enumerate(zip(sizes_x, sizes_y, strict=True)):
-        if size_x is not None and size_x == size_y:
-            continue
-        if size_x == 1:
-            axes_x.append(axis)
-        elif size_y == 1:
-            axes_y.append(axis)
-        else:
-            return None
-    return (
-        axes_x if axes_x or len(x) < rank else None,
-        axes_y if axes_y or len(y) < rank else None,
-    )

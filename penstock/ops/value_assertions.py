@@ -238,7 +238,7 @@ def _with_zero(x: Any, symbol: str, data: Data, message: str | None) -> Any:
     x = to_tensor(x, name="x")
     if data is None:
         data = [
-            message_prefix(message),
+            message or "",
             f"Condition x {symbol} 0 did not hold element-wise:",
             f"x ({x.name}) = ",
             x,
@@ -269,7 +269,7 @@ def assert_near(
         atol = to_tensor(tolerance if atol is None else atol, dtype, "atol")
         if data is None:
             data = [
-                message_prefix(message),
+                message or "",
                 f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
                 f"x ({x.name}) = ",
                 x,
@@ -296,17 +296,19 @@ def _epsilon(dtype: dtypes.DType) -> Any:
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     """Whether no element of `x` is smaller than the one before it, row by row."""
     with name_scope(name, "is_non_decreasing", [x]):
-        return reduce_all(_steps(x, comparison.greater_equal))
+        steps = _steps(x)
+        return reduce_all(comparison.less_equal(to_tensor(0, steps.dtype), steps))
 
 
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     """Whether each element of `x` is greater than the one before it, row by row."""
     with name_scope(name, "is_strictly_increasing", [x]):
-        return reduce_all(_steps(x, comparison.greater))
+        steps = _steps(x)
+        return reduce_all(comparison.less(to_tensor(0, steps.dtype), steps))
 
 
-def _steps(x: Any, compare: Callable[..., Tensor]) -> Tensor:
-    """Each element compared with the one before it; nothing where there are fewer than two."""
+def _steps(x: Any) -> Tensor:
+    """Each element less the one before it; nothing where there are fewer than two."""
     x = reshape(x, [-1])
     if not is_numeric_tensor(x):
         raise TypeError(f"Expected x to be numeric, instead found: {x}")
@@ -314,6 +316,6 @@ def _steps(x: Any, compare: Callable[..., Tensor]) -> Tensor:
     length = shape(x) - 1
     return cond(
         is_short,
-        lambda: to_tensor([], dtypes.bool),
-        lambda: compare(strided_slice(x, [1], [1] + length), strided_slice(x, [0], length)),
+        lambda: to_tensor([], x.dtype),
+        lambda: strided_slice(x, [1], [1] + length) - strided_slice(x, [0], length),
     )

@@ -97,7 +97,8 @@ class _Settling:
         return found
 
     def _node(self, node: Node, found: _Found) -> None:
-        given = [found.space[edge] for edge in node.inputs]
+        # The back edge of a hand-made loop comes from a node further down.
+        given = [found.space.get(edge, _belongs(edge.dtype)) for edge in node.inputs]
         if node.attrs.get("loop") is not None:
             wanted, outputs, on_host = self._loop(node, given)
         else:
@@ -117,6 +118,8 @@ class _Settling:
         count, outputs = len(node.inputs), len(node.dtypes)
         if node.type == "Const":
             return [], [ANY], False
+        if node.device != self.device:  # in a step that is not cut: of the host's own
+            return [HOST] * count, [HOST] * outputs, True
         if node.type == "_Recv":
             return [], [_belongs(node.dtypes[0])], False
         if node.type == "_Send":

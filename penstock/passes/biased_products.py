@@ -56,12 +56,13 @@ def _chain(product: Node, users: dict[Node, list[Node]], fetched: set[Node]) -> 
     chain = [product]
     for types in (_ADDITIONS, ("Relu",)):
         last = chain[-1]
-        if last in fetched or len(users[last]) != 1:
+        # All of them have one shape: whoever asks for it may ask the last one.
+        takers = [user for user in users[last] if user.type != "Shape"]
+        if last in fetched or len(takers) != 1:
             break
-        (user,) = users[last]
-        if user.type not in types or user.device != product.device:
+        if takers[0].type not in types or takers[0].device != product.device:
             break
-        chain.append(user)
+        chain.append(takers[0])
     return [] if any(node.controls or node.guard for node in chain) else chain
 
 

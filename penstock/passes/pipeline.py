@@ -44,7 +44,7 @@ class PassOptions:
     simplify: bool = True
     dead_ends: bool = True
     keep: bool = True
-    pool_first: bool = True
+    pool_first: bool = False  # of two nearly equal maxima another one may get the gradient
     fuse: bool = True
     bias: bool = True  # this one and the next two once nodes are placed
     conv_gradients: bool = True

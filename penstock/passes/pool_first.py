@@ -3,7 +3,8 @@
 The largest of rectified values is the rectified largest value, and a bias per channel changes
 nothing about which one that is: `max_pool(relu(x + b))` is `relu(max_pool(x) + b)`. Biases, ReLUs
 and their gradients then run over the pooled image, which is a quarter of the other one or less. Of
-a window with several equal maxima, another one may get the gradient.
+a window whose largest values are equal but for rounding, another one may get the gradient: so it
+runs by default on GPUs alone.
 """
 
 from __future__ import annotations

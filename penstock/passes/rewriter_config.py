@@ -16,7 +16,7 @@ _SWITCHES = {
     "arithmetic_optimization": ("simplify",),
     "dependency_optimization": ("dead_ends",),
     "loop_optimization": ("branches",),
-    "remapping": ("fuse", "pool_first", "bias", "conv_gradients", "together"),
+    "remapping": ("fuse", "bias", "conv_gradients", "together"),
 }
 
 
@@ -31,8 +31,16 @@ def pass_options(config: Any, *, has_gpu: bool = False) -> PassOptions:
         if getattr(given, switch) == proto.RewriterConfig.OFF
         for field in fields
     }
+    # On a GPU convolutions round more coarsely (TF32) than what this pass changes.
+    pools_first = options.fuse and given.remapping == proto.RewriterConfig.ON
+    if has_gpu and given.remapping == proto.RewriterConfig.DEFAULT:
+        pools_first = options.fuse
     return dataclasses.replace(
-        options, **off, recompute=_recomputed_scope(given), precision=_precision(given, has_gpu)
+        options,
+        **off,
+        pool_first=pools_first,
+        recompute=_recomputed_scope(given),
+        precision=_precision(given, has_gpu),
     )
 
 

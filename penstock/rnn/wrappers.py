@@ -18,7 +18,7 @@ from penstock.nest import (
     map_structure,
     map_structure_up_to,
 )
-from penstock.ops.binary import divide
+from penstock.ops.binary import div
 from penstock.ops.dropout import dropout
 from penstock.ops.elementwise import floor
 from penstock.ops.joining import concat
@@ -217,7 +217,7 @@ def _drops_some(keep_prob: Any) -> bool:
 
 def _masked(value: Any, noise: Any, keep_prob: Any) -> Any:
     kept = floor(keep_prob + noise)
-    result = divide(value, keep_prob) * kept
+    result = div(value, keep_prob) * kept
     result.set_shape(value.get_shape())
     return result
 

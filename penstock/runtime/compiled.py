@@ -236,7 +236,7 @@ def compiled(
     if graph.has_control_flow:
         shaped = structured(graph) if structure else None
     if shaped is None or (needs_regions(shaped) and any(node.guard for node in shaped.nodes)):
-        return CompiledStep(graph, bind_all(graph, devices), inner=inner)
+        return CompiledStep(*uncut(graph, devices), inner=inner)
     used = {name for node in shaped.nodes if node.type != "_Feed" for name in devices_of(node)}
     if len(used) > 1 and crew is not None:
         step = _partitioned(shaped, devices, crew, inner)
@@ -247,6 +247,18 @@ def compiled(
         step = CompiledStep(whole, bind_all(whole, devices), inner=inner)
     step.placed = graph
     return step
+
+
+def uncut(graph: StepGraph, devices: Mapping[str, Device]) -> tuple[StepGraph, list[BoundNode]]:
+    """A step for the executor, which runs the nodes of all devices: at most one with a memory of
+    its own."""
+    used = {devices[node.device] for node in graph.nodes if node.type != "_Feed"}
+    apart = [device for device in used if device.host is not device]
+    if apart:
+        graph = graph.copy()
+        for device in apart:
+            settle_memory(graph, device)
+    return graph, bind_all(graph, devices)
 
 
 def settle_memory(graph: StepGraph, device: Device) -> None:

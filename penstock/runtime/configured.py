@@ -14,12 +14,12 @@ def configured_runtime(config: Any, **place: Any) -> LocalRuntime:
     """A runtime in this process; `place` says of which task it is and whose state it has."""
     counts, gpu, graph = config.device_count, config.gpu_options, config.graph_options
     gpus = visible_gpus(
-        counts["GPU"] if "GPU" in counts else None,
+        counts.get("GPU", None),
         gpu.visible_device_list,
         gpu.per_process_gpu_memory_fraction,
     )
     return LocalRuntime(
-        max(1, counts["CPU"] if "CPU" in counts else 1),
+        max(1, counts.get("CPU", 1)),
         config.intra_op_parallelism_threads,
         pass_options(config, has_gpu=bool(gpus)),
         pools=ThreadPools.from_config(config),

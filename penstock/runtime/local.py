@@ -22,8 +22,8 @@ from penstock.placement.options import PlacementOptions
 from penstock.placement.placer import place
 from penstock.runtime import device_types
 from penstock.runtime.allocator import keep_freed_memory
-from penstock.runtime.binding import BoundNode, bind_all, evaluator, has_kernel
-from penstock.runtime.compiled import CompiledStep, compiled
+from penstock.runtime.binding import BoundNode, evaluator, has_kernel
+from penstock.runtime.compiled import CompiledStep, compiled, uncut
 from penstock.runtime.cost_graph import MeasuredRuns
 from penstock.runtime.crew import Crew
 from penstock.runtime.cudnn import configure_cudnn
@@ -151,7 +151,7 @@ class LocalRuntime:
     ) -> tuple[StepGraph, list[BoundNode]]:
         """The optimised, placed step with its kernels."""
         graph = self._placed(feeds, fetches, targets, options or self.options)
-        return graph, bind_all(graph, self._by_name)
+        return uncut(graph, self._by_name)
 
     def _placed(
         self,

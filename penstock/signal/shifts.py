@@ -25,16 +25,30 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
 def _rolled(x: Any, axes: Any, name: str | None, default_name: str, *, backwards: bool) -> Tensor:
     with name_scope(name, default_name) as scope:
         x = convert_to_tensor(x)
-        if axes is None:
-            axes = tuple(range(x.shape.ndims))
-            shift = _sizes(x) // 2
-        elif isinstance(axes, int):
+        axes = tuple(range(x.shape.ndims)) if axes is None else axes
+        known = _known_halves(x, axes)
+        if known is not None:
+            sign = -1 if backwards else 1
+            halves = [sign * half for half in known]
+            return roll(x, halves[0] if isinstance(axes, int) else halves, axes, name=scope)
+        if isinstance(axes, int):
             shift = _sizes(x)[axes] // 2
         else:
             rank = array.rank(x)
             axes = array.where(less(axes, 0), axes + rank, axes)
             shift = array.gather(_sizes(x), axes) // 2
         return roll(x, -shift if backwards else shift, axes, name=scope)
+
+
+def _known_halves(x: Tensor, axes: Any) -> list[int] | None:
+    """Half the size along each axis; None where one is unknown."""
+    if isinstance(axes, int):
+        axes = (axes,)
+    if not isinstance(axes, (list, tuple)) or not all(isinstance(axis, int) for axis in axes):
+        return None
+    dims = x.shape.dims
+    sizes = None if dims is None else [dims[axis].value for axis in axes]
+    return None if sizes is None or None in sizes else [size // 2 for size in sizes]
 
 
 def _sizes(x: Tensor) -> Any:

@@ -13,6 +13,7 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops import array, casts, elementwise, special, trigonometry
 from penstock.ops.activations import relu
+from penstock.ops.binary import floormod
 from penstock.ops.comparison import equal
 from penstock.ops.conditionals import cond
 from penstock.ops.constants import constant
@@ -62,7 +63,7 @@ def _raised_cosine(
             convert_to_tensor(periodic, dtypes.bool, name="periodic"), dtypes.int32
         )
         periodic.shape.assert_has_rank(0)
-        even = 1 - length % 2
+        even: Any = 1 - floormod(length, 2)
         period = casts.cast(length + periodic * even - 1, dtype)
         count: Any = casts.cast(array.range(length), dtype)
         angle = constant(2 * math.pi, dtype=dtype) * count / period

@@ -337,7 +337,8 @@ def MonitoredTrainingSession(
       scaffold: operations to initialize, check, summarize and save.
       hooks: more hooks.
       chief_only_hooks: more hooks, for the chief alone.
-      save_checkpoint_secs: save every so many seconds (600 by default); or
+      save_checkpoint_secs: save every so many seconds (600 by default; "auto": as often as saves
+        are cheap and failures frequent); or
       save_checkpoint_steps: every so many steps.
       save_summaries_steps: write summaries every so many steps (100 by default); or
       save_summaries_secs: every so many seconds.
@@ -361,7 +362,7 @@ def MonitoredTrainingSession(
         return MonitoredSession(worker, hooks or [], stop_grace_period_secs)
 
     def often(count: Any) -> bool:
-        return bool(count) and count > 0
+        return count == "auto" or (bool(count) and count > 0)
 
     all_hooks = list(chief_only_hooks or ())
     summary_dir = summary_dir or checkpoint_dir

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from penstock import proto
 from penstock.ir.collections import GraphKeys
@@ -13,6 +14,7 @@ from penstock.platform import gfile, logging
 from penstock.summary import SummaryWriterCache
 from penstock.train.async_saver import AsyncSaver
 from penstock.train.basic_session_run_hooks import global_step_to_read
+from penstock.train.checkpoint_interval import CheckpointInterval
 from penstock.train.global_step import get_global_step
 from penstock.train.graph_files import write_graph
 from penstock.train.hook_timers import SecondOrStepTimer
@@ -56,7 +58,8 @@ class CheckpointSaverHook(SessionRunHook):
 
     Args:
       checkpoint_dir: where checkpoints go.
-      save_secs: save every so many seconds.
+      save_secs: save every so many seconds; "auto": as often as the time that saves take and the
+        failures so far make it worth while.
       save_steps: or every so many steps.
       saver: what saves; else `scaffold.saver`, else the graph's only saver.
       checkpoint_basename: the name of checkpoints, before "-STEP".
@@ -67,7 +70,7 @@ class CheckpointSaverHook(SessionRunHook):
     def __init__(
         self,
         checkpoint_dir: str,
-        save_secs: float | None = None,
+        save_secs: float | Literal["auto"] | None = None,
         save_steps: int | None = None,
         saver: Any = None,
         checkpoint_basename: str = "model.ckpt",
@@ -81,6 +84,9 @@ class CheckpointSaverHook(SessionRunHook):
         self._checkpoint_dir = checkpoint_dir
         self._save_path = os.path.join(checkpoint_dir, checkpoint_basename)
         self._scaffold = scaffold
+        self._interval = CheckpointInterval() if save_secs == "auto" else None
+        if save_secs == "auto":
+            save_secs = CheckpointInterval().seconds(0.0)
         self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
         self._listeners = listeners or []
         self._steps_per_run = 1
@@ -95,6 +101,8 @@ class CheckpointSaverHook(SessionRunHook):
             listener.begin()
 
     def after_create_session(self, session: Any, coord: Any) -> None:
+        if self._interval is not None:
+            self._interval.session_made(time.monotonic())
         global_step = session.run(self._global_step_tensor)
         # The graph was not complete before: hooks may add to it until the session is made.
         graph = get_default_graph()
@@ -134,7 +142,9 @@ class CheckpointSaverHook(SessionRunHook):
         logging.info("Saving checkpoints for %d into %s.", step, self._save_path)
         for listener in self._listeners:
             listener.before_save(session, step)
+        began = time.monotonic()
         self._get_saver().save(session, self._save_path, global_step=step)
+        self._adapt(time.monotonic() - began)
         log = proto.SessionLog(status=proto.SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
         self._summary_writer.add_session_log(log, step)
         if self._listeners:
@@ -148,6 +158,12 @@ class CheckpointSaverHook(SessionRunHook):
                 )
                 should_stop = True
         return should_stop
+
+    def _adapt(self, seconds: float) -> None:
+        """Decides when to save next, after a save that took so long."""
+        if self._interval is not None:
+            self._interval.saved(seconds)
+            self._timer._every_secs = self._interval.seconds(time.monotonic())
 
     def _wait_for_saver(self) -> None:
         """Returns when the last checkpoint is there, which an AsyncSaver may still be writing."""

@@ -264,6 +264,19 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
                 session, coord=_NotAwaited(coord), daemon=True, start=True
             )
 
+    def end(self, session: Any) -> None:
+        """Lets go replicas that wait for a token, so that they can see that the end has come.
+
+        The chief has no more to give out; a replica that lent its tokens to faster ones would wait
+        without end.
+        """
+        if self._init_tokens_op is None or self._init_tokens_op.type == "NoOp":
+            return
+        optimizer = self._sync_optimizer
+        at_once = self._num_tokens if self._num_tokens > 0 else optimizer._replicas_to_aggregate
+        for _ in range(0, optimizer._total_num_replicas, at_once):
+            session.run(self._init_tokens_op)
+
 
 class _NotAwaited:
     """A coordinator that does not wait for the chief's thread to end.

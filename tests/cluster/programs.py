@@ -26,7 +26,7 @@ def serve(spec, job, index):
     server = tf.train.Server(spec, job_name=job, task_index=index)
     say("serving")
     server.join()
-    say("over")
+    say("a parameter server has come back from join")
 
 
 def wait_for_nothing(spec, job, index):

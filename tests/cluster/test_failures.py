@@ -86,6 +86,27 @@ def is_there(sess, step):
         return None
 
 
+def test_a_client_outside_of_the_cluster_is_told_too(cluster):
+    v = variable_on_ps()
+    cluster.start("worker", 0)
+    with tf.Session(cluster.target("worker", 0)) as sess:
+        sess.run(v.initializer)
+        cluster.tasks["ps", 0].kill()
+        with pytest.raises(tf.errors.UnavailableError, match=PS):
+            sess.run(v)
+        cluster.start("ps", 0)
+        with pytest.raises(tf.errors.AbortedError, match="may have been restarted"):
+            until(lambda: is_there(sess, v) is not None, "restart")
+    with tf.Session(cluster.target("worker", 0)) as sess:
+        sess.run(v.initializer)
+        cluster.tasks["worker", 0].kill()
+        cluster.start("worker", 0)
+        with pytest.raises(tf.errors.AbortedError):  # its new master knows no such session
+            until(lambda: is_there(sess, v) is not None, "restart")
+    with tf.Session(cluster.target("worker", 0)) as sess:
+        assert sess.run(v) == 0.0  # which the parameter server has kept
+
+
 def test_a_silent_task_is_given_up(silence, cluster, server_here):
     v = variable_on_ps()
     up, init = v.assign_add(1.0), tf.global_variables_initializer()
@@ -127,12 +148,16 @@ def test_parameter_servers_go_when_the_chief_has_ended(make_cluster, server_here
     servers = [cluster.start("ps", index) for index in range(2)]
     other = cluster.start("worker", 1)
     v = variable_on_ps()
+    with tf.device("/job:worker/task:1"):  # which only lends its devices
+        doubled = v * 2.0
     server = server_here(cluster.spec, "worker", 0)
     with tf.Session(server.target) as sess:
         sess.run(v.initializer)
+        assert sess.run(doubled) == 0.0
     assert [task.status for task in servers] == [None, None]
     server.stop()
     assert [task.wait() for task in (*servers, other)] == [0, 0, 0]
+    assert "come back" not in cluster.texts()
 
 
 def test_ctrl_c_ends_a_client_that_waits_and_not_the_job(cluster):

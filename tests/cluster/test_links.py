@@ -100,6 +100,7 @@ def test_a_link_between_two_others_that_is_cut_ends_the_step_of_a_third(cluster)
     assert step.run([torch.tensor(1.0)]) == (4.0,)
     (between,) = cluster.peers[PS].connections  # to the worker, where the values go
     between.close("a cable was pulled")
+    until(lambda: PS not in [each.task for each in cluster.roads[WORKER].connections], "loss")
     assert step.run([torch.tensor(1.0)]) == (4.0,)  # by another connection
     waiting = tf.FIFOQueue(1, tf.float32, shapes=[()])
     with tf.device(PS):

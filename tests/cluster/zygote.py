@@ -100,6 +100,8 @@ def _become(program, arguments, log, environment):
     status = 0
     try:
         getattr(importlib.import_module(module), function)(*arguments)
+    except SystemExit as end:
+        status = int(end.code or 0)
     except BaseException as error:
         sys.last_value = error  # as the interpreter does
         sys.excepthook(type(error), error, error.__traceback__)

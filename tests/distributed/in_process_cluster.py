@@ -10,14 +10,15 @@ from penstock.distributed.road import Peers, Road
 from penstock.distributed.worker import Worker
 from penstock.runtime.local import LocalRuntime
 
+_TOKEN_ALONE = Credentials(token="secret")
+
 
 class InProcessCluster:
-    def __init__(self, tasks: Sequence[str], token: str = "secret") -> None:
+    def __init__(self, tasks: Sequence[str], credentials: Credentials = _TOKEN_ALONE) -> None:
         self.names = [f"/job:{task.split(':')[0]}/replica:0/task:{task[-1]}" for task in tasks]
         self.workers: dict[str, Worker] = {}
         self.roads: dict[str, Road] = {}
         self.peers: dict[str, Peers] = {}
-        credentials = Credentials(token=token)
         for name in self.names:
             worker = Worker(name, LocalRuntime(task_name=name), self._connect_from(name))
             self.workers[name] = worker

@@ -40,7 +40,7 @@ def test_any_byte_is_a_sign_of_life():
 class Ends:
     def __init__(self, chief=CHIEF):
         self.count = 0
-        self.departures = Departures(chief, self._over, patience=60.0)
+        self.departures = Departures([CHIEF, OTHER, PS], chief, self._over, patience=60.0)
 
     def _over(self):
         self.count += 1
@@ -57,9 +57,9 @@ def test_a_job_is_over_once_when_all_who_opened_sessions_have_left():
     ends = Ends()
     for task in (CHIEF, OTHER):
         ends.departures.opened(task)
-    ends.departures.left(CHIEF)
+    ends.departures.left(CHIEF, 0.0)
     assert ends.count == 0
-    ends.departures.left(OTHER)
+    ends.departures.left(OTHER, 0.0)
     ends.departures.lost(OTHER, 1.0)  # its connection is closed, too
     ends.departures.look(100.0)
     assert ends.count == 1
@@ -68,12 +68,12 @@ def test_a_job_is_over_once_when_all_who_opened_sessions_have_left():
 def test_without_its_chief_a_job_is_not_over():
     ends = Ends()
     ends.departures.opened(OTHER)
-    ends.departures.left(OTHER)
+    ends.departures.left(OTHER, 0.0)
     ends.departures.look(1000.0)
     assert ends.count == 0
     nobody = Ends(chief=None)
     nobody.departures.opened(CHIEF)
-    nobody.departures.left(CHIEF)
+    nobody.departures.left(CHIEF, 0.0)
     assert nobody.count == 0
 
 
@@ -90,7 +90,7 @@ def test_a_lost_worker_is_waited_for_but_not_without_end():
     for task in (CHIEF, OTHER):
         ends.departures.opened(task)
     ends.departures.lost(OTHER, 0.0)
-    ends.departures.left(CHIEF)
+    ends.departures.left(CHIEF, 0.0)
     ends.departures.look(30.0)
     assert ends.count == 0
     ends.departures.opened(OTHER)  # started again
@@ -105,9 +105,29 @@ def test_a_chief_that_opens_another_session_is_back():
     ends = Ends()
     for task in (CHIEF, OTHER):
         ends.departures.opened(task)
-    ends.departures.left(CHIEF)
+    ends.departures.left(CHIEF, 0.0)
     ends.departures.opened(CHIEF)
-    ends.departures.left(OTHER)
+    ends.departures.left(OTHER, 0.0)
     assert ends.count == 0
-    ends.departures.left(CHIEF)
+    ends.departures.left(CHIEF, 0.0)
+    assert ends.count == 1
+
+
+def test_a_worker_that_was_never_seen_may_be_on_its_way():
+    ends = Ends()
+    ends.departures.opened(CHIEF)
+    ends.departures.left(CHIEF, 10.0)
+    ends.departures.look(60.0)
+    assert ends.count == 0
+    ends.departures.opened(OTHER)
+    ends.departures.look(100.0)
+    assert ends.count == 0
+    ends.departures.left(OTHER, 100.0)
+    assert ends.count == 1
+
+
+def test_a_worker_that_only_serves_the_chief_is_not_waited_for():
+    ends = Ends()
+    ends.departures.opened(CHIEF)
+    ends.departures.left(CHIEF, 10.0, used=[OTHER, PS])
     assert ends.count == 1

@@ -13,7 +13,10 @@ from tests.estimator.models import models, results
 
 RECORDED = json.loads((pathlib.Path(__file__).parent / "recorded.json").read_text())
 
-pytestmark = pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices"),
+    pytest.mark.usefixtures("seeds_by_draws"),
+]
 
 
 def test_every_model_is_recorded() -> None:

@@ -23,6 +23,7 @@ class Tutorial(NamedTuple):
     pattern: str
     bounds: tuple[tuple[float, float], ...] = ()
     py2: bool = False
+    job: str = ""  # the options of `penstock launch` for a program that is several processes
 
 
 TUTORIALS = (
@@ -119,6 +120,28 @@ TUTORIALS = (
         r"^0 xor 1: saved model ([\d.]+), frozen graph ([\d.]+)\n(?:1 xor .*\n){2}the same: True$",
         ((0.9, 1), (0.9, 1)),
     ),
+    Tutorial(
+        "distributed_mnist",
+        "--mode async --steps 200",
+        r"^\[worker 0\] test accuracy after global step (\d+): ([\d.]+)$",
+        ((200, 203), (0.8, 1)),
+        job="--ps 1 --workers 2",
+    ),
+    Tutorial(
+        "distributed_mnist",
+        "--mode backup --steps 100 --model_dir {folder}",
+        r"^\[worker 0\] test accuracy after global step (\d+): ([\d.]+)$",
+        ((100, 101), (0.8, 1)),
+        job="--ps 1 --workers 3",
+    ),
+    Tutorial(
+        "distributed_word2vec",
+        "--steps 300",
+        r"^\[worker 0\] its \d+ steps: average loss at the end ([\d.]+)\n"
+        r"(?:\[.*\n)*\[worker 0\] nearest to cat: ",
+        ((1, 6),),
+        job="--ps 2 --workers 2",
+    ),
 )
 
 
@@ -140,7 +163,10 @@ def test_tutorial(tutorial, tmp_path):
 
 def run(tutorial: Tutorial, folder: Path) -> str:
     """What a program prints; it runs in `folder`, so that it leaves nothing anywhere else."""
-    command = [sys.executable, "-m", "penstock", "run", *["--py2"] * tutorial.py2]
+    start = ["run", *["--py2"] * tutorial.py2]
+    if tutorial.job:
+        start = ["launch", *tutorial.job.split()]
+    command = [sys.executable, "-m", "penstock", *start]
     command += [str(EXAMPLES / f"{tutorial.script}.py")]
     command += tutorial.arguments.format(folder=folder / "output").split()
     (folder / "output").mkdir()

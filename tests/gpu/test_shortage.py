@@ -50,7 +50,8 @@ def test_what_the_failed_step_held_is_free_when_its_error_is_caught(
         raise torch.OutOfMemoryError("no more")
 
     entry = registry.Kernel(lambda node: fail, takes_env=False)
-    monkeypatch.setitem(registry._kernels, ("Cosh", "CPU"), entry)
+    for kind in ("CPU", "GPU"):
+        monkeypatch.setitem(registry._kernels, ("Cosh", kind), entry)
     fed = tf.placeholder(tf.float32, [4])
     made = tf.cosh(fed * 2.0)
     with pytest.raises(tf.errors.ResourceExhaustedError, match="no more") as caught:

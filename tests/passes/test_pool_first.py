@@ -6,6 +6,7 @@ import pytest
 import penstock as tf
 from penstock.passes.pool_first import pool_first
 from penstock.passes.prune import prune
+from penstock.passes.rewriter_config import pass_options
 
 
 @pytest.fixture(autouse=True)
@@ -33,13 +34,20 @@ def pooled(value, window=2, stride=2, padding="VALID", data_format="NHWC"):
     return pool(value, spatial(window), spatial(stride), padding, data_format=data_format)
 
 
-def optimized_and_as_written(fetches, feed):
-    """The values of fetches with all passes, and with none."""
+ON, OFF = 1, 2  # of RewriterConfig
+
+
+def config(remapping):
+    made = tf.ConfigProto()
+    made.graph_options.rewrite_options.remapping = remapping
+    return made
+
+
+def with_and_without(fetches, feed):
+    """The values of fetches where poolings come first, and where they don't."""
     found = []
-    levels = tf.OptimizerOptions
-    for level in (levels.L1, levels.L0):
-        options = tf.GraphOptions(optimizer_options=levels(opt_level=level))
-        with tf.Session(config=tf.ConfigProto(graph_options=options)) as session:
+    for remapping in (ON, OFF):
+        with tf.Session(config=config(remapping)) as session:
             session.run([tf.assign(v, value) for v, value in given().items()])
             found.append(session.run(fetches, feed))
     return found
@@ -65,7 +73,7 @@ def test_values_and_gradients(window, padding, bias):
     wanted = [kernel, images, *([biases] if bias else [])]
     gradients = tf.gradients(tf.reduce_sum(output * weights), wanted)
     feed = {images: np.random.default_rng(5).standard_normal(images.shape)}
-    fast, plain = optimized_and_as_written([output, *gradients], feed)
+    fast, plain = with_and_without([output, *gradients], feed)
     for ours, expected in zip(fast, plain, strict=True):
         np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-4)
 
@@ -78,7 +86,7 @@ def test_channels_first(graph):
     pool_first(step)
     assert types_in_order(step)[:4] == ["Conv2D", "MaxPool", "BiasAdd", "Relu"]
     feed = {images: np.random.default_rng(5).standard_normal(images.shape)}
-    fast, plain = optimized_and_as_written(gradients, feed)
+    fast, plain = with_and_without(gradients, feed)
     for ours, expected in zip(fast, plain, strict=True):
         np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-4)
 
@@ -123,11 +131,16 @@ def test_left_alone(use):
     assert types_in_order(step) == before
 
 
-def test_a_switch_turns_it_off():
+@pytest.mark.parametrize(
+    ("remapping", "has_gpu", "expected"),
+    [(0, False, False), (0, True, True), (ON, False, True), (OFF, True, False)],
+)
+def test_when_it_runs(remapping, has_gpu, expected):
+    assert pass_options(config(remapping), has_gpu=has_gpu).pool_first is expected
+
+
+def test_explained():
     images, _, _, value = activation()
     output = pooled(value)
-    config = tf.ConfigProto()
-    config.graph_options.rewrite_options.remapping = 2
-    with tf.Session(config=config) as session:
-        text = str(tf.explain(output, [images], session))
-    assert "pool_first" not in text
+    with tf.Session(config=config(ON)) as session:
+        assert "pool_first: 2 changed" in str(tf.explain(output, [images], session))

@@ -10,7 +10,7 @@ import pytest
 from absl.testing import parameterized
 
 import penstock as tf
-from penstock import errors, proto
+from penstock import proto
 from penstock.testing import test_util
 
 
@@ -327,6 +327,12 @@ def test_devices() -> None:
             assert tf.constant(1).device == "/device:CPU:0"
 
 
-def test_clusters_need_servers() -> None:
-    with pytest.raises(errors.UnimplementedError, match=r"tf\.train\.Server"):
-        tf.test.create_local_cluster(1, 1)
+def test_a_local_cluster() -> None:
+    workers, servers = tf.test.create_local_cluster(num_workers=1, num_ps=2)
+    with tf.Graph().as_default(), tf.device("/job:ps/task:1"):
+        value = tf.constant([1, 2]) * 2
+        with tf.Session(workers[0].target) as sess:
+            assert len(sess.list_devices()) == 3
+            assert sess.run(value).tolist() == [2, 4]
+    for server in [*workers, *servers]:
+        server.stop()

@@ -58,7 +58,9 @@ def nodes(operations: Iterable[Any]) -> list[str]:
         # TensorFlow writes out the number of a first output here and there.
         data = [name.removesuffix(":0") for name in definition.input if not name.startswith("^")]
         control = sorted(name for name in definition.input if name.startswith("^"))
-        line = f"{op.name} = {op.type}({', '.join(data + control)})"
+        # In TensorFlow 2.21, which was recorded, `tf.add` makes no Add any more.
+        kind = "AddV2" if op.type == "Add" else op.type
+        line = f"{op.name} = {kind}({', '.join(data + control)})"
         groups = sorted(group.decode() for group in definition.attr["_class"].list.s)
         lines.append(" ".join([line, *groups, *([definition.device] if definition.device else [])]))
     return lines

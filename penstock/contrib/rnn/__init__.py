@@ -47,6 +47,7 @@ from penstock.contrib.rnn.stacks import (
     stack_bidirectional_rnn,
 )
 from penstock.rnn import rnn_cell
+from penstock.rnn.cell import LayerRNNCell
 from penstock.rnn.dynamic import best_effort_input_batch_size, transpose_batch_time
 from penstock.rnn.rnn_cell import (
     BasicLSTMCell,
@@ -101,6 +102,7 @@ __all__ = [
     "LSTMStateTuple",
     "LayerNormBasicLSTMCell",
     "LayerNormLSTMCell",
+    "LayerRNNCell",
     "MinimalRNNCell",
     "MultiRNNCell",
     "NASCell",

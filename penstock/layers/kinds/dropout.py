@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 from penstock.ir.convert import convert_to_tensor
@@ -45,9 +44,6 @@ class Dropout(CoreLayer):
         return convert_to_tensor(filled)
 
     def call(self, inputs: Any, training: Any = False) -> Any:
-        if isinstance(self.rate, numbers.Real) and self.rate == 0:
-            return identity(inputs)
-
         def dropped() -> Any:
             noise_shape = self._get_noise_shape(inputs)
             return dropout(inputs, noise_shape=noise_shape, seed=self.seed, rate=self.rate)

@@ -35,7 +35,7 @@ def signs(tf: Any) -> Any:
 
 def nearness(tf: Any) -> Any:
     x = tf.placeholder(tf.float32, [3], name="x")
-    z = tf.placeholder(tf.complex64, [3], name="z")
+    z = tf.placeholder(tf.float64, [3], name="z")
     return [tf.assert_near(x, 1.0), tf.assert_near(z, z, rtol=0.1, atol=1.0, message="m")]
 
 

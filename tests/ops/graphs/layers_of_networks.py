@@ -17,11 +17,15 @@ def pooling(tf: Any) -> Any:
     z = tf.nn.avg_pool(x, ksize=[1, 3, 3, 1], strides=[1, 2, 2, 1], padding="SAME")
     return [
         tf.nn.max_pool(x, 2, 2, "VALID", name="m"),
-        tf.nn.max_pool2d(x, [2, 3], [2], [[0, 0], [1, 1], [1, 1], [0, 0]]),
+        tf.nn.max_pool2d(x, [2, 3], [2], "SAME"),
         tf.nn.max_pool_v2(x, 2, 2, "SAME"),
         tf.nn.avg_pool_v2(x, 2, 2, "VALID"),
         *tf.gradients([y, z], x),
     ]
+
+
+def pooling_with_padding(tf: Any) -> Any:
+    return tf.nn.max_pool2d(_image(tf, 2, 8, 8, 3), [2, 3], [2], [[0, 0], [1, 1], [1, 1], [0, 0]])
 
 
 def pooling_twice_differentiated(tf: Any) -> Any:

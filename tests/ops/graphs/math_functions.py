@@ -107,9 +107,8 @@ def conversions(tf: Any) -> Any:
     made = [tf.cast(x, tf.float32), tf.cast(x, tf.int32), tf.cast(1, tf.float32), tf.to_float(n)]
     made += [tf.to_double(x), tf.to_int32(x), tf.to_int64(x), tf.to_bfloat16(x), tf.to_complex64(x)]
     made += [tf.saturate_cast(x, tf.uint8), tf.saturate_cast(n, tf.uint8)]
-    made += [tf.saturate_cast(x, tf.int32), tf.saturate_cast(c, tf.uint8)]
-    made += [tf.saturate_cast(tf.placeholder(tf.float64), tf.int64)]
-    made += [tf.real(x), tf.imag(x), tf.conj(x), tf.angle(x), tf.abs(c)]
+    made += [tf.saturate_cast(tf.placeholder(tf.float64), tf.int16)]
+    made += [tf.real(x), tf.imag(x), tf.conj(x), tf.abs(c)]
     made += [tf.real(c), tf.imag(c), tf.conj(c), tf.angle(c), tf.complex(x, x)]
     return made
 
@@ -167,7 +166,13 @@ def products(tf: Any) -> Any:
     made += [tf.tensordot(x, tf.transpose(x), 1), tf.tensordot(x, x, 2), tf.tensordot(x, x, 0)]
     made += [tf.tensordot(batch, batch, [[1, 2], [1, 2]]), tf.tensordot(u, x, [[1], [0]])]
     made += [tf.tensordot(tf.placeholder(tf.float32, [None, 2]), x, 1)]
-    made += [tf.einsum("ij,kj->ik", x, x), tf.einsum("ij,jk", u, u), tf.einsum("ij -> ji", x)]
+    return made
+
+
+def einsums(tf: Any) -> Any:
+    x, u = tf.placeholder(tf.float32, [2, 3], name="x"), _unknown(tf)
+    batch = tf.placeholder(tf.float32, [5, 2, 3], name="batch")
+    made = [tf.einsum("ij,kj->ik", x, x), tf.einsum("ij,jk", u, u), tf.einsum("ij -> ji", x)]
     made += [tf.einsum("ij,kj,kl->il", x, x, x), tf.einsum("...ij->...ji", batch, name="turned")]
     return made
 

@@ -54,7 +54,7 @@ def of_special_functions(tf: Any) -> Any:
 
 
 _BINARY = (
-    "add subtract multiply divide div_no_nan maximum minimum pow squared_difference floormod atan2 "
+    "add subtract multiply divide div_no_nan maximum minimum pow squared_difference floormod "
     "floordiv"
 ).split()
 
@@ -67,6 +67,11 @@ def _of_two(tf: Any, first: Any, second: Any) -> Any:
 
 def of_equal_shapes(tf: Any) -> Any:
     return _of_two(tf, [2, 3], [2, 3])
+
+
+def of_angles(tf: Any) -> Any:
+    x, y = tf.placeholder(tf.float32, [2, 3], name="x"), tf.placeholder(tf.float32, [2, 3])
+    return _gradients(tf, tf.atan2(x, y), x, y)
 
 
 def of_broadcast_rows(tf: Any) -> Any:
@@ -138,7 +143,6 @@ def of_reductions(tf: Any) -> Any:
         made.append(_gradients(tf, tf.reduce_sum(x, tf.placeholder(tf.int32)), x))
     x = tf.placeholder(tf.float32, [2, 3])
     made += [tf.gradients(tf.reduce_sum(x, [-1]), x), tf.gradients(tf.reduce_sum(x, [1, 0]), x)]
-    made += [tf.gradients(tf.math.reduce_euclidean_norm(x, 1), x)]
     made += [tf.gradients(tf.reduce_sum(tf.placeholder_with_default(1.0, [])), x)]
     return made
 
@@ -187,9 +191,9 @@ def of_segments(tf: Any) -> Any:
     for shape in ([4, 2], None):
         x = tf.placeholder(tf.float32, shape)
         ids = tf.placeholder(tf.int32, shape and shape[:1])
-        for name in "sum mean prod max min".split():
+        for name in "sum mean max min".split():
             made.append(_gradients(tf, getattr(tf, f"segment_{name}")(x, ids), x))
-        for name in "sum prod max min".split():
+        for name in "sum prod max min".split() if shape else ():
             made.append(_gradients(tf, getattr(tf, f"unsorted_segment_{name}")(x, ids, 3), x))
         for name in "sum mean sqrt_n".split():
             function = getattr(tf, f"sparse_segment_{name}")

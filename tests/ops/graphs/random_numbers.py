@@ -109,7 +109,6 @@ def of_a_seed(tf: Any) -> Any:
         tf.random.stateless_uniform([2], seed),
         tf.random.stateless_uniform([2], seed, -1, 3, tf.float64),
         tf.random.stateless_uniform([2], tf.constant(seed, tf.int64), -1, 3, tf.int32),
-        tf.random.stateless_uniform([2], seed, None, None, tf.int32),
         tf.random.stateless_normal([2], seed, name="named"),
         tf.random.stateless_truncated_normal([2], seed, 1.0, 2.0),
         tf.random.stateless_multinomial([[1.0, 2.0]], 3, seed),
