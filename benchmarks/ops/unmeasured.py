@@ -52,6 +52,9 @@ _because(
     GenerateVocabRemapping ImmutableConst InitializeTableFromTextFile InitializeTableFromTextFileV2
     LoadAndRemapMatrix MatchingFiles MergeV2Checkpoints ReadFile Restore RestoreSlice RestoreV2
     Save SaveSlices SaveV2 WriteFile DatasetToTFRecord ExperimentalDatasetToTFRecord
+    CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter ImportEvent WriteAudioSummary
+    WriteGraphSummary WriteHistogramSummary WriteImageSummary WriteRawProtoSummary
+    WriteScalarSummary WriteSummary
     """,
 )
 _because("writes to the terminal", "Print PrintV2")
@@ -117,7 +120,7 @@ def reason(op_type: str) -> str | None:
 
 def public_op_types() -> list[str]:
     """What Penstock registers for its users, in alphabetical order."""
-    return sorted(name for name in registry.specs() if name in table())
+    return sorted(name for name in registry.specs() if name in table() and name[0] != "_")
 
 
 def unmeasured() -> dict[str, str]:

@@ -51,6 +51,7 @@ class RemoteRuntime:
         self._timeout = _seconds(config)
         self._lock = threading.Lock()
         self._handle = ""
+        self._closing = False
         self._version = 0  # of the graph at the server
         self._sent = 0  # nodes that the server has
         self._client = MasterClient(target, graph)
@@ -128,6 +129,11 @@ class RemoteRuntime:
         answer = self._client.call("RunStep", run_step_request(head, feeds), timeout)
         response, tensors = parse_run_step_response(answer)
         if response.status_code:
+            if self._closing and response.status_code == errors.ABORTED:
+                # It came to the server after the end of the session.
+                raise errors.CancelledError(
+                    None, None, "Step was cancelled by an explicit call to `Session::Close()`."
+                )
             raise error_of(response.status_code, response.status_error_message, self._graph)
         return response, tensors
 
@@ -161,9 +167,13 @@ class RemoteRuntime:
 
     def close(self) -> None:
         """Ends the session at the server; one that is gone has ended already."""
+        self._closing = True
         if self._handle:
             request = proto.CloseSessionRequest(session_handle=self._handle)
-            with suppress(errors.AbortedError, errors.UnavailableError):
+            # A server that does not answer closes it when it gets to it, or never will.
+            with suppress(
+                errors.AbortedError, errors.UnavailableError, errors.DeadlineExceededError
+            ):
                 timeout = self._timeout or _CLOSING
                 self._client.ask("CloseSession", request, proto.CloseSessionResponse, timeout)
         self._client.close()
@@ -176,7 +186,7 @@ class RemoteRuntime:
                 self._client.last_call("CloseSession", request)
 
 
-_CLOSING = 10.0  # seconds that a server has to close a session
+_CLOSING = 1.0  # seconds that a server has to close a session
 
 
 def _request_id() -> int:

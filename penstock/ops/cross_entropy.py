@@ -70,7 +70,7 @@ def _(op: Any, features: Shape, labels: Shape) -> Any:
 
 @SoftmaxCrossEntropyWithLogits.gradient
 def _(op: Any, grad: Tensor, backprop_grad: Tensor) -> Any:
-    by_logits = _logits_gradient(op, grad, backprop_grad)
+    by_logits = _logits_gradient(op, _per_row(grad, op.outputs[1]), backprop_grad)
     return by_logits, _per_row(grad, -LogSoftmax(op.inputs[0]))
 
 
@@ -84,16 +84,15 @@ _ONCE_ONLY = (
 @SparseSoftmaxCrossEntropyWithLogits.gradient
 def _(op: Any, grad: Tensor, backprop_grad: Tensor) -> Any:
     backprop = PreventGradient(op.outputs[1], message=_ONCE_ONLY)
-    return _per_row(grad, backprop), None
+    return _logits_gradient(op, _per_row(grad, backprop), backprop_grad), None
 
 
 def _per_row(weights: Tensor, rows: Tensor) -> Tensor:
     return expand_dims(weights, -1) * rows
 
 
-def _logits_gradient(op: Any, grad: Tensor, backprop_grad: Tensor | None) -> Tensor:
+def _logits_gradient(op: Any, by_logits: Tensor, backprop_grad: Tensor | None) -> Tensor:
     """The gradient for the logits; the second output, itself a gradient, may have one too."""
-    by_logits = _per_row(grad, op.outputs[1])
     if backprop_grad is None or backprop_grad.op.type in ("ZerosLike", "Zeros"):
         return by_logits
     probabilities = Softmax(op.inputs[0])

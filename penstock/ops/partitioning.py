@@ -79,7 +79,8 @@ def _(op: Operation, *inputs: Shape) -> Shape:
 @DynamicStitch.fold
 def _(op: Operation, *values: Any) -> Any:
     count = op.attrs["N"]
-    merged = np.zeros(op.outputs[0].shape.as_list(), op.outputs[0].dtype.as_numpy_dtype)
+    sizes: Any = op.outputs[0]._shape
+    merged = np.zeros(sizes, op.outputs[0].dtype.as_numpy_dtype)
     for indices, data in zip(values[:count], values[count:], strict=True):
         merged[indices] = data
     return merged

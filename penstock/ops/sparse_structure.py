@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -235,16 +234,12 @@ def sparse_concat(
         concat_dim=axis,
         name=name,
     )
-    known = [constant_value(size) for size in sizes]
+    known = [static_value(size) for size in sizes]
     if all(value is not None for value in known):
         total: Any = known[0].copy()  # type: ignore[union-attr]
         total[axis] = sum(value[axis] for value in known)  # type: ignore[index]
         return SparseTensor(indices, values, convert_to_tensor(total))
-    result = SparseTensor(indices, values, dense_shape)
-    joined = _joined_shape([constant_shape(size) for size in sizes], axis)
-    if joined is not None:
-        result._dense_shape_default = joined
-    return result
+    return SparseTensor(indices, values, dense_shape)
 
 
 def _expanded(sizes: list[Any], axis: int) -> list[Tensor]:
@@ -262,23 +257,6 @@ def _expanded(sizes: list[Any], axis: int) -> list[Tensor]:
         )
         for size in sizes
     ]
-
-
-def _joined_shape(statics: Sequence[Shape], axis: int) -> Shape:
-    """What is known of the shape of joined tensors."""
-    if any(static is None for static in statics):
-        return None
-    rank = len(statics[0])  # type: ignore[arg-type]
-    if not -rank <= axis < rank or any(len(static) != rank for static in statics):  # type: ignore[arg-type]
-        return None
-    joined: list[int | None] = []
-    for number in range(rank):
-        sizes = [static[number] for static in statics]  # type: ignore[index]
-        if number == axis % rank:
-            joined.append(None if None in sizes else sum(sizes))  # type: ignore[arg-type]
-        else:
-            joined.append(next((size for size in sizes if size is not None), None))
-    return tuple(joined)
 
 
 class KeywordRequired:

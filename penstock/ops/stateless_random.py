@@ -180,9 +180,9 @@ def _drawn(spec: OpSpec, sizes: Tensor, seed: Any, alg: Any, *bounds: Any, **att
     """The older op, for older readers of the graph, unless the call is beyond it."""
     algorithm = _algorithm(alg)
     if algorithm == _AUTOMATIC and all(bound.dtype in INDEX for bound in bounds):
-        return spec(sizes, seed, *bounds, **attrs)  # type: ignore[no-any-return]
+        return spec(sizes, seed, *bounds, **attrs)
     key, counter = StatelessRandomGetKeyCounter(seed)
-    return _KEYED[spec](sizes, key, counter, algorithm, *bounds, **attrs)  # type: ignore[no-any-return]
+    return _KEYED[spec](sizes, key, counter, algorithm, *bounds, **attrs)
 
 
 def stateless_uniform(

@@ -46,9 +46,13 @@ def _known_halves(x: Tensor, axes: Any) -> list[int] | None:
         axes = (axes,)
     if not isinstance(axes, (list, tuple)) or not all(isinstance(axis, int) for axis in axes):
         return None
-    dims = x.shape.dims
-    sizes = None if dims is None else [dims[axis].value for axis in axes]
-    return None if sizes is None or None in sizes else [size // 2 for size in sizes]
+    halves = []
+    for axis in axes:
+        size = None if x._shape is None else x._shape[axis]
+        if size is None:
+            return None
+        halves.append(size // 2)
+    return halves
 
 
 def _sizes(x: Tensor) -> Any:

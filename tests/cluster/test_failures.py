@@ -121,6 +121,14 @@ def test_a_silent_task_is_given_up(silence, cluster, server_here):
         assert sess.run(up) in (1.0, 2.0)
 
 
+def test_a_session_on_a_silent_server_can_be_closed(cluster):
+    config = tf.ConfigProto(device_filters=["/job:ps"])  # the worker is not there
+    sess = tf.Session(cluster.target("ps", 0), config=config)
+    sess.list_devices()
+    cluster.tasks["ps", 0].signal(signal.SIGSTOP)
+    sess.close()
+
+
 def test_tasks_that_never_come_are_named(make_cluster, server_here, monkeypatch):
     monkeypatch.setattr(cluster_task, "_PATIENCE_SECONDS", 1.0)
     cluster = make_cluster(ps=2, worker=1)

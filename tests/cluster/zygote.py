@@ -18,7 +18,7 @@ from contextlib import suppress
 
 import torch  # noqa: F401
 
-import penstock as tf
+import penstock  # noqa: F401
 from penstock.distributed import cluster_task, grpc_door, local_master, remote_runtime  # noqa: F401
 
 _PAUSE = 0.02  # seconds between two looks at whether tasks have ended
@@ -130,5 +130,4 @@ def main():
 
 
 if __name__ == "__main__":
-    assert tf.__version__
     main()

@@ -111,7 +111,8 @@ def test_nodes_remember_the_users_line():
     x = tf.placeholder(tf.float32, [2])
     frame = x.op.traceback[-1]
     assert frame.filename == __file__ and "tf.placeholder" in frame.line
-    with pytest.raises(ValueError, match=r"MatMul 'product'.*\(made at test_graph.py:\d+\)"):
+    line = r"for 'product' \(op: 'MatMul'\).*\(made at test_graph.py:\d+\)"
+    with pytest.raises(ValueError, match=line):
         tf.matmul(tf.zeros([2, 3]), tf.zeros([2, 3]), name="product")
 
 

@@ -46,6 +46,7 @@ _OF_THE_PROCESSOR = ("Cast-outside-int32", "Cast-outside-int64")
 def _library(case: Case) -> Library:
     return PENSTOCK_ON_HOST if case.fails or case.id in _OF_THE_PROCESSOR else PENSTOCK
 
+
 Wanted = Callable[[Case, Record], bool]
 
 

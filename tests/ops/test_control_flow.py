@@ -39,13 +39,15 @@ class TestCond:
         (gradient,) = tf.gradients(y, x)
         assert [session.run(gradient, {x: v}) for v in (4.0, -1.0, -9.0)] == [8.0, 3.0, 1.0]
 
+    @pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices")
     def test_slices(self, session):
         pred = tf.placeholder(tf.bool, [])
         table = tf.Variable(np.ones((4, 2), np.float32))
         y = tf.cond(pred, lambda: tf.reduce_sum(tf.gather(table, [1])), lambda: tf.constant(0.0))
         (gradient,) = tf.gradients(y, table)
         session.run(table.initializer)
-        dense = tf.convert_to_tensor(gradient)
+        with pytest.warns(UserWarning, match="IndexedSlices"):
+            dense = tf.convert_to_tensor(gradient)
         assert session.run(dense, {pred: True})[:, 0].tolist() == [0.0, 1.0, 0.0, 0.0]
         assert session.run(dense, {pred: False})[:, 0].tolist() == [0.0, 0.0, 0.0, 0.0]
 

@@ -247,7 +247,8 @@ def test_combined_embeddings(combiner: str, weighted: bool) -> None:
         "sqrtn": np.sqrt((weights[:2] ** 2).sum()),
     }[combiner]
     last = TABLE[4] * (weights[2] if combiner == "sum" else 1)
-    expected = [total / divisor, np.zeros(3), last]
+    without_ids = np.full(3, np.nan if weighted and combiner != "sum" else 0.0)
+    expected = [total / divisor, without_ids, last]
     np.testing.assert_allclose(_run(combined), expected, rtol=1e-12)
 
 

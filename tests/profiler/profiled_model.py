@@ -8,6 +8,12 @@ REPORTS = ("params", "flops", "op", "depth", "file")
 
 
 def build(tf: Any) -> None:
+    # Random values would be sums of another op type in each release.
+    with tf.variable_scope("", initializer=tf.ones_initializer()):
+        _build(tf)
+
+
+def _build(tf: Any) -> None:
     images = tf.placeholder(tf.float32, [8, 28, 28, 1], name="x")
     with tf.variable_scope("conv"):
         filters, bias = tf.get_variable("w", [5, 5, 1, 4]), tf.get_variable("b", [4])

@@ -274,6 +274,7 @@ def test_random_names_can_be_left_out() -> None:
         graph = proto.GraphDef()
         graph.node.add(name="t", op="HashTableV2").attr["shared_name"].s = name
         save = graph.node.add(name="s", op="Const")
+        save.attr["value"].tensor.dtype = tf.string.as_datatype_enum
         save.attr["value"].tensor.string_val.append(b"_temp_" + name[-1:] * 32 + b"/part")
         graphs.append(graph)
     with pytest.raises(AssertionError, match="hash_table_"):

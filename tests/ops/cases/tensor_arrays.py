@@ -88,6 +88,9 @@ CASES = [
         label="too short",
         fails=True,
     ),
-    Case("TensorArraySplitV3", (_closed[0], f32(3), array([1, 2], "int64"), _closed[1])),
+    # The gradient reads the parts that a gradient of their readers has written: here none has.
+    Case(
+        "TensorArraySplitV3", (_closed[0], f32(3), array([1, 2], "int64"), _closed[1]), grad=False
+    ),
     Case("TensorArraySizeV3", (_doubles[0], _late)),
 ]
