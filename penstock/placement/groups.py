@@ -203,7 +203,7 @@ def _no_kernel(
     every = dict.fromkeys(device.spec.device_type or "" for device in devices)
     have = [kind for kind in every if supports(node, kind)]
     remedy = (
-        f"{node.type} has kernels for {', '.join(have)}: set allow_soft_placement, or place it there"
+        f"{node.type} has kernels for {', '.join(have)}: place it there, or allow_soft_placement"
         if have
         else f"no device of this session has a kernel for {node.type}"
     )
