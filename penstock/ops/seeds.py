@@ -6,7 +6,7 @@ A random node has two seeds, the graph's and its own. Both zero: its numbers dif
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
@@ -16,8 +16,8 @@ __all__ = ["get_seed", "set_random_seed"]
 _DEFAULT_GRAPH_SEED = 87654321
 _LARGEST = 2**31 - 1  # seeds are kept in 31 bits, whatever the type of the attr
 
-# The graphs whose nodes took their own seeds from the graph's.
-_seeding: WeakSet[Graph] = WeakSet()
+# For each graph, how many nodes took their own seed from the graph's.
+_drawn: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
 
 
 def set_random_seed(seed: Any) -> None:
@@ -28,8 +28,7 @@ def set_random_seed(seed: Any) -> None:
 def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
     """The two seeds of the next operation, given its own seed; (None, None) where there are none.
 
-    Without a seed of its own an operation of a seeded graph is seeded by the number of nodes before
-    it, as in TensorFlow 1.x: the same program draws the same numbers there.
+    Without a seed of its own an operation of a seeded graph gets a running number.
     """
     graph = get_default_graph()
     if graph.seed is None:
@@ -37,22 +36,18 @@ def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
             return None, None
         seeds = _DEFAULT_GRAPH_SEED, _truncated(op_seed)
     elif op_seed is None:
-        _seeding.add(graph)
-        seeds = _truncated(graph.seed), _truncated(position(graph))
+        number = _drawn.get(graph, 0)
+        _drawn[graph] = number + 1
+        seeds = _truncated(graph.seed), _truncated(number)
     else:
         seeds = _truncated(graph.seed), _truncated(op_seed)
     # Two zeros would ask for other numbers in each session.
     return (0, _LARGEST) if seeds == (0, 0) else seeds
 
 
-def position(graph: Graph) -> int:
-    """The seed of the next operation that has none of its own."""
-    return graph.version
-
-
 def numbers_ops(graph: Graph) -> bool:
     """Whether operations of a graph have got their numbers for seeds."""
-    return graph in _seeding
+    return graph in _drawn
 
 
 def _truncated(seed: Any) -> int:

@@ -23,7 +23,7 @@ slim = tf.contrib.slim
 
 
 @pytest.fixture(scope="module", params=SCENARIOS)
-def pair(request: Any, seeds_by_draws: None) -> tuple[dict[str, Any], dict[str, Any]]:
+def pair(request: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     name = request.param
     return results(tf, slim, SCENARIOS[name]), RECORDED[name]
 

@@ -14,8 +14,6 @@ from tests.data_pipelines.pipelines import PIPELINES, write_files
 from tests.data_pipelines.running import run
 from tests.data_pipelines.threads import threads_end
 
-pytestmark = pytest.mark.usefixtures("seeds_by_draws")  # recorded with TensorFlow 2.21
-
 RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
 
 

@@ -15,7 +15,6 @@ RECORDED = json.loads((pathlib.Path(__file__).parent / "recorded.json").read_tex
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices"),
-    pytest.mark.usefixtures("seeds_by_draws"),
 ]
 
 

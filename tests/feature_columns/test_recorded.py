@@ -20,7 +20,7 @@ RECORDED = json.loads((pathlib.Path(__file__).parent / "recorded.json").read_tex
 
 
 @pytest.fixture(scope="module", params=SCENARIOS)
-def pair(request: Any, seeds_by_draws: None) -> tuple[dict[str, Any], dict[str, Any]]:
+def pair(request: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return results(tf, SCENARIOS[request.param]), RECORDED[request.param]
 
 

@@ -32,6 +32,7 @@ def _as_of_1_15(graph: dict[str, Any]) -> dict[str, Any]:
     for node in graph["nodes"]:
         if node["op"] == "AddV2":
             node["op"] = "Add"
+        node["attrs"].pop("seed2", None)  # 1.15 counts nodes, 2.21 and Penstock draws
         for key in list(node["attrs"]):
             if (node["op"], key) in LATER_ATTRS:
                 del node["attrs"][key]

@@ -12,8 +12,6 @@ import pytest
 import penstock as tf
 from tests.programs import plain, programs
 
-pytestmark = pytest.mark.usefixtures("seeds_by_draws")
-
 RECORDED = Path(__file__).parent / "recorded"
 
 

@@ -349,3 +349,18 @@ def test_the_steps_own_error_comes_before_that_of_a_thread() -> None:
         aborted.request_stop(ABORTED)
         with pytest.raises(tf.errors.AbortedError):
             ms._CoordinatedSession(sess, aborted).run(failing)
+
+
+def test_a_step_fn_gets_the_new_session_after_a_failure() -> None:
+    value = tf.constant(1.0)
+    sessions: list[Any] = []
+
+    def step_fn(step_context: Any) -> Any:
+        sessions.append(step_context.session)
+        if len(sessions) == 1:
+            raise ABORTED
+        return step_context.session.run(value)
+
+    with tf.train.MonitoredSession() as session:
+        assert session.run_step_fn(step_fn) == 1.0
+    assert sessions[0] is not sessions[1]

@@ -138,3 +138,17 @@ def test_old_ready_ops() -> None:
         manager(ready_op=ready).prepare_session("", init_op=tf.no_op())
     sess = manager(ready_op=ready).prepare_session("", init_op=variable.initializer)
     assert sess.run(variable) == 1.0
+
+
+def test_looks_at_a_model_grow_rarer(monkeypatch: pytest.MonkeyPatch) -> None:
+    tf.Variable(1, name="v")
+    pauses: list[float] = []
+    monkeypatch.setattr("penstock.train.session_manager.time.sleep", pauses.append)
+    monkeypatch.setattr(
+        "penstock.train.session_manager._CountDownTimer.secs_remaining",
+        lambda timer: 100.0 - sum(pauses),
+    )
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        manager(recovery_wait_secs=30).wait_for_session("", max_wait_secs=100)
+    assert pauses[:4] == [0.1, 0.2, 0.4, 0.8]
+    assert max(pauses) <= 30

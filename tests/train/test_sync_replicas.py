@@ -133,3 +133,22 @@ def test_slots_are_those_of_the_wrapped_optimizer() -> None:
     assert optimizer.get_slot_names() == ["m", "v"]
     assert optimizer.variables() == inner.variables()
     assert optimizer.get_slot(variable, "m") is inner.get_slot(variable, "m")
+
+
+def test_the_chief_lets_waiting_replicas_go_at_its_end() -> None:
+    optimizer = tf.train.SyncReplicasOptimizer(
+        tf.train.GradientDescentOptimizer(1.0), replicas_to_aggregate=2, total_num_replicas=3
+    )
+    step = tf.train.get_or_create_global_step()
+    optimizer.minimize(tf.Variable(1.0) * 2, global_step=step)
+    hook = optimizer.make_session_run_hook(is_chief=True)
+    waiting = optimizer._sync_token_queue.size()
+    sizes = []
+
+    class Count(tf.train.SessionRunHook):  # type: ignore[misc]
+        def end(self, session: Any) -> None:
+            sizes.append(session.run(waiting))
+
+    with tf.train.MonitoredSession(hooks=[Count(), hook, Count()]) as session:
+        assert session.run(waiting) == 2  # the first tokens
+    assert sizes[1] - sizes[0] >= 3
