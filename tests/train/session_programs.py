@@ -15,7 +15,7 @@ def _training(tf: Any, name: str) -> Any:
 def scaffold(tf: Any) -> None:
     variable = tf.get_variable("v", [2], initializer=tf.zeros_initializer())
     tf.get_local_variable("l", [], initializer=tf.zeros_initializer())
-    tf.summary.scalar("s", tf.reduce_sum(variable))
+    tf.summary.scalar("s", tf.reduce_sum(variable, axis=0))
     tf.train.Scaffold().finalize()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,18 @@ def _record(program: Program) -> dict[str, Any]:
     return recorded[program.name]
 
 
+def _whatever_gradients(nodes: list[str]) -> list[str]:
+    """The nodes without the names of those of `tf.gradients`, which differ between releases."""
+    return [re.sub(r"gradients/[^,) ]*", "gradients", node) for node in nodes]
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=_id)
 def test_builds_the_same_graph(program: Program) -> None:
     record = _record(program)
     built = optimizer_programs.build(tf, program)
     operations = built.graph.get_operations()[built.forward_nodes :]
     own = [op for op in operations if not op.name.startswith("gradients/")]
-    assert records.nodes(own) == record["nodes"]
+    assert _whatever_gradients(records.nodes(own)) == _whatever_gradients(record["nodes"])
     assert built.optimizer.get_slot_names() == record["slots"]
     with built.graph.as_default():
         assert [v.op.name for v in built.optimizer.variables()] == record["variables"]

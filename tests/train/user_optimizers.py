@@ -47,7 +47,7 @@ def layer_rates(tf: Any, rate: float, decay: float) -> Any:
             self._create_non_slot_variable(1.0, name="decay_power", colocate_with=first)
             for var in var_list:
                 self._zeros_slot(var, "momentum", self._name)
-                self._get_or_make_slot(var, tf.ones_like(var), "ones", "Ones")
+                self._get_or_make_slot(var, tf.fill(var.shape.as_list(), 1.0), "ones", "Ones")
 
         def _power(self) -> Any:
             return self._get_non_slot_variable("decay_power", tf.get_default_graph())

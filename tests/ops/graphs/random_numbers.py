@@ -55,7 +55,7 @@ def seeds(tf: Any) -> Any:
     tf.truncated_normal([2], seed=9)
     tf.random_shuffle([1, 2, 3])
     tf.multinomial([[1.0, 2.0]], 3)
-    made += [tf.get_seed(None), tf.get_seed(3)]
+    made += [tf.get_seed(3)]  # the number of a seedless op is another in each release
     tf.set_random_seed(8)
     tf.random_normal([2])
     tf.cond(
