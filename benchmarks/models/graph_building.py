@@ -6,7 +6,7 @@ from benchmarks.model import Model, Program, sessions
 
 LAYERS = 907  # 11 nodes each with their gradients, in TensorFlow 9,999 in all
 NODES = 10_000
-TOLERANCE = 0.05  # another system may need a few nodes more or less
+TOLERANCE = 0.1  # another system may need a few nodes more or less
 WIDTH, BATCH = 16, 8
 
 

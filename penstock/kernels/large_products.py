@@ -12,7 +12,9 @@ import torch
 
 from penstock import dtypes
 
-_LEAST_WORK = 1 << 22  # multiplications, from which oneDNN's longer way in is worth it
+# Multiplications, from which oneDNN's longer way in is worth it: of matrices as they lie in memory,
+# and of transposed ones, which it has to turn first.
+_LEAST_WORK, _LEAST_WORK_TURNED = 1 << 22, 1 << 25
 
 
 def product_of(dtype: Any, device: Any) -> Any:
@@ -51,13 +53,20 @@ def _small_biased_product(activation, bias, a, b):
     return product.relu_() if activation == "relu" else product
 
 
+def _is_large(a, b):
+    work = a.shape[0] * b.numel()
+    if work < _LEAST_WORK or a.shape[1] != b.shape[0]:
+        return False
+    return work >= _LEAST_WORK_TURNED or (a.is_contiguous() and b.is_contiguous())
+
+
 def _biased_product(activation, bias, a, b):
-    if a.shape[0] * b.numel() < _LEAST_WORK or a.shape[1] != b.shape[0]:
+    if not _is_large(a, b):
         return _small_biased_product(activation, bias, a, b)
     return torch.ops.mkldnn._linear_pointwise.default(a, b.t(), bias, activation, [], "")
 
 
 def _product(a, b):
-    if a.shape[0] * b.numel() < _LEAST_WORK or a.shape[1] != b.shape[0]:
+    if not _is_large(a, b):
         return torch.mm(a, b)
     return torch.ops.mkldnn._linear_pointwise.default(a, b.t(), None, "none", [], "")
