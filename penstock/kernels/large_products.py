@@ -12,9 +12,8 @@ import torch
 
 from penstock import dtypes
 
-# Multiplications, from which oneDNN's longer way in is worth it: of matrices as they lie in memory,
-# and of transposed ones, which it has to turn first.
-_LEAST_WORK, _LEAST_WORK_TURNED = 1 << 22, 1 << 25
+_LEAST_WORK = 1 << 25  # multiplications, from which oneDNN's longer way in is always worth it
+_LEAST_FACTOR = 1 << 18  # elements of a second factor that is not transposed, for which it is, too
 
 
 def product_of(dtype: Any, device: Any) -> Any:
@@ -54,10 +53,10 @@ def _small_biased_product(activation, bias, a, b):
 
 
 def _is_large(a, b):
-    work = a.shape[0] * b.numel()
-    if work < _LEAST_WORK or a.shape[1] != b.shape[0]:
+    size = b.numel()
+    if size < _LEAST_FACTOR or a.shape[1] != b.shape[0]:
         return False
-    return work >= _LEAST_WORK_TURNED or (a.is_contiguous() and b.is_contiguous())
+    return a.shape[0] * size >= _LEAST_WORK or (a.is_contiguous() and b.is_contiguous())
 
 
 def _biased_product(activation, bias, a, b):
