@@ -13,6 +13,7 @@ import torch
 from penstock import dtypes
 
 _LEAST_WORK = 1 << 25  # multiplications, from which oneDNN's longer way in is always worth it
+_LEAST_ROWS = 8
 _LEAST_FACTOR = 1 << 18  # elements of a second factor that is not transposed, for which it is, too
 
 
@@ -53,10 +54,10 @@ def _small_biased_product(activation, bias, a, b):
 
 
 def _is_large(a, b):
-    size = b.numel()
-    if size < _LEAST_FACTOR or a.shape[1] != b.shape[0]:
+    rows, size = a.shape[0], b.numel()
+    if rows < _LEAST_ROWS or size < _LEAST_FACTOR or a.shape[1] != b.shape[0]:
         return False
-    return a.shape[0] * size >= _LEAST_WORK or (a.is_contiguous() and b.is_contiguous())
+    return rows * size >= _LEAST_WORK or (a.is_contiguous() and b.is_contiguous())
 
 
 def _biased_product(activation, bias, a, b):
