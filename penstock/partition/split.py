@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -23,14 +24,15 @@ from penstock.ir.signature import attr
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.partition.loops import devices_of, split_loop
 
-SEND = op("_Send(tensor: T)", STATEFUL, tensor_name=attr("string"), send_device="", recv_device="")
-RECV = op(
-    "_Recv() -> tensor: tensor_type",
-    STATEFUL,
-    tensor_name=attr("string"),
-    send_device="",
-    recv_device="",
-)
+_BETWEEN: dict[str, Any] = {
+    "tensor_name": attr("string"),
+    "send_device": attr("string"),
+    "send_device_incarnation": attr("int"),
+    "recv_device": attr("string"),
+    "client_terminated": False,
+}
+SEND = op("_Send(tensor: T)", STATEFUL, **_BETWEEN)
+RECV = op("_Recv() -> tensor: tensor_type", STATEFUL, **_BETWEEN)
 
 
 @dataclass
@@ -227,7 +229,9 @@ class Region:
                 "T": sent.dtype.base_dtype,
                 "tensor_name": name,
                 "send_device": source,
+                "send_device_incarnation": 0,
                 "recv_device": device,
+                "client_terminated": False,
             },
             [],
             [],
@@ -250,7 +254,9 @@ class Region:
                 "tensor_type": dtype,
                 "tensor_name": name,
                 "send_device": source,
+                "send_device_incarnation": 0,
                 "recv_device": device,
+                "client_terminated": False,
             },
             [dtype],
             [sent.shape],
