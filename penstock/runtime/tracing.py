@@ -201,6 +201,7 @@ def _described(value: Any, allocated: int) -> Output:
 
 def _describe(message: Any, output: Output) -> None:
     message.dtype = output.dtype
+    message.shape.SetInParent()  # a scalar has a shape, too: TensorBoard looks into it
     for length in output.shape:
         message.shape.dim.add(size=length)
     allocation = message.allocation_description
