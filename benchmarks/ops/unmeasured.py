@@ -4,8 +4,7 @@ A reason is a fact of the op's signature where there is one; else the op is name
 """
 
 from benchmarks.ops.families import FAMILIES
-from penstock.ir import registry
-from tests.ops.opdefs import table
+from tests.ops.opdefs import public_op_types, table
 
 _MAKES_A_HANDLE = "makes a handle, once"
 _CALLS_A_FUNCTION = "its time is that of the functions it calls"
@@ -116,11 +115,6 @@ def reason(op_type: str) -> str | None:
     if outputs and all(arg.get("type") in _HANDLES or arg.get("is_ref") for arg in outputs):
         return _MAKES_A_HANDLE
     return None
-
-
-def public_op_types() -> list[str]:
-    """What Penstock registers for its users, in alphabetical order."""
-    return sorted(name for name in registry.specs() if name in table() and name[0] != "_")
 
 
 def unmeasured() -> dict[str, str]:

@@ -18,9 +18,10 @@ from benchmarks.ops.report import line, report
 from benchmarks.ops.results import SIDES, Result, Results
 from benchmarks.ops.step_graph import build
 from benchmarks.ops.trial import takes
-from benchmarks.ops.unmeasured import REASONS, public_op_types, reason
+from benchmarks.ops.unmeasured import REASONS, reason
 from benchmarks.ops.worker import OpWorker
 from tests.ops.case import Made, Ref, array, f32
+from tests.ops.opdefs import public_op_types
 
 MEASURED = {op_type: table[op_type] for table in FAMILIES.values() for op_type in table}
 

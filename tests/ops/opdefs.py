@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from penstock.dtypes import DType
+from penstock.ir import registry
 from penstock.ir.registry import OpSpec, Trait
 from penstock.ir.signature import Arg, Attr
 
@@ -114,3 +116,18 @@ def _plain(value: Any, kind: str) -> Any:
     if kind == "shape":
         return None if value is None else list(value)
     return value.decode() if isinstance(value, bytes) else value
+
+
+def public_op_types() -> list[str]:
+    """What Penstock registers for its users, in alphabetical order.
+
+    Tests register ops of other names in this process, and `test_ops` those of TensorFlow's tests;
+    ops that begin with an underscore are made by passes alone.
+    """
+    tests = sys.modules.get("penstock.testing.test_ops")
+    left_out = set() if tests is None else set(tests._OP_TYPES.values())
+    return sorted(
+        name
+        for name in registry.specs()
+        if name in table() and name[0] != "_" and name not in left_out
+    )

@@ -9,7 +9,7 @@ from penstock.ir.registry import OpSpec
 from penstock.kernels import registry as kernels
 from penstock.ops.datasets import iterators, mapped, rearranged, sources
 from tests.ops.cases import cases_of, families
-from tests.ops.opdefs import table
+from tests.ops.opdefs import public_op_types
 
 ROOT = Path(__file__).parents[2]
 
@@ -193,12 +193,8 @@ TESTED_ELSEWHERE: dict[str, str] = {
 
 
 def _public_specs() -> list[OpSpec]:
-    """What Penstock registers for its users; tests register ops of other names in this process.
-
-    Ops that begin with an underscore are made by passes alone.
-    """
-    specs = sorted(registry.specs().items())
-    return [spec for name, spec in specs if name in table() and name[0] != "_"]
+    found = registry.specs()
+    return [found[name] for name in public_op_types()]
 
 
 def test_every_op_has_a_case() -> None:
