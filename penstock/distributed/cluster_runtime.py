@@ -24,12 +24,14 @@ from penstock.distributed.worker import StepPart, Worker
 from penstock.dtypes import DType
 from penstock.errors import OpError
 from penstock.ir.operation import Operation
+from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.kernels.values import fetcher
 from penstock.passes.pipeline import compile_step
 from penstock.placement.placer import place
 from penstock.runtime.binding import evaluator, has_kernel
 from penstock.runtime.local import LocalRuntime
+from penstock.runtime.tracing import graph_def_of
 from penstock.state.waiting import Cancellation
 
 Connect = Callable[[str], Connection]
@@ -42,7 +44,7 @@ class ClusterRuntime:
       worker: that of the master's own task.
       local: a runtime of the session in the own task, for steps that stay there.
       connect: gives a connection to another task.
-      devices: the names of the devices of all tasks, by task.
+      devices: the DeviceAttributes of all tasks, by task.
       incarnations: which worker each of the other tasks had when the session was made. A task that
         has another one since then has lost the session's state.
     """
@@ -52,14 +54,15 @@ class ClusterRuntime:
         worker: Worker,
         local: LocalRuntime,
         connect: Connect,
-        devices: dict[str, list[str]],
+        devices: dict[str, list[Any]],
         incarnations: Mapping[str, str] | None = None,
     ):
         self._worker = worker
         self._local = local
         self._connect = connect
         self._devices = devices
-        self._names = _preferred(devices, worker.task)
+        names = {task: [each.name for each in found] for task, found in devices.items()}
+        self._names = _preferred(names, worker.task)
         self._places: dict[str, str] = {}
         self._prefix = f"{secrets.token_hex(8)}/"
         self._numbers = itertools.count()
@@ -116,7 +119,7 @@ class ClusterRuntime:
             self._worker.adopt(key, own)
             taken[self._worker.task] = own.feeds, own.fetches
         fed = {i: spec.feeds.index(n) for i, n in enumerate(spec.fetches) if n in spec.feeds}
-        return _Registered(key, taken, fed)
+        return _Registered(key, taken, fed, own.graphs)
 
     def run(
         self,
@@ -125,9 +128,13 @@ class ClusterRuntime:
         count: int,
         timeout: float | None,
         cancellation: Cancellation,
+        stats: Any = None,
     ) -> list[Any]:
-        """Runs a registered step once; the runtime values of its fetches."""
-        return _Running(self, registered, feeds, count, timeout, cancellation).results()
+        """Runs a registered step once; the runtime values of its fetches.
+
+        A StepStats message gets what all tasks did.
+        """
+        return _Running(self, registered, feeds, count, timeout, cancellation, stats).results()
 
     # As a session's runtime -------------------------------------------------------------------
 
@@ -137,14 +144,7 @@ class ClusterRuntime:
         return self._local.partial_run(feeds, fetches, targets)
 
     def device_attributes(self) -> list[Any]:
-        own = self._local.device_attributes()
-        others = [
-            proto.DeviceAttributes(name=name, device_type=name.rpartition(":")[0][-3:])
-            for task, names in self._devices.items()
-            if task != self._worker.task
-            for name in names
-        ]
-        return [*own, *others]
+        return [each for found in self._devices.values() for each in found]
 
     def kept_tensor(self, handle: str, dtype: DType) -> Any:
         return self._local.kept_tensor(handle, dtype)
@@ -189,6 +189,7 @@ class _Registered:
     key: str
     taken: dict[str, tuple[list[int], list[int]]]
     fed: dict[int, int]  # fetches that are feeds: no task has them
+    graphs: list[StepGraph]  # the parts of all devices
 
 
 _CANCELLED = object()
@@ -205,8 +206,10 @@ class _Running:
         count: int,
         timeout: float | None,
         cancellation: Cancellation,
+        stats: Any,
     ):
         self._runtime, self._registered, self._feeds = runtime, registered, feeds
+        self._stats = stats
         self._number = secrets.randbits(62)
         self._deadline = None if timeout is None else time.monotonic() + timeout
         self._cancellation = cancellation
@@ -234,7 +237,12 @@ class _Running:
         for task, (feeds, _) in self._registered.taken.items():
             if task == own:
                 continue
-            fields = {"do": "run", "step_key": self._registered.key, "step": self._number}
+            fields = {
+                "do": "run",
+                "step_key": self._registered.key,
+                "step": self._number,
+                "traced": self._stats is not None,
+            }
             values = [self._feeds[i] for i in feeds]
             try:
                 connection = self._connections[task] = self._runtime._connect(task)
@@ -251,7 +259,10 @@ class _Running:
         feeds = self._registered.taken[worker.task][0]
         values = [self._feeds[i] for i in feeds]
         try:
-            given = worker.run(self._registered.key, self._number, values, None)
+            traced = self._stats is not None
+            given, stats = worker.run(self._registered.key, self._number, values, traced=traced)
+            if traced:
+                given = [*given, stats.SerializeToString()]
             self._answers.put((worker.task, given, None))
         except BaseException as error:
             self._answers.put((worker.task, [], error))
@@ -280,6 +291,8 @@ class _Running:
             return
         task, values, error = event
         if error is None:
+            if self._stats is not None:
+                self._stats.MergeFromString(values.pop())
             for i, value in zip(self._registered.taken[task][1], values, strict=True):
                 self._values[i] = value
         self._abort(run.answered(task, error), f"{task} has failed: {error}")
@@ -310,10 +323,28 @@ class ClusterStep:
     def run_cancellable(
         self, feeds: Sequence[Any], cancellation: Cancellation, timeout: float | None = None
     ) -> tuple[Any, ...]:
+        return self._run(feeds, cancellation, timeout)
+
+    def _run(
+        self,
+        feeds: Sequence[Any],
+        cancellation: Cancellation,
+        timeout: float | None,
+        stats: Any = None,
+    ) -> tuple[Any, ...]:
+        count = len(self._give)
+        values = self._runtime.run(self._known(), feeds, count, timeout, cancellation, stats)
+        return tuple(give(value) for give, value in zip(self._give, values, strict=True))
+
+    def _known(self) -> _Registered:
         if self._registered is None:
             self._registered = self._runtime.register(self._spec)
-        values = self._runtime.run(self._registered, feeds, len(self._give), timeout, cancellation)
-        return tuple(give(value) for give, value in zip(self._give, values, strict=True))
+        return self._registered
+
+    def as_written(self) -> Any:
+        raise errors.UnimplementedError(
+            None, None, "tensors can be watched in steps on one task only"
+        )
 
     def run_with_options(
         self,
@@ -323,4 +354,10 @@ class ClusterStep:
         timeout: float | None = None,
         cancellation: Cancellation | None = None,
     ) -> tuple[Any, ...]:
-        return self.run_cancellable(feeds, cancellation or self._runtime.cancellation, timeout)
+        """Runs the step, and puts what RunOptions ask for into RunMetadata."""
+        if options.output_partition_graphs:
+            graphs = self._known().graphs
+            metadata.partition_graphs.extend(graph_def_of(graph) for graph in graphs)
+        traced = options.trace_level != proto.RunOptions.NO_TRACE
+        stats = metadata.step_stats if traced else None
+        return self._run(feeds, cancellation or self._runtime.cancellation, timeout, stats)

@@ -17,7 +17,7 @@ from typing import Any
 
 import grpc
 
-from penstock import errors
+from penstock import errors, proto
 from penstock.devices import DeviceSpec
 from penstock.distributed.cluster_runtime import ClusterRuntime
 from penstock.distributed.connection import Connection
@@ -122,12 +122,17 @@ class ClusterTask:
 
     def session_runtime(self, config: Any) -> ClusterRuntime:
         """The runtime of a session whose master is this task."""
-        resources = None if config.isolate_session_state else self._resources
-        local = configured_runtime(config, task_name=self._task, resources=resources)
-        devices = {self._task: [device.name for device in local.devices]}
+        if config.isolate_session_state:
+            raise errors.UnimplementedError(
+                None, None, "isolate_session_state is for servers of clusters of one task"
+            )
+        local = configured_runtime(config, task_name=self._task, resources=self._resources)
+        devices = {self._task: local.device_attributes()}
         incarnations = {}
         for task, status in self._statuses(self._tasks_for(config.device_filters)).items():
-            devices[task], incarnations[task] = status["devices"], status["incarnation"]
+            (answer, messages) = status
+            incarnations[task] = answer["incarnation"]
+            devices[task] = [proto.DeviceAttributes.FromString(each) for each in messages]
         return ClusterRuntime(self.worker, local, self._connect, devices, incarnations)
 
     def _statuses(self, tasks: Sequence[str]) -> dict[str, Any]:
@@ -139,7 +144,7 @@ class ClusterTask:
             try:
                 connection = self._peers.connect(task, max(0.0, limit - time.monotonic()))
                 left = max(1.0, limit - time.monotonic())
-                found[task], _ = connection.ask({"do": "status"}, timeout=left)
+                found[task] = connection.ask({"do": "status"}, timeout=left)
             except (errors.UnavailableError, errors.DeadlineExceededError) as error:
                 problems.append(error.message)
         if problems:

@@ -12,6 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, ClassVar
 
 from penstock import errors
@@ -25,6 +26,7 @@ from penstock.runtime.local import LocalRuntime
 from penstock.runtime.partitioned import PartitionedPlan
 from penstock.runtime.rendezvous import Key, Rendezvous
 from penstock.runtime.step import Step
+from penstock.runtime.tracing import Trace
 from penstock.state.waiting import Cancellation
 
 Connect = Callable[[str], Connection]  # a kept connection to a task
@@ -42,20 +44,33 @@ class StepPart:
         own = [part for part in parts if task_of(part.device) == task]
         for part in own:
             settle_memory(part.graph, devices[part.device])
-        bound = [(part, bind_all(part.graph, devices)) for part in own]
+        self._bound = [(part, bind_all(part.graph, devices)) for part in own]
         self.feeds = sorted({i for part in own for i in part.feeds})
         self.fetches = sorted({i for part in own for i in part.fetches})
         self.tasks = list(dict.fromkeys(task_of(part.device) for part in parts))
+        self.graphs = [part.graph for part in parts]  # of all tasks
+        self._make_plan = partial(PartitionedPlan, step, self._bound, runtime.crew, inner=True)
         self._feed_count = len(step.feeds)
-        self._plan = PartitionedPlan(step, bound, runtime.crew, inner=True)
+        self._plan = self._make_plan()
+        self._traced: PartitionedPlan | None = None  # made for the first run that is traced
 
     def run(self, step: Step, feeds: Sequence[Any]) -> list[Any]:
         """Runs on the values of `self.feeds`; gives those of `self.fetches`."""
         given: list[Any] = [None] * self._feed_count
         for i, value in zip(self.feeds, feeds, strict=True):
             given[i] = value
-        results = self._plan.run(step, given)
+        plan = self._plan
+        if step.trace is not None:
+            plan = self._traced = self._traced or self._make_plan(traced=True)
+        results = plan.run(step, given)
         return [results[i] for i in self.fetches]
+
+    def step_stats(self, trace: Trace, feeds: Sequence[Any]) -> Any:
+        """What a traced run of this part did."""
+        values = dict(zip(self.feeds, feeds, strict=True))
+        for part, entries in self._bound:
+            trace.add_silent(part.graph, entries, [values[i] for i in part.feeds])
+        return trace.step_stats()
 
 
 class _Meeting(Rendezvous):
@@ -144,8 +159,8 @@ class Worker:
             self.runtime.crew.start(lambda: self._answer(method, connection, fields, values))
         elif kind == "status":
             self._departures.opened(connection.task)
-            names = [device.name for device in self.runtime.devices]
-            connection.reply(fields, {"incarnation": self.incarnation, "devices": names})
+            devices = [each.SerializeToString() for each in self.runtime.device_attributes()]
+            connection.reply(fields, {"incarnation": self.incarnation}, devices)
         elif kind == "leave":
             connection.reply(fields, {})
             self._departures.left(connection.task, time.monotonic(), fields["used"])
@@ -205,8 +220,9 @@ class Worker:
         return {"feeds": part.feeds, "fetches": part.fetches}, []
 
     def _run(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
-        key, number, timeout = fields["step_key"], fields["step"], fields.get("timeout")
-        return {}, self.run(key, number, values, timeout, [fields["from"]])
+        key, number, traced = fields["step_key"], fields["step"], fields["traced"]
+        given, stats = self.run(key, number, values, [fields["from"]], traced=traced)
+        return {}, given if stats is None else [*given, stats.SerializeToString()]
 
     def _forget(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
         self.forget(fields["prefix"])
@@ -244,10 +260,14 @@ class Worker:
         key: str,
         number: int,
         feeds: Sequence[Any],
-        timeout: float | None,
         masters: Iterable[str] = (),
-    ) -> list[Any]:
-        """Runs this task's part of step `number`, which ends when a master of it is lost."""
+        *,
+        traced: bool = False,
+    ) -> tuple[list[Any], Any]:
+        """Runs this task's part of step `number`, which ends when a master of it is lost.
+
+        Returns the values of its fetches, and the StepStats of a `traced` run.
+        """
         part = self._parts.get(key)
         if part is None:
             self._end(number)
@@ -256,10 +276,12 @@ class Worker:
         if meeting is None:
             raise errors.AbortedError(None, None, f"step {number} was ended before it began")
         meeting.tasks = {*part.tasks, *masters} - {self.task}
-        step = Step(timeout, meeting.cancellation)
+        step = Step(None, meeting.cancellation)
         step.rendezvous = meeting
+        step.trace = Trace() if traced else None
         try:
-            return part.run(step, feeds)
+            given = part.run(step, feeds)
+            return given, part.step_stats(step.trace, feeds) if traced else None
         except Exception as error:
             if meeting.lost is not None:  # which says more than what it led to
                 raise meeting.lost from error

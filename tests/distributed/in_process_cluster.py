@@ -41,7 +41,7 @@ class InProcessCluster:
         name = self.names[index]
         worker = self.workers[name]
         local = LocalRuntime(task_name=name, resources=worker.runtime.host.resources)
-        devices = {n: [d.name for d in w.runtime.devices] for n, w in self.workers.items()}
+        devices = {n: w.runtime.device_attributes() for n, w in self.workers.items()}
         return ClusterRuntime(worker, local, worker.connect, devices)
 
     def close(self) -> None:

@@ -134,3 +134,33 @@ def test_who_has_another_token_is_refused():
         )
         with pytest.raises(tf.errors.PermissionDeniedError, match="token"):
             cluster.peers[cluster.names[1]].connect(name)
+
+
+def test_a_trace_has_the_nodes_of_all_tasks(cluster):
+    x = tf.placeholder(tf.float32, [3], name="x")
+    with tf.device(PS):
+        first = tf.exp(x, name="first")
+    with tf.device(WORKER):
+        second = tf.sin(first, name="second")
+    runtime = cluster.runtime()
+    metadata = tf.RunMetadata()
+    options = tf.RunOptions(trace_level=3, output_partition_graphs=True)
+    step = runtime.compile([x], [second], [])
+    found = step.run_with_options([torch.zeros(3)], options, metadata)
+    np.testing.assert_allclose(found[0], np.sin(np.ones(3)), rtol=1e-6)
+    by_device = {
+        device.device: {node.node_name for node in device.node_stats}
+        for device in metadata.step_stats.dev_stats
+    }
+    assert "first" in by_device["/job:ps/replica:0/task:0/device:CPU:0"]
+    assert "second" in by_device["/job:worker/replica:0/task:0/device:CPU:0"]
+    assert len(metadata.partition_graphs) == 2
+    runtime.close()
+
+
+def test_devices_of_all_tasks_are_described(cluster):
+    runtime = cluster.runtime()
+    found = {each.name: each for each in runtime.device_attributes()}
+    assert set(found) == {f"{name}/device:CPU:0" for name in cluster.names}
+    assert all(each.device_type == "CPU" and each.memory_limit for each in found.values())
+    runtime.close()
