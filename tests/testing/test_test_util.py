@@ -277,7 +277,7 @@ def test_random_names_can_be_left_out() -> None:
         save.attr["value"].tensor.dtype = tf.string.as_datatype_enum
         save.attr["value"].tensor.string_val.append(b"_temp_" + name[-1:] * 32 + b"/part")
         graphs.append(graph)
-    with pytest.raises(AssertionError, match="_temp_|hash_table_"):
+    with pytest.raises(AssertionError, match="_temp_"):
         test_util.assert_equal_graph_def(*graphs)
     test_util.assert_equal_graph_def_v2(*graphs)
 
