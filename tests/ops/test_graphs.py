@@ -32,7 +32,6 @@ def _as_of_1_15(graph: dict[str, Any]) -> dict[str, Any]:
     for node in graph["nodes"]:
         if node["op"] == "AddV2":
             node["op"] = "Add"
-        node["attrs"].pop("seed2", None)  # 1.15 counts nodes, 2.21 and Penstock draws
         for key in list(node["attrs"]):
             if (node["op"], key) in LATER_ATTRS:
                 del node["attrs"][key]
@@ -44,10 +43,20 @@ def test_the_graph_is_tensorflows(module: str, name: str) -> None:
     scenarios = importlib.import_module(f"tests.ops.graphs.{module}")
     taken = snapshot.take(tf, snapshot.scenarios_of(scenarios)[name])
     ours = _as_of_1_15(json.loads(json.dumps(taken)))
-    recorded = [snapshot.recorded(scenarios, release).get(name) for release in ("1.15", "2.21")]
-    each = [_as_of_1_15(copy.deepcopy(graph)) for graph in recorded if graph is not None]
-    if ours in each:
+    recorded = [snapshot.recorded(scenarios, release).get(name) for release in ("2.21", "1.15")]
+    new, old = (graph and _as_of_1_15(copy.deepcopy(graph)) for graph in recorded)
+    if ours == new:
         return
-    for mine, other in zip(ours["nodes"], each[0]["nodes"], strict=False):
+    theirs = new if old is None else _without_drawn_seeds(old)
+    ours = ours if old is None else _without_drawn_seeds(ours)
+    for mine, other in zip(ours["nodes"], theirs["nodes"], strict=False):
         assert mine == other  # the first node that differs says most
-    assert ours == each[0]
+    assert ours == theirs
+
+
+def _without_drawn_seeds(graph: dict[str, Any]) -> dict[str, Any]:
+    """Seeds of ops in a seeded graph: 1.15 counts nodes, 2.21 and Penstock the draws."""
+    for node in graph["nodes"]:
+        if node["attrs"].get("seed") not in (None, 0, 87654321):
+            node["attrs"].pop("seed2", None)
+    return graph
