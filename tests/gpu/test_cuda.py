@@ -85,7 +85,7 @@ def test_out_of_memory(session: Any) -> None:
     weights = tf.Variable(tf.zeros([1 << 20]), name="weights")
     session.run(weights.initializer)
     size = tf.placeholder(tf.int64, [])
-    large = tf.add(tf.fill([size], tf.reduce_sum(weights)), 0.5, name="large")
+    large = tf.add(tf.fill(tf.stack([size]), tf.reduce_sum(weights)), 0.5, name="large")
     with pytest.raises(tf.errors.ResourceExhaustedError) as caught:
         session.run(tf.reduce_sum(large) + tf.reduce_max(weights), {size: 1 << 40})
     assert caught.value.op is large.op
