@@ -5,6 +5,8 @@ import os
 # Before anything imports torch: tests run in several processes, and a pool of threads in each
 # would fight over the cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Steps that happen to run for long are not compiled behind a test's back.
+os.environ.setdefault("PENSTOCK_FUSION", "0")
 # A GPU would multiply float32 numbers with ten bits of their mantissa.
 os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
 

@@ -58,7 +58,7 @@ def explain(
     if step.plan is None:
         lines.append("run by the dataflow executor: it has control-flow primitives")
     else:
-        lines += ["plan:", step.plan.source]
+        lines += [*_fused(step.fused), "plan:", step.plan.source]
     explanation = Explanation("\n".join(lines))
     explanation.schedule = schedule
     return explanation
@@ -88,6 +88,19 @@ def _rewrites(graph: StepGraph) -> list[str]:
         ]
         lines.append(f"  {name}: {', '.join(done) or 'nothing to do'}")
     return lines
+
+
+def _fused(graph: StepGraph | None) -> list[str]:
+    """What each compiled region of a step consists of, those in loops too."""
+    lines = []
+    for node in graph.nodes if graph is not None else ():
+        if node.type == "_Fused":
+            region = node.attrs["region"]
+            names = [f"{each.type} '{each.name}'" for each in region.nodes if each.type != "_Feed"]
+            lines.append(f"  {node.name}: {', '.join(names)}")
+        elif node.type == "_While":
+            lines += _fused(node.attrs["loop"].body)
+    return ["compiled regions:", *lines, ""] if lines and lines[0] != "compiled regions:" else lines
 
 
 def _nodes(graph: StepGraph) -> list[str]:

@@ -187,6 +187,9 @@ class StepGraph:
         for copy in copies.values():
             copy.inputs = [Edge(copies[edge.node], edge.index) for edge in copy.inputs]
             copy.controls = [copies[node] for node in copy.controls]
+            copy.guard = tuple(
+                (Edge(copies[edge.node], edge.index), value) for edge, value in copy.guard
+            )
         return StepGraph(
             list(copies.values()),
             [copies[node] for node in self.feeds],

@@ -42,4 +42,4 @@ def _(node):
             return torch.dot(flat, flat).mul_(0.5)
 
         return run
-    return lambda t: t.float().square_().sum().mul_(0.5).to(t.dtype)
+    return lambda t: t.float().pow_(2).sum().mul_(0.5).to(t.dtype)

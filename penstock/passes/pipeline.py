@@ -23,6 +23,7 @@ from penstock.passes.keep import keep_for_gradients
 from penstock.passes.merge import merge_equal
 from penstock.passes.order import order_step
 from penstock.passes.pool_first import pool_first
+from penstock.passes.pooled_gradients import rectify_pooled_gradients
 from penstock.passes.precision import lower_precision
 from penstock.passes.prune import prune
 from penstock.passes.recompute import recompute
@@ -45,18 +46,23 @@ class PassOptions:
     dead_ends: bool = True
     keep: bool = True
     pool_first: bool = False  # of two nearly equal maxima another one may get the gradient
+    pooled_gradients: bool = True
     fuse: bool = True
-    bias: bool = True  # this one and the next two once nodes are placed
+    bias: bool = True  # this one and the next four once nodes are placed
+    conv_epilogue: bool = True
+    relu_sums: bool = True
     conv_gradients: bool = True
     together: bool = True
+    fusion: str = "hot"  # regions are compiled: "never", "hot" (where steps run often), "soon"
     structure: bool = True  # loops and conditionals as parts of plans
     recompute: str | None = None
     precision: str | None = None
+    narrow_edges: bool = False  # float32 values cross tasks in 16 bits, once nodes are placed
 
 
 #: None of them: every node of the graph runs, under its own name.
 _NONE: Any = {field.name: False for field in fields(PassOptions) if field.default is True}
-AS_WRITTEN = PassOptions(**_NONE)
+AS_WRITTEN = PassOptions(**_NONE, fusion="never")
 
 
 def compile_step(
@@ -86,6 +92,7 @@ def compile_step(
         ("remove_dead_ends", options.dead_ends, remove_dead_ends),
         ("lower_precision", bool(options.precision), lower),
         ("pool_first", options.pool_first, pool_first),
+        ("rectify_pooled_gradients", options.pooled_gradients, rectify_pooled_gradients),
         ("keep_for_gradients", options.keep, keep_for_gradients),
         ("fuse_scaled_rows", options.fuse, fuse_scaled_rows),
         ("recompute", bool(options.recompute), partial(recompute, scope=options.recompute or "")),

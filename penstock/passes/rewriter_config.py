@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any
 
 from penstock import proto
@@ -16,7 +17,15 @@ _SWITCHES = {
     "arithmetic_optimization": ("simplify",),
     "dependency_optimization": ("dead_ends",),
     "loop_optimization": ("branches",),
-    "remapping": ("fuse", "bias", "conv_gradients", "together"),
+    "remapping": (
+        "fuse",
+        "pooled_gradients",
+        "bias",
+        "conv_epilogue",
+        "relu_sums",
+        "conv_gradients",
+        "together",
+    ),
 }
 
 
@@ -41,7 +50,17 @@ def pass_options(config: Any, *, has_gpu: bool = False) -> PassOptions:
         pool_first=pools_first,
         recompute=_recomputed_scope(given),
         precision=_precision(given, has_gpu),
+        narrow_edges=config.graph_options.enable_bfloat16_sendrecv,
+        fusion=_fusion(config.graph_options.optimizer_options, options),
     )
+
+
+def _fusion(given: Any, options: PassOptions) -> str:
+    """When regions of a step are compiled: TensorFlow's switch of its own compiler says it."""
+    jit = given.global_jit_level
+    if jit == proto.OptimizerOptions.OFF or os.environ.get("PENSTOCK_FUSION") == "0":
+        return "never"
+    return options.fusion if jit == proto.OptimizerOptions.DEFAULT else "soon"
 
 
 def _recomputed_scope(given: Any) -> str | None:

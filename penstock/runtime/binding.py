@@ -25,11 +25,18 @@ def _loop(node: Node, device: Device) -> Callable[..., Any]:
     return loop_function(node, device)
 
 
+def _fused(node: Node, device: Device) -> Callable[..., Any]:
+    from penstock.runtime.fusion.regions import fused_function
+
+    return fused_function(node, device)
+
+
 # Nodes that passes make; a plan writes the choice between branches out itself.
 STRUCTURES: dict[str, Callable[[Node, Device], Callable[..., Any]]] = {
     "_While": _loop,
     "_Truth": lambda node, device: bool,
     "_Choose": lambda node, device: bool,
+    "_Fused": _fused,
     "_AddProduct": lambda node, device: add_product,
     "_Send": send_function,
     "_Recv": recv_function,
@@ -67,7 +74,7 @@ def bind(node: Node, device: Device) -> BoundNode:
             STRUCTURES[node.type](node, device),
             None,
             node.type in ("_While", "_Send", "_Recv"),
-            False,
+            node.type == "_Fused",
             False,
             dereferences,
         )

@@ -21,6 +21,7 @@ from penstock.runtime.cost_graph import MeasuredRuns, cost_graph_of
 from penstock.runtime.crew import Crew
 from penstock.runtime.device import Device
 from penstock.runtime.executor import execute
+from penstock.runtime.fusion.warming import Warming
 from penstock.runtime.observation import Observer
 from penstock.runtime.partitioned import PartitionedPlan
 from penstock.runtime.plan import make_plan
@@ -72,6 +73,7 @@ class CompiledStep:
         self.graph = graph
         self.placed = graph  # before loops and branches became parts of a plan
         self.bound = bound
+        self.is_partitioned = make is not None
         self._make = make or (Schedule if needs_regions(graph) else make_plan)
         self.plan: Runnable | None = None
         if not graph.has_control_flow:
@@ -84,6 +86,9 @@ class CompiledStep:
         self._lock = threading.Lock()
         self._wants_step = make is not None or any(entry.takes_step for entry in bound)
         self.cancellation = Cancellation()
+        #: Counts runs until the step is hot; None for a step that stays as it is.
+        self.warming: Warming | None = None
+        self.fused: StepGraph | None = None  # the graph of the plan, where that has fused regions
         #: Which runs are measured for RunMetadata.cost_graph; None for none.
         self.measured_runs: MeasuredRuns | None = None
 
@@ -96,6 +101,24 @@ class CompiledStep:
 
         self._make = limited
         self.plan = self.plan and _LimitedThreads(self.plan, count)
+
+    def replay_with(
+        self, replayed: Callable[[Runnable, StepGraph, list[BoundNode]], Runnable]
+    ) -> None:
+        """Lets plans of the step be recorded and replayed; not those that are looked into."""
+        make = self._make
+
+        def made(graph: StepGraph, bound: list[BoundNode], **options: Any) -> Runnable:
+            plan = make(graph, bound, **options)
+            return plan if options else replayed(plan, graph, bound)
+
+        self._make = made
+        self.plan = self.plan and replayed(self.plan, self.graph, self.bound)
+
+    def use_fused(self, graph: StepGraph, devices: Mapping[str, Device]) -> None:
+        """Takes the plan of another form of the same step; whoever traces sees the nodes still."""
+        plan = self._make(graph, bind_all(graph, devices))
+        self.fused, self.plan = graph, plan
 
     def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         """Runs the step on runtime values; `timeout` is in seconds."""
@@ -117,6 +140,8 @@ class CompiledStep:
             return execute(self.graph, self.bound, feeds, step)
         if timeout is None:
             context = Step(None, self.cancellation) if self._wants_step else None
+            if self.warming is not None:
+                return self.warming.run(self, context, feeds)
             return self.plan.run(context, feeds)
         return self._run_checked(feeds, Step(_deadline(timeout), self.cancellation))
 

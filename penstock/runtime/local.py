@@ -15,6 +15,7 @@ from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.kernels.values import to_array
+from penstock.passes.fusion import may_have_regions
 from penstock.passes.pipeline import AS_WRITTEN, PassOptions, compile_step
 from penstock.passes.prune import prune
 from penstock.placement.chooser import chooser
@@ -26,9 +27,11 @@ from penstock.runtime.binding import BoundNode, evaluator, has_kernel
 from penstock.runtime.compiled import CompiledStep, compiled, uncut
 from penstock.runtime.cost_graph import MeasuredRuns
 from penstock.runtime.crew import Crew
+from penstock.runtime.cuda_graphs import Replaying
 from penstock.runtime.cudnn import configure_cudnn
 from penstock.runtime.device import Device
 from penstock.runtime.device_attributes import device_attributes
+from penstock.runtime.fusion.warming import HOT, Warming
 from penstock.runtime.joined_nodes import join_nodes
 from penstock.runtime.partial_run import PartialRun
 from penstock.runtime.thread_pools import ThreadPools
@@ -120,6 +123,7 @@ class LocalRuntime:
         self._by_name = {device.name: device for device in preferred}
         self._state_places: dict[str, str] = {}  # which device has a stateful node of this name
         self.crew = Crew("penstock-device", self._kernel_threads, self.pools.default)
+        self._replaying = Replaying(self._by_name)
 
     def compile(
         self,
@@ -134,6 +138,9 @@ class LocalRuntime:
         join_nodes(graph, self._by_name, chosen)
         step = compiled(graph, self._by_name, self.crew, structure=chosen.structure)
         step.cancellation = self.cancellation
+        step.warming = self._warming(step, chosen)
+        if self._replaying.is_on and not step.is_partitioned and chosen != AS_WRITTEN:
+            step.replay_with(self._replaying.replayed)
         if self._kernel_threads:
             step.limit_threads(self._kernel_threads)
         if self._measured[0] > 0:
@@ -141,6 +148,14 @@ class LocalRuntime:
         if chosen != AS_WRITTEN:
             step.rewritten = partial(self.compile, feeds, fetches, targets, AS_WRITTEN)
         return step
+
+    def _warming(self, step: CompiledStep, options: PassOptions) -> Warming | None:
+        """What watches for a step that is hot, where something can be fused for its devices."""
+        if options.fusion == "never" or step.plan is None or step.is_partitioned:
+            return None
+        if not may_have_regions(step.graph):
+            return None
+        return Warming(self._by_name, *HOT[options.fusion])
 
     def prepare(
         self,
@@ -226,6 +241,7 @@ class LocalRuntime:
     def close(self) -> None:
         """Ends all steps; state that is this runtime's own goes with it."""
         self.cancel()
+        self._replaying.close()
         if self._owns_state:
             self.reset()
         if any(device.torch_device.type == "cuda" for device in self.devices):

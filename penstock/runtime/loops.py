@@ -80,6 +80,8 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
         for index, product in sums:
             started[index] = SumOfProducts(started[index], product)
         variables = tuple(started)
+        if step.trace is not None:
+            step.trace.enter(loop.body, (*variables, *in_body))
         deadline = step.deadline
         outer = step.frame
         iteration = 0

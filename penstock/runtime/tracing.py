@@ -63,6 +63,9 @@ class Trace:
         waited = self._waited.pop(thread, 0)
         self.events.append(Event(node, begin, end, waited, made, self._memory.in_use, thread))
 
+    def enter(self, graph: StepGraph, feeds: Sequence[Any]) -> None:
+        """Is told that a loop's body begins, with these values; its lines say the rest."""
+
     def wait(self, nanoseconds: int) -> None:
         """Takes down that the line under way has waited for others."""
         thread = threading.get_ident()

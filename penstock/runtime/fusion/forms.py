@@ -1,0 +1,78 @@
+"""What the values of a step look like, seen in one run of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from penstock.ir.step_graph import Edge, Node, StepGraph
+from penstock.passes.fusion import Form
+from penstock.runtime.binding import BoundNode
+from penstock.runtime.tracing import Trace
+from penstock.state.variable import VariableState
+
+
+class FormRecorder(Trace):
+    """A trace that keeps the forms of values instead of times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: dict[Node, tuple[Form | None, ...]] = {}
+        self._fed: dict[StepGraph, tuple[Form | None, ...]] = {}
+
+    def record(self, node: Node, begin: int, end: int, *outputs: Any) -> None:
+        self._made[node] = tuple(form_of(value) for value in outputs)
+
+    def enter(self, graph: StepGraph, feeds: Sequence[Any]) -> None:
+        self._fed[graph] = tuple(form_of(value) for value in feeds)
+
+    def forms(self, graph: StepGraph, bound: Sequence[BoundNode]) -> dict[tuple[str, int], Form]:
+        """The forms of a graph's values by node and output; what was not seen is left out."""
+        found: dict[Edge, Form | None] = {}
+        fed = self._fed.get(graph, ())
+        found.update((Edge(feed, 0), form) for feed, form in zip(graph.feeds, fed, strict=False))
+        used = _used(graph)
+        for entry in bound:
+            found.update(self._of_node(entry, used, found))
+        names: dict[tuple[str, int], Form] = {}
+        twice: set[tuple[str, int]] = set()
+        for edge, form in found.items():
+            key = edge.node.name, edge.index
+            if key in names:
+                twice.add(key)
+            if form is not None:
+                names[key] = form
+        return {key: form for key, form in names.items() if key not in twice}
+
+    def _of_node(
+        self, entry: BoundNode, used: set[Edge], found: Mapping[Edge, Form | None]
+    ) -> dict[Edge, Form | None]:
+        node = entry.node
+        if entry.is_constant:
+            value = entry.constant
+            return {
+                Edge(node, 0): form_of(value.value if isinstance(value, VariableState) else value)
+            }
+        if node in self._made:
+            # A line that makes several values tells those that somebody takes.
+            edges = [Edge(node, index) for index in range(len(node.dtypes))]
+            edges = [edge for edge in edges if edge in used]
+            made = self._made[node]
+            return dict(zip(edges, made, strict=True)) if len(edges) == len(made) else {}
+        if entry.same and node.inputs:
+            return {Edge(node, 0): found.get(node.inputs[0])}
+        return {}
+
+
+def _used(graph: StepGraph) -> set[Edge]:
+    return {edge for node in graph.nodes for edge in node.inputs} | set(graph.fetches)
+
+
+def form_of(value: Any) -> Form | None:
+    """The form of a tensor; of other values there is none."""
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+        return None
+    kind = str(value.dtype).removeprefix("torch.")
+    return Form(tuple(value.shape), tuple(value.stride()), kind, str(value.device))

@@ -1,0 +1,124 @@
+"""Regions as source text of ATen calls, and Inductor's compiled functions of such text.
+
+The text and the forms of the inputs say all of a region, so another process can compile it: what
+Inductor makes goes into its cache on disk, from where this process loads it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from penstock.passes.fusion import Form
+
+
+class RegionSource(NamedTuple):
+    """A region: the body of a function of ATen calls, and what its inputs are like."""
+
+    text: str
+    inputs: tuple[Form, ...]
+
+
+def source_of(function: Callable[..., Any], inputs: Sequence[Form]) -> RegionSource | None:
+    """The ATen calls that a function of tensors makes; None where they depend on values."""
+    from torch.func import functionalize
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    def called(*values: Any) -> Any:
+        return function(None, *values)
+
+    with torch.no_grad():
+        graph = make_fx(functionalize(called, remove="mutations"))(*_imitations(inputs))
+    if any(node.op in ("get_attr", "call_module") for node in graph.graph.nodes):
+        return None  # it has tensors of its own
+    return RegionSource(str(graph.code), tuple(inputs))
+
+
+def _imitations(inputs: Sequence[Form]) -> list[Any]:
+    """Tensors without memory."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        return [_empty(form) for form in inputs]
+
+
+def _empty(form: Form) -> Any:
+    kind = getattr(torch, form.dtype)
+    return torch.empty_strided(form.shape, form.stride, dtype=kind, device=form.device)
+
+
+def example_inputs(source: RegionSource) -> list[Any]:
+    """Numbers to try a region with."""
+    made = []
+    for form in source.inputs:
+        value = _empty(form)
+        made.append(value.bernoulli_(0.5) if form.dtype == "bool" else value.uniform_(0.1, 0.9))
+    return made
+
+
+def compiled_function(source: RegionSource, threads: int) -> Callable[[list[Any]], Any]:
+    """Inductor's function of a region: it takes a list of tensors, which it empties.
+
+    It raises AssertionError for inputs of another form.
+    """
+    from torch._inductor import config
+    from torch._inductor.compile_fx import compile_fx_inner
+    from torch._inductor.decomposition import select_decomp_table
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    inputs = _imitations(source.inputs)
+    called = evaluated(source.text)
+    options = {"size_asserts": True, "cpp.threads": threads, "fx_graph_cache": True}
+    with torch.no_grad(), config.patch(options):
+        graph = make_fx(called, decomposition_table=select_decomp_table())(*inputs)
+        return compile_fx_inner(graph, inputs)
+
+
+def evaluated(text: str) -> Callable[..., Any]:
+    """The function that the text of a traced graph defines."""
+    from torch.fx.graph import _custom_builtins
+
+    namespace: dict[str, Any] = {name: each.obj for name, each in _custom_builtins.items()}
+    namespace["torch"] = torch
+    exec(compile(text, "<penstock region>", "exec"), namespace)  # written by torch.fx
+    forward = namespace["forward"]
+    return lambda *values: forward(None, *values)
+
+
+@cache
+def missing_compiler(device_type: str) -> str | None:
+    """What Inductor lacks to compile for a type of device; None where nothing is missing."""
+    if not any(shutil.which(name) for name in ("g++", "clang++", "c++")):
+        return "a C++ compiler (g++ or clang++)"
+    if device_type == "cuda" and find_spec("triton") is None:
+        return "Triton"
+    return None
+
+
+def write_task(path: Path, sources: Sequence[RegionSource], threads: int) -> None:
+    """Writes down what another process is to compile."""
+    path.write_text(json.dumps({"threads": threads, "regions": sources}))
+
+
+def compile_task(path: Path) -> None:
+    """Compiles the regions of a task, so that they are in Inductor's cache; says which failed."""
+    task = json.loads(path.read_text())
+    torch.set_num_threads(task["threads"])
+    for text, forms in task["regions"]:
+        inputs = (Form(tuple(a), tuple(b), kind, device) for a, b, kind, device in forms)
+        try:
+            compiled_function(RegionSource(text, tuple(inputs)), task["threads"])
+        except Exception as error:
+            sys.stderr.write(f"{type(error).__name__}: {error}\n")
+
+
+if __name__ == "__main__":
+    compile_task(Path(sys.argv[1]))

@@ -1,0 +1,88 @@
+"""Steps that run often become faster ones: counted, looked at once, compiled in the background."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from penstock.runtime.device import Device
+from penstock.runtime.fusion.forms import FormRecorder
+from penstock.runtime.step import Step
+
+if TYPE_CHECKING:
+    from penstock.runtime.compiled import CompiledStep
+
+_log = logging.getLogger("penstock.fusion")
+
+#: By `PassOptions.fusion`, when a step is hot: after how many runs, and how many seconds of them.
+HOT = {"hot": (30, 3.0), "soon": (2, 0.0)}
+
+#: Compilers use the processor for a while, one step's after the other's.
+_one_at_a_time = threading.Lock()
+
+
+class Warming:
+    """Counts a step's runs; once it is hot, its regions are compiled and its plan is replaced.
+
+    `runs` and `seconds` say when a step is hot: after so many runs that took so long together.
+    """
+
+    def __init__(self, devices: Mapping[str, Device], runs: int, seconds: float):
+        self._devices = devices
+        self._runs_left = runs
+        self._seconds_left = seconds
+        self._lock = threading.Lock()
+        self._worker: threading.Thread | None = None
+
+    def run(self, compiled: CompiledStep, step: Step | None, feeds: Sequence[Any]) -> Any:
+        """Runs the step, which may be the run that is looked at."""
+        is_hot = self._worker is None and self._runs_left <= 0 and self._seconds_left <= 0
+        if is_hot and self._lock.acquire(blocking=False):  # the other threads just go on
+            return self._run_watched(compiled, feeds)
+        plan = compiled.plan
+        assert plan is not None
+        begin = time.perf_counter()
+        results = plan.run(step, feeds)
+        self._seconds_left -= time.perf_counter() - begin
+        self._runs_left -= 1
+        return results
+
+    def _run_watched(self, compiled: CompiledStep, feeds: Sequence[Any]) -> Any:
+        seen = FormRecorder()
+        seen.enter(compiled.graph, feeds)
+        try:
+            results = compiled.run_recorded(feeds, seen)
+        except BaseException:
+            self._lock.release()  # it failed for a reason of its own: another run is looked at
+            raise
+        self._worker = threading.Thread(
+            target=self._compile,
+            args=(compiled, seen, torch.get_num_threads()),
+            name="penstock-fusion",
+            daemon=True,
+        )
+        self._worker.start()
+        return results
+
+    def _compile(self, compiled: CompiledStep, seen: FormRecorder, threads: int) -> None:
+        from penstock.runtime.fusion.regions import fused_graph
+
+        try:
+            with _one_at_a_time:
+                graph = fused_graph(compiled.graph, self._devices, seen, threads)
+            if graph is not None:
+                compiled.use_fused(graph, self._devices)
+        except Exception:
+            _log.warning("a step could not be fused and runs as before", exc_info=True)
+        finally:
+            compiled.warming = None
+
+    def wait(self) -> None:
+        """Returns when the background work is done."""
+        if self._worker is not None:
+            self._worker.join()

@@ -1,0 +1,276 @@
+"""The fusion tier: regions of hot steps, compiled in the background, with the same results."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock.ir import registry
+from penstock.passes import fusion
+from penstock.runtime.fusion import inductor, regions
+from tests.runtime.test_plan_equals_executor import RandomGraph
+
+SOON = tf.ConfigProto()
+SOON.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.ON_1
+
+
+@pytest.fixture(autouse=True)
+def graph(monkeypatch):
+    monkeypatch.delenv("PENSTOCK_FUSION", raising=False)
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+@pytest.fixture
+def no_compiler(monkeypatch):
+    """Regions run as the ATen calls of their source, which is all that a compiler gets to see."""
+
+    def interpreted(source, threads):
+        function = inductor.evaluated(source.text)
+
+        def run(values):
+            for value, form in zip(values, source.inputs, strict=True):
+                assert tuple(value.shape) == form.shape and tuple(value.stride()) == form.stride
+            # A compiled region gives memory of its own.
+            return [value.clone() for value in function(*values)]
+
+        return run
+
+    monkeypatch.setattr(fusion, "LEAST", 1)
+    monkeypatch.setattr(regions, "missing_compiler", lambda kind: None)
+    monkeypatch.setattr(regions, "_compile_elsewhere", lambda sources, threads: True)
+    monkeypatch.setattr(regions, "compiled_function", interpreted)
+    monkeypatch.setattr(regions, "_ratio", lambda made, plain, inputs: 0.5)
+
+
+def heated(session, fetches, feeds=None):
+    """Runs until the step is hot and compiled; returns the step and the results of these runs."""
+    step = session._prepare(None, fetches, feeds or {}).step
+    warming = step.warming
+    results = [session.run(fetches, feeds) for _ in range(3)]
+    if warming is not None:
+        warming.wait()
+    return step, results
+
+
+def regions_of(step):
+    return [] if step.fused is None else [n for n in step.fused.nodes if n.type == "_Fused"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs(seed, no_compiler):
+    program = RandomGraph(seed, size=60)
+    fetches, feeds = program.random_run()
+    outcomes = []
+    for config in (SOON, None):
+        with tf.Session(graph=program.graph, config=config) as session:
+            session.run(program.init)
+            _, results = heated(session, fetches, feeds)
+            results += [session.run(fetches, feeds) for _ in range(2)]
+            results.append(session.run([v.value() for v in program.variables]))
+            outcomes.append(results)
+    for mine, theirs in zip(*outcomes, strict=True):
+        for a, b in zip(mine, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_random_programs_have_regions(no_compiler):
+    """What the test above compares is not empty."""
+    count = 0
+    for seed in range(10):
+        program = RandomGraph(seed, size=60)
+        fetches, feeds = program.random_run()
+        with tf.Session(graph=program.graph, config=SOON) as session:
+            session.run(program.init)
+            count += len(regions_of(heated(session, fetches, feeds)[0]))
+    assert count > 10
+
+
+def recurrent_network(steps=5):
+    tf.set_random_seed(3)
+    x = tf.placeholder(tf.float32, [4, None, 6])
+    cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.BasicLSTMCell(8) for _ in range(2)])
+    outputs, _ = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
+    loss = tf.reduce_mean(tf.square(outputs - 0.5))
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+    data = np.random.default_rng(0).standard_normal([4, steps, 6]).astype(np.float32)
+    return x, loss, train, data
+
+
+def losses_of(config, shorter=True):
+    x, loss, train, data = recurrent_network()
+    with tf.Session(config=config) as session:
+        session.run(tf.global_variables_initializer())
+        step, results = heated(session, [loss, train], {x: data})
+        results += [session.run([loss, train], {x: data}) for _ in range(3)]
+        if shorter:  # other shapes than those that were compiled for
+            results.append(session.run([loss, train], {x: data[:, :2]}))
+        text = str(tf.explain([loss, train], [x], session))
+    return step, [found[0] for found in results], text
+
+
+def test_loops(no_compiler, graph):
+    step, losses, text = losses_of(SOON)
+    with tf.Graph().as_default():
+        _, expected, plain_text = losses_of(None)
+    np.testing.assert_allclose(losses, expected, rtol=1e-6)
+    assert "compiled regions:" in text and "Sigmoid 'rnn/while/" in text
+    assert "compiled regions:" not in plain_text
+    loop = next(node for node in step.fused.nodes if node.type == "_While").attrs["loop"]
+    assert any(node.type == "_Fused" for node in loop.body.nodes)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch's own modules
+def test_compiled(monkeypatch):
+    """The whole way, with Inductor and a compiler."""
+    monkeypatch.setattr(regions, "_ratio", lambda made, plain, inputs: 0.5)
+    if missing := inductor.missing_compiler("cpu"):
+        pytest.skip(f"needs {missing}")
+    x = tf.placeholder(tf.float32, [64, 512])
+    w = tf.Variable(np.linspace(-1, 1, 512, dtype=np.float32))
+    y = tf.tanh(x * w) * tf.sigmoid(x + w) + tf.exp(-tf.square(x))
+    loss = tf.reduce_mean(y, axis=1)
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    data = np.random.default_rng(0).standard_normal([64, 512]).astype(np.float32)
+    outcomes = []
+    for config in (SOON, None):
+        with tf.Session(config=config) as session:
+            session.run(tf.global_variables_initializer())
+            step, _ = heated(session, [loss, train], {x: data})
+            outcomes.append([session.run([loss, train], {x: data})[0] for _ in range(3)])
+            outcomes[-1].append(session.run(w))
+            if config is SOON:
+                assert regions_of(step)
+    for mine, theirs in zip(*outcomes, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
+
+
+def test_slower_regions_are_not_used(no_compiler, monkeypatch):
+    monkeypatch.setattr(regions, "_ratio", lambda made, plain, inputs: 1.2)
+    step, _, text = losses_of(SOON)
+    assert step.fused is None and "compiled regions:" not in text
+
+
+def test_wrong_regions_are_not_used(no_compiler, monkeypatch, caplog):
+    right = regions.compiled_function
+
+    def wrong(source, threads):
+        function = right(source, threads)
+        return lambda values: [value + 1 for value in function(values)]
+
+    monkeypatch.setattr(regions, "compiled_function", wrong)
+    with caplog.at_level(logging.INFO, "penstock.fusion"):
+        step, _, _ = losses_of(SOON)
+    assert step.fused is None and "gives other values" in caplog.text
+
+
+def test_a_failing_compiler_changes_nothing(no_compiler, monkeypatch):
+    def fail(source, threads):
+        raise RuntimeError("internal compiler error")
+
+    monkeypatch.setattr(regions, "compiled_function", fail)
+    step, losses, _ = losses_of(SOON)
+    assert step.fused is None and step.warming is None and losses[-2] < losses[0]
+
+
+def test_switches(monkeypatch):
+    x = tf.placeholder(tf.float32, [3])
+    y = tf.exp(tf.exp(tf.exp(x)))
+    off = tf.ConfigProto()
+    off.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.OFF
+    with tf.Session(config=off) as session:
+        assert session._prepare(None, y, {x: [1, 2, 3]}).step.warming is None
+    with tf.Session() as session:
+        assert session._prepare(None, y, {x: [1, 2, 3]}).step.warming is not None
+        assert session._prepare(None, x + 1, {x: [1, 2, 3]}).step.warming is None  # nothing to fuse
+    monkeypatch.setenv("PENSTOCK_FUSION", "0")
+    with tf.Session(config=SOON) as session:
+        assert session._prepare(None, y, {x: [1, 2, 3]}).step.warming is None
+
+
+def test_traces_show_the_nodes(no_compiler):
+    x = tf.placeholder(tf.float32, [2, 3])
+    y = tf.tanh(tf.exp(tf.square(x)) + 1.0, name="last")
+    with tf.Session(config=SOON) as session:
+        step, _ = heated(session, y, {x: np.ones([2, 3])})
+        assert len(regions_of(step)) == 1
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        session.run(y, {x: np.ones([2, 3])}, options, metadata)
+    names = {
+        node.node_name for device in metadata.step_stats.dev_stats for node in device.node_stats
+    }
+    assert {"Square", "Exp", "last"} <= names
+
+
+def test_views_out_of_a_region_are_copies_behind_it(no_compiler):
+    x = tf.placeholder(tf.float32, [2, 3])
+    y = tf.exp(tf.square(x) + 1.0)
+    turned = tf.transpose(y)
+    z = tf.tanh(turned) * 2.0
+    with tf.Session(config=SOON) as session:
+        step, results = heated(session, [turned, z, y], {x: np.eye(2, 3)})
+        again = session.run([turned, z, y], {x: np.eye(2, 3)})
+    (region,) = regions_of(step)
+    assert len(region.dtypes) == 2 and [n.type for n in step.fused.nodes].count("Transpose") == 1
+    for mine, theirs in zip(again, results[0], strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+X = np.linspace(0.1, 0.9, 12, dtype=np.float32).reshape(3, 4)
+#: Calls of the ops that take something else than one or two tensors of numbers.
+CALLS = {
+    "AddN": lambda x: tf.add_n([x, x * 2]),
+    "BiasAdd": lambda x: tf.nn.bias_add(x, x[0] + 0.0),
+    "BiasAddGrad": lambda x: tf.raw_ops.BiasAddGrad(out_backprop=x),
+    "BiasAddV1": lambda x: tf.raw_ops.BiasAddV1(value=x, bias=x[0] + 0.0),
+    "BroadcastTo": lambda x: tf.broadcast_to(x, [2, 3, 4]),
+    "Cast": lambda x: tf.cast(x, tf.float64),
+    "ClipByValue": lambda x: tf.raw_ops.ClipByValue(t=x, clip_value_min=0.2, clip_value_max=0.5),
+    "ConcatV2": lambda x: tf.concat([x, x], 1),
+    "ExpandDims": lambda x: tf.expand_dims(x, 1),
+    "LogicalAnd": lambda x: tf.logical_and(x > 0.2, x < 0.5),
+    "LogicalNot": lambda x: tf.logical_not(x > 0.2),
+    "LogicalOr": lambda x: tf.logical_or(x < 0.2, x > 0.5),
+    "Max": lambda x: tf.reduce_max(x, 0),
+    "Mean": lambda x: tf.reduce_mean(x, [0, 1]),
+    "Min": lambda x: tf.reduce_min(x, 1, keepdims=True),
+    "Pack": lambda x: tf.stack([x, x], 1),
+    "Pad": lambda x: tf.pad(x, [[1, 0], [0, 2]]),
+    "Prod": lambda x: tf.reduce_prod(x, 0),
+    "Reshape": lambda x: tf.reshape(x, [2, 6]),
+    "Select": lambda x: tf.where(x > 0.3, x, -x),
+    "SelectV2": lambda x: tf.where_v2(x > 0.3, x, 1.0),
+    "Slice": lambda x: tf.slice(x, [1, 0], [2, 3]),
+    "Split": lambda x: tf.split(x, 2, 1),
+    "SplitV": lambda x: tf.split(x, [1, 3], 1),
+    "Squeeze": lambda x: tf.squeeze(tf.expand_dims(x, 1), [1]),
+    "Sum": lambda x: tf.reduce_sum(x, 1),
+    "Tile": lambda x: tf.tile(x, [2, 1]),
+    "Transpose": lambda x: tf.transpose(x),
+    "Unpack": lambda x: tf.unstack(x, axis=1),
+}
+
+
+def called(op_type, x):
+    if op_type in CALLS:
+        return CALLS[op_type](x)
+    spec = registry.find(op_type)
+    return spec(*[x for _ in spec.inputs])
+
+
+@pytest.mark.parametrize("op_type", sorted(fusion._COMPUTING | fusion._MOVING))
+def test_fusible_ops(op_type, no_compiler):
+    """The kernels of the ops that a region may have can be traced: they depend on no values."""
+    x = tf.placeholder(tf.float32, [3, 4])
+    made = tf.nest.flatten(called(op_type, tf.sqrt(x)))
+    assert made[0].op.type == op_type
+    results = [each if each.dtype == tf.bool else tf.negative(each) for each in made]
+    with tf.Session(config=SOON) as session:
+        step, expected = heated(session, results, {x: X})
+        found = session.run(results, {x: X})
+    inside = [n.type for region in regions_of(step) for n in region.attrs["region"].nodes]
+    assert op_type in inside or op_type in ("Identity", "StopGradient")
+    for mine, theirs in zip(found, expected[0], strict=True):
+        np.testing.assert_array_equal(mine, theirs)
