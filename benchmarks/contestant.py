@@ -111,6 +111,9 @@ class Contestant(WorkerProcess):
     def run(self, steps: int) -> list[float]:
         return self.ask(do="run", steps=steps)["seconds"]
 
+    def warm_up(self, steps: int) -> list[float]:
+        return self.ask(do="warm_up", steps=steps)["seconds"]
+
     def memory(self, steps: int) -> int:
         return self.ask(do="memory", steps=steps)["bytes"]
 

@@ -73,7 +73,7 @@ class ModelRun:
             )
             version = contestant.await_ready()
             measurement = Measurement(framework, variant, version, contestant.check())
-            warm_up = contestant.run(self._steps)
+            warm_up = contestant.warm_up(self._steps)
         except (WorkerError, FileNotFoundError) as error:
             self._fail(framework, variant, error)
             return

@@ -48,7 +48,7 @@ _CHEAP = frozenset(
 )
 
 LEAST = 3  # computing nodes of a region: fewer gain less than a call costs
-MOST = 48  # nodes of a region: a compiler's time grows faster than their number
+MOST = 128  # nodes of a region: a compiler's time grows faster than their number
 
 
 class Form(NamedTuple):
