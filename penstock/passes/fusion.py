@@ -159,9 +159,14 @@ class _Runs:
         (self._open if self._open or node.dtypes else self.found).append(node)
 
     def pass_by(self, node: Node) -> None:
-        """Takes a cheap node, which is moved before the region if it needs nothing of it."""
-        if any(producer in self._open for producer in node.producers()):
+        """Takes a cheap node, which is moved before the region if it needs no value of it.
+
+        It need not wait for the region: what is in there has no effects.
+        """
+        needed = (*node.inputs, *(predicate for predicate, _ in node.guard))
+        if any(edge.node in self._open for edge in needed):
             self.close()
+        node.controls = [control for control in node.controls if control not in self._open]
         (self._before if self._open else self.found).append(node)
 
     def close(self) -> None:
