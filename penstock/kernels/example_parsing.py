@@ -20,6 +20,7 @@ from penstock.kernels.packed_features import (
     sparse_matrix_parts,
     split_examples,
 )
+from penstock.kernels.parsing_read_ahead import ParsedAhead
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.single_example import SingleExample
 from penstock.kernels.string_arrays import attr_bytes
@@ -106,17 +107,6 @@ class Ragged(_Column):
             payloads = [nothing if payload is None else payload for payload in payloads]
         return self.kind.decoded(payloads)
 
-    def rows(self, examples, report):
-        """The indices, values and shapes of the sparse vectors of the examples, as three lists."""
-        values, counts = self.gather(examples, report)
-        sizes = counts.tolist()
-        if isinstance(values, torch.Tensor):
-            values = values.split(sizes)
-        else:
-            values = np.split(values, np.cumsum(sizes[:-1]))
-        indices = torch.from_numpy(positions(counts)).unsqueeze(1).split(sizes)
-        return indices, values, torch.from_numpy(counts).unsqueeze(1).unbind(0)
-
 
 class Dense(_Column):
     """A tensor of one shape from each example."""
@@ -137,9 +127,9 @@ class Dense(_Column):
             raise report.miscounted(wrong, self, int(counts[wrong]))
         return values.reshape(self.shape if single else (len(examples), *self.shape))
 
-    def rows(self, examples, default, report):
-        """The tensors of the examples."""
-        return _rows_of(self.read(examples, default, report, single=False))
+    def of_each(self, examples, default, report):
+        """The tensors of the examples: a batch, or a list where their shapes may differ."""
+        return self.read(examples, default, report, single=False)
 
     def _default(self, default, report, index):
         array = to_array(default)
@@ -174,7 +164,7 @@ class Padded(Dense):
         rows = (longest // self.count, *self.shape[1:])
         return values.reshape(rows if single else (len(examples), *rows))
 
-    def rows(self, examples, default, report):
+    def of_each(self, examples, default, report):
         return [self.read([example], default, report, single=True) for example in examples]
 
     def check_default(self, default, number):
@@ -200,9 +190,14 @@ class ExampleParser:
         self._split_types = [torch_type(dtype) for dtype in split_types]
         is_plain = not sparse and not ragged and all(type(c) is Dense for c in self._dense)
         self._single = SingleExample(self._dense) if is_plain else None
+        self.has_equal_rows = not ragged and all(type(c) is Dense for c in self._dense)
+        self._ahead = ParsedAhead(self)
 
     def parse(self, serialized, names, defaults, *, single):
         """The outputs of a parsing op for a list of strings; of the only one if `single`."""
+        outputs = self._parsed_ahead(serialized, defaults, single)
+        if outputs is not None:
+            return outputs if len(outputs) != 1 else outputs[0]
         if single and self._single is not None:
             outputs = self._single.outputs(serialized[0], defaults)
             if outputs is not None:
@@ -231,27 +226,57 @@ class ExampleParser:
         ]
         return outputs if len(outputs) != 1 else outputs[0]
 
+    def _parsed_ahead(self, serialized, defaults, single):
+        if single:
+            return None if self._ragged else self._ahead.row(serialized[0], defaults)
+        return self._ahead.batch(serialized, defaults) if self.has_equal_rows else None
+
     def rows(self, serialized, defaults):
         """What `parse` gives for each of some strings alone, as a list of tuples.
 
         The parser has no ragged features: they have no form for a single example.
         """
+        sparse, dense = self.columns(serialized, defaults)
+        sparse = [sparse_rows(values, counts) for values, counts in sparse]
+        dense = [column if isinstance(column, list) else _rows_of(column) for column in dense]
+        return list(zip(*(part[i] for i in range(3) for part in sparse), *dense, strict=True))
+
+    def columns(self, serialized, defaults):
+        """What each sparse feature has in some strings: its values, and how many each string has;
+        and what each dense feature has: a batch, or a list if their shapes may differ.
+        """
         for i, (column, default) in enumerate(zip(self._dense, defaults, strict=True)):
             column.check_default(default, i)
         examples, report = split_examples(serialized), ExampleReport([], single=True)
-        sparse = [column.rows(examples, report) for column in self._sparse]
+        sparse = [column.gather(examples, report) for column in self._sparse]
         dense = [
-            column.rows(examples, default, report)
+            column.of_each(examples, default, report)
             for column, default in zip(self._dense, defaults, strict=True)
         ]
-        return list(zip(*(part[i] for i in range(3) for part in sparse), *dense, strict=True))
+        return sparse, dense
+
+    @staticmethod
+    def batch_of(columns, start, end):
+        """The outputs of a parsing op for some of the strings that `columns` was called with."""
+        sparse, dense = columns
+        values, parts = [], []
+        for all_values, all_counts in sparse:
+            first, counts = int(all_counts[:start].sum()), all_counts[start:end]
+            values.append(all_values[first : first + int(counts.sum())])
+            parts.append(sparse_matrix_parts(counts))
+        return [
+            *(indices for indices, _ in parts),
+            *values,
+            *(shape for _, shape in parts),
+            *(column[start:end] for column in dense),
+        ]
 
     @property
     def no_row(self):
         return (None,) * (3 * len(self._sparse) + len(self._dense))
 
 
-_LARGE_ROW = 4096  # bytes: such a row does not keep the memory of all the others
+LARGE_ROW = 4096  # bytes: such a row does not keep the memory of all the others
 
 
 def _rows_of(batch):
@@ -259,9 +284,20 @@ def _rows_of(batch):
     if not isinstance(batch, torch.Tensor):
         return [batch[place, ...] for place in range(len(batch))]
     rows = batch.unbind(0)
-    if len(rows) and rows[0].numel() * rows[0].element_size() > _LARGE_ROW:
+    if len(rows) and rows[0].numel() * rows[0].element_size() > LARGE_ROW:
         return [row.clone() for row in rows]
     return rows
+
+
+def sparse_rows(values, counts):
+    """The indices, values and shapes of sparse vectors of `counts` values, as three lists."""
+    sizes = counts.tolist()
+    if isinstance(values, torch.Tensor):
+        values = values.split(sizes)
+    else:
+        values = np.split(values, np.cumsum(sizes[:-1]))
+    indices = torch.from_numpy(positions(counts)).unsqueeze(1).split(sizes)
+    return indices, values, torch.from_numpy(counts).unsqueeze(1).unbind(0)
 
 
 def sparse_parts(counts, single):

@@ -11,6 +11,8 @@ J. K. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011).
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +95,18 @@ class Generator:
     def __init__(self, seed: int, seed2: int):
         self._stream = Stream(seed % 2**64, seed2 % 2**64)
         self._lock = threading.Lock()
+        for made in getattr(_collecting, "lists", ()):
+            made.append(self)
+
+    def save(self) -> list[int]:
+        """Where the stream is, for `restore`."""
+        with self._lock:
+            return [self._stream.key, self._stream.high, self._stream.low]
+
+    def restore(self, state: Sequence[int]) -> None:
+        """Goes on where `save` was called."""
+        with self._lock:
+            self._stream = Stream(*state)
 
     def reserve(self, blocks: int) -> Stream:
         """The stream from here on; the next call's starts `blocks` later."""
@@ -100,6 +114,21 @@ class Generator:
             stream = self._stream
             self._stream = stream.skipped(blocks)
         return stream
+
+
+_collecting = threading.local()
+
+
+@contextmanager
+def collected_generators() -> Iterator[list[Generator]]:
+    """A list of the generators that this thread makes within the block."""
+    lists = _collecting.__dict__.setdefault("lists", [])
+    made: list[Generator] = []
+    lists.append(made)
+    try:
+        yield made
+    finally:
+        lists.pop()
 
 
 def mixed(seed: int, seed2: int) -> Stream:

@@ -94,7 +94,7 @@ def _(node, env):
             capacity,
             min_after_dequeue=least,
             seeds=seeds,
-            random_word=_RandomWords(*seeds),
+            random_words=_RandomWords(*seeds),
         )
 
     return shared(node, env, Queue, make)
@@ -111,12 +111,17 @@ class _RandomWords:
         self._stream = Stream(seed % 2**64, seed2 % 2**64)
         self._words = []
 
-    def __call__(self):
-        if not self._words:
-            drawn = self._stream.words(self._BLOCKS).reshape(-1)
-            self._words = drawn[::-1].tolist()
-            self._stream = self._stream.skipped(self._BLOCKS)
-        return self._words.pop()
+    def several(self, count):
+        """The next `count` words."""
+        while len(self._words) < count:
+            self._draw()
+        drawn = self._words[:count]
+        del self._words[:count]
+        return drawn
+
+    def _draw(self):
+        self._words += self._stream.words(self._BLOCKS).reshape(-1).tolist()
+        self._stream = self._stream.skipped(self._BLOCKS)
 
     def snapshot(self):
         stream = self._stream
@@ -125,11 +130,9 @@ class _RandomWords:
     def restore(self, state):
         *place, unused = state
         self._stream = Stream(*place)
-        self._words = []
-        if unused:
-            self._stream = self._stream.skipped(-self._BLOCKS)
-            self()
-            del self._words[unused:]
+        blocks = -(-unused // 4)
+        words = self._stream.skipped(-blocks).words(blocks).reshape(-1)
+        self._words = words[len(words) - unused :].tolist()
 
 
 @kernel("FakeQueue", devices=HOST)
@@ -176,17 +179,24 @@ def owned(value):
 
 _AS_ARRAYS = frozenset(
     (
-        *(torch.float32, torch.float64, torch.float16, torch.bool),
-        *(torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+        *(dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bool),
+        *(dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
     )
 )
 
 
-def _kept(value):
-    """A copy of a value, as an array if NumPy has its type: cheaper to make, and to stack."""
-    if isinstance(value, torch.Tensor) and value.dtype in _AS_ARRAYS and not value.is_neg():
-        return value.numpy().copy()
-    return owned(value)
+def _as_array(value):
+    if value.is_neg():
+        value = value.resolve_neg()
+    return value.numpy().copy()
+
+
+def _keepers(types):
+    """For each type a function that copies a value, to an array if NumPy has the type.
+
+    Arrays are cheaper to make, and to stack.
+    """
+    return [_as_array if dtype in _AS_ARRAYS else owned for dtype in types]
 
 
 def _given(kept):
@@ -213,13 +223,14 @@ def _check_shapes(expected, values):
 def _(node):
     _refuse_timeout(node)
     types = [edge.dtype.base_dtype for edge in node.inputs[1:]]
-    handle = _handle_name(node)
+    handle, keepers = _handle_name(node), _keepers(types)
 
     def run(step, queue, *values):
         _check_types(queue, types, handle)
         if queue.shapes:
             _check_shapes(queue.shapes, values)
-        queue.enqueue(tuple([_kept(value) for value in values]), step)
+        kept = [keep(value) for keep, value in zip(keepers, values, strict=True)]
+        queue.enqueue(tuple(kept), step)
 
     return on_queue(node, run)
 
@@ -228,7 +239,7 @@ def _(node):
 def _(node):
     _refuse_timeout(node)
     types = [edge.dtype.base_dtype for edge in node.inputs[1:]]
-    handle = _handle_name(node)
+    handle, keepers = _handle_name(node), _keepers(types)
 
     def run(step, queue, *values):
         _check_types(queue, types, handle)
@@ -237,7 +248,8 @@ def _(node):
             _check_shapes([_batch_of(shape, count) for shape in queue.shapes], values)
         else:
             _check_counts(values)
-        queue.enqueue_many(list(zip(*[rows(value) for value in values], strict=True)), step)
+        columns = [_rows_of(keep(value)) for keep, value in zip(keepers, values, strict=True)]
+        queue.enqueue_many(list(zip(*columns, strict=True)), step)
 
     return on_queue(node, run)
 
@@ -258,10 +270,14 @@ def _check_counts(values):
 
 
 def rows(value):
-    copy = _kept(value)
+    """The entries of a copy of a value along its first dimension."""
+    return _rows_of(owned(value))
+
+
+def _rows_of(copy):
     if isinstance(copy, torch.Tensor):
         return copy.unbind(0)
-    return [copy[i, ...] for i in range(len(copy))]
+    return list(copy) if copy.ndim > 1 else [copy[i, ...] for i in range(len(copy))]
 
 
 # Taking ---------------------------------------------------------------------------------------
@@ -373,7 +389,9 @@ def stacked(values):
         return torch.stack(values)
     if first.dtype == object:
         return np.stack(values)
-    result = np.empty((len(values), *first.shape), first.dtype)
+    if first.ndim:
+        return torch.from_numpy(np.concatenate(values).reshape(len(values), *first.shape))
+    result = np.empty(len(values), first.dtype)
     for i, value in enumerate(values):
         result[i] = value
     return torch.from_numpy(result)

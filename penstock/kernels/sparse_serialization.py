@@ -159,21 +159,22 @@ def _unpacked(packed, number, dtype):
 
 def _batched(parts, sizes):
     """Sparse tensors as one, with dimensions of `sizes` in front that tell them apart."""
-    rank = len(parts[0][2])
-    for number, (_, _, shape) in enumerate(parts):
+    all_indices, all_values, shapes = zip(*parts, strict=True)
+    rank = len(shapes[0])
+    for number, shape in enumerate(shapes):
         if len(shape) != rank:
             raise invalid(
                 f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{number}] "
                 f"was: {rank} but rank of SparseTensor[{number}] is: {len(shape)}"
             )
-    numbers = np.repeat(np.arange(len(parts)), [len(rows) for rows, _, _ in parts])
-    within = np.concatenate([rows for rows, _, _ in parts])
+    numbers = np.repeat(np.arange(len(parts)), list(map(len, all_values)))
+    within = np.concatenate(all_indices)
     indices = np.empty((len(within), len(sizes) + rank), dtype=np.int64)
     indices[:, len(sizes) :] = within
-    for axis, places in enumerate(np.unravel_index(numbers, sizes)):
+    for axis, places in enumerate(np.unravel_index(numbers, sizes) if sizes[1:] else [numbers]):
         indices[:, axis] = places
-    largest = np.max([shape for _, _, shape in parts], axis=0)
-    values = np.concatenate([entries for _, entries, _ in parts])
+    largest = np.concatenate(shapes).reshape(-1, rank).max(0)
+    values = np.concatenate(all_values)
     return indices, values, np.concatenate([sizes, largest]).astype(np.int64)
 
 
@@ -211,10 +212,25 @@ def _deserialized(packed, dtype):
             "Serialized sparse should have 3 as the last dimension but received shape "
             f"{brackets(packed.shape)}"
         )
-    parts = [_unpacked(part, i, dtype) for i, part in enumerate(packed.reshape(-1, 3))]
-    if not parts:
+    if not packed.size:
         raise invalid("Must have at least 1 serialized SparseTensor, but input matrix has 0 rows")
-    return parts[0] if packed.ndim == 1 else _batched(parts, packed.shape[:-1])
+    entries = packed.reshape(-1, 3).tolist()
+    if not _are_vectors(entries, dtype):
+        entries = [_unpacked(part, i, dtype) for i, part in enumerate(entries)]
+    return tuple(entries[0]) if packed.ndim == 1 else _batched(entries, packed.shape[:-1])
+
+
+def _are_vectors(entries, dtype):
+    """Whether all entries are arrays that `_unpacked` would give back, of sparse vectors."""
+    kind = dtype.as_numpy_dtype
+    for indices, values, shape in entries:
+        if type(indices) is not np.ndarray or type(values) is not np.ndarray:
+            return False
+        count = values.size
+        fit = indices.shape == (count, 1) and values.shape == (count,) and shape.shape == (1,)
+        if not fit or indices.dtype != np.int64 or values.dtype != kind:
+            return False
+    return True
 
 
 # Maps -----------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ def extend(crc: int, data: Any) -> int:
     return google_crc32c.extend(crc, data)
 
 
-def mask(crc: int) -> int:
-    """A checksum in the form in which files hold it."""
+def mask(crc: Any) -> Any:
+    """A checksum in the form in which files hold it; or an array of unsigned 32-bit ones."""
     return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & _ALL_BITS
 
 

@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Iterable
 from typing import IO, Any, Protocol
 
+import numpy as np
+
 from penstock import errors
 from penstock.platform import crc32c
 from penstock.platform.file_errors import file_errors
@@ -19,6 +21,8 @@ from penstock.platform.paths import as_path, open_file
 _HEADER = struct.Struct("<QI")
 _FOOTER = struct.Struct("<I")
 _LENGTH = struct.Struct("<Q")
+
+FRAME_SIZE = _HEADER.size + _FOOTER.size  # bytes that a record has beside its data
 
 _BUFFERED = 1 << 18  # bytes that are read ahead
 _BLOCK = 1 << 24  # bytes that are read at once
@@ -158,6 +162,41 @@ class RecordReader:
         self.offset += end + _FOOTER.size - self._place
         self._place = end + _FOOTER.size
         return data
+
+    def read_several(self, most: int) -> list[bytes]:
+        """Up to `most` further records, as far as they have been read ahead; none at the end.
+
+        Those in front of a damaged one are given; the next call raises.
+        """
+        first = self.read()
+        if first is None:
+            return []
+        records, checks, ends = self._following(most - 1)
+        values = np.fromiter(map(crc32c.value, records), np.uint32, len(records))
+        wrong = np.flatnonzero(crc32c.mask(values) != np.array(checks, np.uint32))
+        good = int(wrong[0]) if len(wrong) else len(records)
+        if good:
+            self.offset += ends[good - 1] - self._place
+            self._place = ends[good - 1]
+        return [first, *records[:good]]
+
+    def _following(self, most: int) -> tuple[list[bytes], list[int], list[int]]:
+        """Records of the buffer with what their checksums should be, and where they end in it."""
+        records: list[bytes] = []
+        checks: list[int] = []
+        ends: list[int] = []
+        buffer, place, lengths = self._buffer, self._place, self._lengths
+        check_at, size = _FOOTER.unpack_from, len(self._buffer)
+        while len(records) < most and place + FRAME_SIZE <= size:
+            start = place + _HEADER.size
+            length = lengths[buffer[place:start]]
+            place = start + length + _FOOTER.size
+            if length < 0 or place > size:
+                break
+            records.append(buffer[start : start + length])
+            checks.append(check_at(buffer, start + length)[0])
+            ends.append(place)
+        return records, checks, ends
 
     def _fetch(self, size: int) -> None:
         """Puts the next `size` bytes into the buffer, or as many as there are, and some more."""

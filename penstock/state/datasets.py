@@ -2,7 +2,7 @@
 
 1. A `Dataset` is a value that never changes; `iterate` starts at its beginning, each time.
 2. An `Elements` gives one element after the other: a tuple of runtime values, None at the end.
-   It is called by one thread at a time.
+   It is called by one thread at a time. `several` gives more of them at once; both may be called.
 3. A failed element raises; the next call goes on behind it.
 4. `save` tells the place in the pipeline as plain data (numbers, bytes, values, lists and dicts of
    them); `restore`, on a new iterator over an equal dataset, goes there.
@@ -54,8 +54,19 @@ class Context:
 class Elements:
     """An iterator over the elements of a dataset."""
 
+    #: Whether `several` is the quicker way to get elements.
+    gives_rows = False
+
     def next(self) -> Element | None:
         raise NotImplementedError
+
+    def several(self, most: int) -> list[Element]:
+        """Up to `most` further elements, or rows that stand for them; none only at the end.
+
+        Where one fails that is not the first, those before it are given; the next call raises.
+        """
+        element = self.next()
+        return [] if element is None else [element]
 
     def save(self) -> Any:
         raise NotImplementedError
@@ -107,6 +118,34 @@ class PipelineFunction(Protocol):
     @property
     def has_effects(self) -> bool: ...
 
+    @property
+    def draws_numbers(self) -> bool: ...
+
+    def random_state(self) -> Any: ...
+
+    def restore_random_state(self, state: Any) -> None: ...
+
+
+class _WithRandomState(UnaryElements):
+    """Elements whose place is told with the state of the random ops in some functions."""
+
+    def __init__(self, elements: Elements, functions: Sequence[PipelineFunction]):
+        super().__init__(elements)
+        self._functions = functions
+        self.gives_rows = elements.gives_rows
+        self.next = elements.next  # type: ignore[method-assign]
+        self.several = elements.several  # type: ignore[method-assign]
+
+    def save(self) -> Any:
+        place = self._source.save()  # first: it may wait for calls that are under way
+        return [[function.random_state() for function in self._functions], place]
+
+    def restore(self, state: Any) -> None:
+        states, place = state
+        for function, own in zip(self._functions, states, strict=True):
+            function.restore_random_state(own)
+        self._source.restore(place)
+
 
 class DerivedDataset(Dataset):
     """A dataset made from another one by a kind of iterator.
@@ -132,7 +171,9 @@ class DerivedDataset(Dataset):
         return self._source.is_plain and not any(each.has_effects for each in self._functions)
 
     def iterate(self, context: Context) -> Elements:
-        return self._make(self._source.iterate(context), context)
+        elements = self._make(self._source.iterate(context), context)
+        drawing = [function for function in self._functions if function.draws_numbers]
+        return _WithRandomState(elements, drawing) if drawing else elements
 
     def cardinality(self) -> int:
         if self._cardinality is None:

@@ -10,7 +10,7 @@ import heapq
 import math
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -73,6 +73,13 @@ class Queue:
     @abstractmethod
     def _take(self) -> Element: ...
 
+    def _put_several(self, elements: Iterable[Element]) -> None:
+        for element in elements:
+            self._put(element)
+
+    def _take_several(self, count: int) -> list[Element]:
+        return [self._take() for _ in range(count)]
+
     @abstractmethod
     def _put_back(self, elements: list[Element]) -> None:
         """Undoes takes, given in the order in which they happened."""
@@ -103,11 +110,15 @@ class Queue:
                 raise errors.CancelledError(
                     None, None, f"{self.type_name} '{self.name}' is closed."
                 )
-            outcome = NOTHING
-            while remaining and len(self) < self.capacity:
-                self._put(remaining.popleft())
-                outcome = SOME
-            return outcome if remaining else DONE
+            room = self.capacity - len(self)
+            if len(remaining) <= room:
+                self._put_several(remaining)
+                remaining.clear()
+                return DONE
+            if room <= 0:
+                return NOTHING
+            self._put_several([remaining.popleft() for _ in range(int(room))])
+            return SOME
 
         waiting = _Enqueue(attempt, in_parts=len(elements) > 1)
         waiting.remaining = remaining
@@ -155,11 +166,12 @@ class Queue:
                         f"(requested {count}, current size {len(self)})",
                     )
                 wanted = len(self)
-            outcome = NOTHING
-            while len(taken) < wanted and self._ready() > 0:
-                taken.append(self._take())
-                outcome = SOME
-            return DONE if len(taken) == wanted else outcome
+            ready = min(wanted - len(taken), self._ready())
+            if ready > 0:
+                taken.extend(self._take_several(ready))
+            if len(taken) == wanted:
+                return DONE
+            return SOME if ready > 0 else NOTHING
 
         waiting = _Dequeue(attempt, give_back)
         waiting.taken = taken
@@ -300,6 +312,9 @@ class FIFOQueue(Queue):
     def _put(self, element: Element) -> None:
         self._elements.append(element)
 
+    def _put_several(self, elements: Iterable[Element]) -> None:
+        self._elements.extend(elements)
+
     def _take(self) -> Element:
         return self._elements.popleft()
 
@@ -323,7 +338,7 @@ class PaddingFIFOQueue(FIFOQueue):
 class RandomWords(Protocol):
     """A generator of random 32-bit words that can tell where it is."""
 
-    def __call__(self) -> int: ...
+    def several(self, count: int) -> list[int]: ...
 
     def snapshot(self) -> list[int]: ...
 
@@ -340,13 +355,13 @@ class RandomShuffleQueue(Queue):
         *args: Any,
         min_after_dequeue: int = 0,
         seeds: tuple[int, int] = (0, 0),
-        random_word: RandomWords,
+        random_words: RandomWords,
         **kwargs: Any,
     ):
         super().__init__(*args, **kwargs)
         self.min_after_dequeue = min_after_dequeue
         self.seeds = seeds
-        self._random_word = random_word
+        self._random_words = random_words
         self._elements: list[Element] = []
 
     def __len__(self) -> int:
@@ -358,11 +373,20 @@ class RandomShuffleQueue(Queue):
     def _put(self, element: Element) -> None:
         self._elements.append(element)
 
+    def _put_several(self, elements: Iterable[Element]) -> None:
+        self._elements.extend(elements)
+
     def _take(self) -> Element:
-        elements = self._elements
-        index = self._random_word() % len(elements)
-        elements[index], elements[-1] = elements[-1], elements[index]
-        return elements.pop()
+        return self._take_several(1)[0]
+
+    def _take_several(self, count: int) -> list[Element]:
+        elements, taken = self._elements, []
+        for word in self._random_words.several(count):
+            index = word % len(elements)
+            taken.append(elements[index])
+            elements[index] = elements[-1]
+            del elements[-1]
+        return taken
 
     def _put_back(self, elements: list[Element]) -> None:
         self._elements.extend(elements)
@@ -374,10 +398,10 @@ class RandomShuffleQueue(Queue):
         self._elements.clear()
 
     def _more_state(self) -> dict[str, Any]:
-        return {"random": self._random_word.snapshot()}
+        return {"random": self._random_words.snapshot()}
 
     def _restore_more(self, state: dict[str, Any]) -> None:
-        self._random_word.restore(state["random"])
+        self._random_words.restore(state["random"])
 
     def mismatch(self, other: Queue) -> str | None:
         wrong = super().mismatch(other)

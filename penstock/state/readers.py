@@ -7,12 +7,14 @@ import threading
 import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import IO
 
 from penstock import errors, proto
 from penstock.platform.file_errors import file_errors
 from penstock.platform.paths import as_path, open_file
-from penstock.platform.record_files import WINDOW_BITS, RecordReader
+from penstock.platform.record_files import FRAME_SIZE, WINDOW_BITS, RecordReader
+from penstock.state.read_ahead import Block
 
 Record = tuple[bytes, bytes]  # key and value
 
@@ -59,7 +61,7 @@ class Reader:
                 with self._place:
                     record = next(records, None)
                     if record is not None:
-                        self._count_record()
+                        self._count(1)
                     if record is None or self.is_one_record:
                         self._finish()
                 if record is not None:
@@ -72,19 +74,26 @@ class Reader:
             while len(found) < count:
                 records = self._current(next_work)
                 with self._place:
-                    for record in records:
-                        found.append(record)
-                        self._count_record()
-                        if len(found) == count and not self.is_one_record:
-                            return found
+                    self._extend(found, records, count)
+                    if len(found) == count and not self.is_one_record:
+                        return found
                     self._finish()
                 if found:
                     break
         return found
 
-    def _count_record(self) -> None:
-        self.num_records_produced += 1
-        self._position += 1
+    def _extend(self, found: list[Record], records: Iterator[Record], count: int) -> None:
+        """Reads on until `count` records are found or the work unit is at its end."""
+        several = getattr(records, "several", None) or (lambda most: [next(records)])
+        with suppress(StopIteration):
+            while len(found) < count:
+                some = several(count - len(found))
+                found += some
+                self._count(len(some))
+
+    def _count(self, records: int) -> None:
+        self.num_records_produced += records
+        self._position += records
 
     def _current(self, next_work: Callable[[], bytes]) -> Iterator[Record]:
         if self._records is None:
@@ -339,18 +348,45 @@ class TFRecordReader(Reader):
 
 
 class _TFRecords(Iterator[Record]):
-    """The records of a file; at one that is damaged it stays."""
+    """The records of a file, read ahead; at one that is damaged it stays."""
+
+    _MOST_AHEAD = 256
 
     def __init__(self, work: bytes, compression: str):
         self._work = work
         self._reader = RecordReader(work, compression)
+        self._block = self._block_before = Block(())
+        self._place = 0  # in the block, of the next record
+        self._offset = 0  # in the file
 
     def __next__(self) -> Record:
-        offset = self._reader.offset
-        record = self._reader.read()
-        if record is None:
-            raise StopIteration
+        if self._place == len(self._block.records):
+            self._read_ahead()
+        record, offset = self._block.records[self._place], self._offset
+        self._place += 1
+        self._offset += len(record) + FRAME_SIZE
         return b"%s:%d" % (self._work, offset), record
+
+    def several(self, most: int) -> list[Record]:
+        """Up to `most` further records, at least one; StopIteration if there is none."""
+        if self._place == len(self._block.records):
+            self._read_ahead()
+        records, work, offset = self._block.records, self._work, self._offset
+        found = []
+        for record in records[self._place : self._place + most]:
+            found.append((b"%s:%d" % (work, offset), record))
+            offset += len(record) + FRAME_SIZE
+        self._place += len(found)
+        self._offset = offset
+        return found
+
+    def _read_ahead(self) -> None:
+        records = self._reader.read_several(self._MOST_AHEAD)
+        if not records:
+            raise StopIteration
+        # Steps that are under way still use the records of the block before.
+        self._block_before, self._block = self._block, Block(records)
+        self._place = 0
 
     def close(self) -> None:
         self._reader.close()

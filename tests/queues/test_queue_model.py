@@ -47,7 +47,10 @@ class Words:
     def __init__(self) -> None:
         self._last = 7
 
-    def __call__(self) -> int:
+    def several(self, count: int) -> list[int]:
+        return [self._next() for _ in range(count)]
+
+    def _next(self) -> int:
         self._last = self._last * 1103515245 + 12345 & 0x7FFFFFFF
         return self._last >> 8
 
@@ -80,7 +83,7 @@ class QueueMachine(RuleBasedStateMachine):
         arguments: Any = ("q", [dtypes.int64, dtypes.int64], [(), ()], self.capacity)
         more: Any = {}
         if make is queues.RandomShuffleQueue:
-            more = {"min_after_dequeue": self.least, "random_word": Words()}
+            more = {"min_after_dequeue": self.least, "random_words": Words()}
         self.queue = make(*arguments, **more)
         self.model = PlainQueue(self.capacity, choose, self.least)
         self.waiting: list[Waiting] = []

@@ -7,6 +7,7 @@ from collections import deque
 import numpy as np
 
 from penstock import errors
+from penstock.kernels.datasets.rows import as_element, joined_rows
 from penstock.kernels.datasets.stacking import batch_of, row
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import brackets, invalid
@@ -46,6 +47,18 @@ class Batched(UnaryElements):
     def next(self):
         if self._ended:
             return None
+        entries = self._collected()
+        if not entries or (self._ended and self._drop_remainder):
+            return None
+        if not self._source.gives_rows:
+            return self._join(entries)
+        batch = joined_rows(entries) if self._join is batch_of else None
+        return self._join([as_element(entry) for entry in entries]) if batch is None else batch
+
+    def _collected(self):
+        """The elements of the next batch, or rows that stand for them."""
+        if self._source.gives_rows:
+            return self._several_collected()
         source_next, elements = self._source.next, []
         for _ in range(self._size):
             element = source_next()
@@ -53,9 +66,17 @@ class Batched(UnaryElements):
                 self._ended = True
                 break
             elements.append(element)
-        if not elements or (self._ended and self._drop_remainder):
-            return None
-        return self._join(elements)
+        return elements
+
+    def _several_collected(self):
+        entries, size = [], self._size
+        while len(entries) < size:
+            some = self._source.several(size - len(entries))
+            if not some:
+                self._ended = True
+                break
+            entries += some
+        return entries
 
     def save(self):
         return [self._ended, self._source.save()]
@@ -68,25 +89,23 @@ class Batched(UnaryElements):
 class WholeBatches(Batched):
     """Batches that take all their elements from the source even if one of them fails."""
 
-    def next(self):
-        if self._ended:
-            return None
-        elements, failure = [], None
-        for _ in range(self._size):
+    def _collected(self):
+        entries, missing, failure = [], self._size, None
+        while missing:
             try:
-                element = self._source.next()
+                some = self._source.several(missing)
             except errors.OpError as error:
                 failure = failure or error
+                missing -= 1
                 continue
-            if element is None:
+            if not some:
                 self._ended = True
                 break
-            elements.append(element)
+            entries += some
+            missing -= len(some)
         if failure is not None:
             raise failure
-        if not elements or (self._ended and self._drop_remainder):
-            return None
-        return self._join(elements)
+        return entries
 
 
 @kernel("BatchDataset", "BatchDatasetV2", devices=HOST)

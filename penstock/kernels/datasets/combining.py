@@ -24,22 +24,41 @@ class _Repeated(Elements):
         self._round = 0
         self._elements = dataset.iterate(context)
         self._is_empty = True  # nothing came in this round
+        self.gives_rows = self._elements.gives_rows
 
     def next(self):
         while self._round != self._count:
-            if self._elements is None:
-                self._elements = self._dataset.iterate(self._context)
-                self._is_empty = True
-            element = self._elements.next()
+            element = self._begun().next()
             if element is not None:
                 self._is_empty = False
                 return element
-            self._elements.close()
-            self._elements = None
-            self._round += 1
-            if self._count < 0 and self._is_empty:
-                return None
+            if self._is_last_round():
+                break
         return None
+
+    def several(self, most):
+        while self._round != self._count:
+            entries = self._begun().several(most)
+            if entries:
+                self._is_empty = False
+                return entries
+            if self._is_last_round():
+                break
+        return []
+
+    def _begun(self):
+        """The elements of the round."""
+        if self._elements is None:
+            self._elements = self._dataset.iterate(self._context)
+            self._is_empty = True
+        return self._elements
+
+    def _is_last_round(self):
+        """Ends a round; whether it makes no sense to begin another one."""
+        self._elements.close()
+        self._elements = None
+        self._round += 1
+        return self._count < 0 and self._is_empty
 
     def save(self):
         inner = None if self._elements is None else [self._elements.save()]

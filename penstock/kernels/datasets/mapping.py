@@ -9,7 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPo
 from penstock import errors
 from penstock.kernels.datasets.batching import WholeBatches, batch_count, positive_batch_size
 from penstock.kernels.datasets.failures import Failure, restored_element, saved_element
-from penstock.kernels.datasets.parsing_ahead import parsed_ahead
+from penstock.kernels.datasets.parsing_ahead import parsed_ahead, parsed_rows
+from penstock.kernels.datasets.rows import RowElements
 from penstock.kernels.datasets.stacking import batch_of
 from penstock.kernels.kernel_threads import processors, share_processors
 from penstock.kernels.registry import HOST, kernel
@@ -64,6 +65,8 @@ def _(node, env):
 
     def run(source, *captured):
         own = function.renewed()
+        if (rows := parsed_rows(source, own, captured)) is not None:
+            return _MapDataset(source, rows, same_number if preserve else None, [own])
         ahead, called = parsed_ahead(source, own, captured)
         threads, free = thread_count(-1), _is_free(source, own)
 
@@ -74,7 +77,7 @@ def _(node, env):
                 elements, called, captured, context, threads, preserve, free=True, asked=False
             )
 
-        return _MapDataset(ahead, make, same_number if preserve else None, [own])
+        return _MapDataset(ahead, make, same_number if preserve else None, [called])
 
     return run
 
@@ -252,6 +255,8 @@ def _(node, env):
     def run(source, *captured_and_threads):
         *captured, threads = captured_and_threads
         captured, threads, own = tuple(captured), thread_count(threads), function.renewed()
+        if (rows := parsed_rows(source, own, captured)) is not None:
+            return _MapDataset(source, rows, same_number if preserve else None, [own])
         ahead, called = parsed_ahead(source, own, captured)
         free = _is_free(source, own)
         return _MapDataset(
@@ -260,7 +265,7 @@ def _(node, env):
                 elements, called, captured, context, threads, preserve, free=free
             ),
             same_number if preserve else None,
-            [own],
+            [called],
         )
 
     return run
@@ -303,7 +308,7 @@ def _(node, env):
         def count(of_source):
             return batch_count(of_source, size, drop) if preserve else UNKNOWN
 
-        return DerivedDataset(ahead, make, count, [own])
+        return DerivedDataset(ahead, make, count, [called])
 
     return run
 
@@ -420,26 +425,26 @@ def _(node, env):
     return run
 
 
-class _FlatMapped(UnaryElements):
+class _FlatMapped(RowElements):
     """The elements of the datasets that a function makes of the elements, one after the other."""
 
     def __init__(self, source, function, captured, context):
-        super().__init__(source)
+        self._source = source
         self._function, self._captured, self._context = function, captured, context
         self._argument = None
         self._inner: Elements | None = None
 
-    def next(self):
+    def several(self, most):
         while True:
             if self._inner is not None:
-                element = self._inner.next()
-                if element is not None:
-                    return element
+                entries = self._inner.several(most)
+                if entries:
+                    return entries
                 self._inner.close()
                 self._inner = None
             self._argument = self._source.next()
             if self._argument is None:
-                return None
+                return []
             self._inner = self._started(self._argument)
 
     def _started(self, argument):
@@ -462,7 +467,7 @@ class _FlatMapped(UnaryElements):
     def close(self):
         if self._inner is not None:
             self._inner.close()
-        super().close()
+        self._source.close()
 
 
 @kernel("FlatMapDataset", devices=HOST)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import zlib
 
 import numpy as np
 
 from penstock import errors
+from penstock.kernels.datasets.rows import Kinds, RowElements, Strings
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.platform.file_errors import file_errors
@@ -24,8 +26,11 @@ def scalar_string(data: bytes) -> np.ndarray:
     return value
 
 
-class _Files(Elements):
-    """The records of one file after the other; `open_one(name)` gives a reader with `read`.
+_STRING = Kinds([Strings()])
+
+
+class _Files(RowElements):
+    """The records of one file after the other; `open_one(name)` gives a reader with `read_several`.
 
     The place in a file is the number of records that were read of it, or the reader's own `offset`.
     """
@@ -36,23 +41,21 @@ class _Files(Elements):
         self._records = 0
         self._reader = None
 
-    def next(self):
+    def several(self, most):
         while self._file < len(self._names):
             if self._reader is None:
                 self._records = 0
                 self._reader = self._open_one(self._names[self._file])
             try:
-                record = self._reader.read()
+                records = self._reader.read_several(most)
             except errors.OpError:
                 self._next_file()  # what is left of a damaged file is not trusted
                 raise
-            if record is not None:
-                self._records += 1
-                value = np.empty((), dtype=object)
-                value[()] = record
-                return (value,)
+            if records:
+                self._records += len(records)
+                return _STRING.rows(records)
             self._next_file()
-        return None
+        return []
 
     def _next_file(self):
         self._file += 1
@@ -65,11 +68,14 @@ class _Files(Elements):
 
     def restore(self, state):
         self._file, records = state
-        self._reader = None
+        self._reader, self._records = None, 0
         if records is not None:
             self._reader = self._open_one(self._names[self._file])
-            for _ in range(records):
-                self._reader.read()
+            while self._records < records:
+                passed = len(self._reader.read_several(records - self._records))
+                if not passed:
+                    break
+                self._records += passed
             self._records = records
 
     def close(self):
@@ -164,17 +170,24 @@ class _Lines:
         self._name = name
         self._file = open_text(name, compression)
 
-    def read(self):
-        with file_errors(self._name):
-            line = self._file.readline()
-        if not line:
-            return None
-        if line.endswith(b"\n"):
-            line = line[:-1]
-        return line[:-1] if line.endswith(b"\r") else line
+    def read_several(self, most):
+        lines = []
+        try:
+            with file_errors(self._name):
+                lines.extend(map(_without_end, itertools.islice(self._file, most)))
+        except Exception:
+            if not lines:
+                raise  # else the next call does
+        return lines
 
     def close(self):
         self._file.close()
+
+
+def _without_end(line):
+    if line.endswith(b"\n"):
+        line = line[:-1]
+    return line[:-1] if line.endswith(b"\r") else line
 
 
 @kernel("TextLineDataset", devices=HOST)
@@ -212,11 +225,10 @@ class _FixedLength:
         self._left = body // length
         self._file.seek(header)
 
-    def read(self):
-        if self._left <= 0:
-            return None
-        self._left -= 1
-        return self._file.read(self._length)
+    def read_several(self, most):
+        count = min(most, self._left)
+        self._left -= count
+        return [self._file.read(self._length) for _ in range(count)]
 
     def close(self):
         self._file.close()

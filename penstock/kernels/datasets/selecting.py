@@ -25,6 +25,7 @@ class _Taken(UnaryElements):
         super().__init__(source)
         self._left = count
         self._is_over = False
+        self.gives_rows = source.gives_rows
 
     def next(self):
         element = None if self._left == 0 else self._source.next()
@@ -36,6 +37,17 @@ class _Taken(UnaryElements):
         elif self._left > 0:
             self._left -= 1
         return element
+
+    def several(self, most):
+        if self._left == 0:
+            return super().several(most)
+        entries = self._source.several(most if self._left < 0 else min(most, self._left))
+        if not entries:
+            self._left = 0
+            return super().several(most)
+        if self._left > 0:
+            self._left -= len(entries)
+        return entries
 
     def save(self):
         return [self._left, None if self._is_over else [self._source.save()]]
@@ -68,6 +80,7 @@ class _Skipped(UnaryElements):
     def __init__(self, source, count):
         super().__init__(source)
         self._left = count
+        self.gives_rows = source.gives_rows
 
     def next(self):
         if self._left < 0:
@@ -78,6 +91,9 @@ class _Skipped(UnaryElements):
                 self._left = 0
                 return None
         return self._source.next()
+
+    def several(self, most):
+        return super().several(most) if self._left else self._source.several(most)
 
     def save(self):
         return [self._left, self._source.save()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from penstock.kernels.datasets.random_words import RandomWords, given_seeds
+from penstock.kernels.datasets.rows import RowElements, as_element
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import INFINITE, Context, Dataset, Elements
@@ -34,7 +35,7 @@ class SeedSource:
             self._words.restore(state)
 
 
-class _Shuffled(Elements):
+class _Shuffled(RowElements):
     """Draws from a buffer that is kept full, `epochs` times through the dataset.
 
     The buffer is a ring. Elements of several epochs can be in it; `_slices` are where each epoch
@@ -55,7 +56,35 @@ class _Shuffled(Elements):
         if epochs:
             self._begin_epoch()
 
-    def next(self):
+    def several(self, most):
+        if self._lacks_one() and (drawn := self._replaced(most)):
+            return drawn
+        entry = self._next_entry()
+        return [] if entry is None else [entry]
+
+    def _lacks_one(self):
+        """Whether the buffer was full before the last draw, and all in it is of one epoch."""
+        if self._source is None or len(self._slices) != 1:
+            return False
+        return self._held == self._size - 1 and len(self._buffer) == self._size
+
+    def _replaced(self, most):
+        """Up to `most` entries drawn from a buffer that lacks one, which is put in before each."""
+        buffer, size, next_word = self._buffer, self._size, self._words.next
+        (bounds,) = self._slices
+        start, drawn = bounds[0] % size, []
+        for entry in self._source.several(most):
+            buffer[start - 1] = entry
+            index = (start + next_word() % size) % size
+            drawn.append(buffer[index])
+            buffer[index] = buffer[start]
+            buffer[start] = None
+            start = (start + 1) % size
+        bounds[0] += len(drawn)
+        bounds[1] += len(drawn)
+        return drawn
+
+    def _next_entry(self):
         self._fill()
         if not self._held:
             return None
@@ -81,33 +110,35 @@ class _Shuffled(Elements):
                 if self._epochs >= 0 and self._epoch >= self._epochs:
                     return
                 self._begin_epoch()
-            element = self._source.next()
-            if element is None:
+            entries = self._source.several(size - self._held)
+            if not entries:
                 self._source.close()
                 self._source = None
                 if not self._produced and self._epochs < 0:
                     return
                 continue
             self._produced = True
-            place = self._slices[-1][1] % size
-            if place == len(buffer):
-                buffer.append(element)
-            else:
-                buffer[place] = element
-            self._slices[-1][1] += 1
-            self._held += 1
+            for entry in entries:
+                place = self._slices[-1][1] % size
+                if place == len(buffer):
+                    buffer.append(entry)
+                else:
+                    buffer[place] = entry
+                self._slices[-1][1] += 1
+            self._held += len(entries)
 
     def _begin_epoch(self):
         end = self._slices[-1][1] if self._slices else 0
         self._slices.append([end, end])
         self._source = self._dataset.iterate(self._context)
+        self.gives_rows = self._source.gives_rows
         self._epoch += 1
 
     def save(self):
         return {
             "words": self._words.save(),
             "seeds": self._seed_source.save(),
-            "buffer": [None if element is None else list(element) for element in self._buffer],
+            "buffer": [None if each is None else list(as_element(each)) for each in self._buffer],
             "slices": [list(bounds) for bounds in self._slices],
             "held": self._held,
             "epoch": self._epoch,

@@ -12,10 +12,11 @@ from penstock.state.datasets import Dataset
 def batch_of(elements):
     """Elements of equal shapes as one, with a new first dimension."""
     columns = zip(*elements, strict=True)
-    return tuple([_stacked(number, parts) for number, parts in enumerate(columns)])
+    return tuple([stacked(number, parts) for number, parts in enumerate(columns)])
 
 
-def _stacked(number, parts):
+def stacked(number, parts):
+    """The parts of one component of elements as one; `number` is told if they don't fit."""
     first = parts[0]
     try:
         if not isinstance(first, torch.Tensor):
