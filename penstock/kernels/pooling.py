@@ -15,9 +15,12 @@ import torch
 from penstock import errors
 from penstock.kernels.conv import sizes_reader
 from penstock.kernels.registry import kernel
+from penstock.kernels.with_triton import Attempt
 from penstock.ops import window
 
 _aten = torch.ops.aten
+_largest, _gradient = Attempt("pooling", "largest"), Attempt("pooling", "gradient")
+_MOST_PLACES = 64  # of a window that our own kernels look through
 _MAX = {2: torch._C._nn.max_pool2d_with_indices, 3: torch._C._nn.max_pool3d_with_indices}
 _MAX_BACKWARD = {
     2: _aten.max_pool2d_with_indices_backward.default,
@@ -49,6 +52,7 @@ class Pooling:
         self.to_first = (0, rank - 1, *range(1, rank - 1)) if channels != 1 else None
         self.to_last = (0, *range(2, rank), 1) if channels != 1 else None
         self._fits = {}
+        self._terms = {}
 
     def require_plain_depth(self):
         """Raises where a window covers several channels."""
@@ -102,11 +106,55 @@ class Pooling:
             image = torch.constant_pad_nd(image, pad, _lowest(image.dtype))
         return _MAX[self.rank](image, self.windows, self.strides, padding, self.ones, ceil_mode)
 
+    def _own_terms(self, image):
+        """What our own kernels for GPUs are told of the windows; None where ATen's are used."""
+        if not image.is_cuda or self.rank != 2 or math.prod(self.windows) > _MOST_PLACES:
+            return None
+        if not image.is_floating_point() or not image.is_contiguous(
+            memory_format=torch.channels_last
+        ):
+            return None
+        return self._terms_of(image.shape[2:])
+
+    def _terms_of(self, sizes):
+        """For the spatial sizes of an image: the padding before it, the numbers of windows."""
+        found = self._terms.get(sizes)
+        if found is None:
+            args = sizes, self.windows, self.strides, self.padding, self.given
+            before = [before for before, _ in window.pads(*args)]
+            found = before, window.output_sizes(*args)
+            if len(self._terms) > 1000:  # images of ever new sizes must not fill the memory
+                self._terms.clear()
+            self._terms[sizes] = found
+        return found
+
+    def largest(self, image):
+        """The maxima of a channels-first image."""
+        terms = self._own_terms(image)
+        if terms is not None:
+            found = _largest(image, self.windows, self.strides, *terms, False)
+            if found is not None:
+                return found
+        return self.max(image)[0]
+
+    def largest_kept(self, image):
+        """The maxima, and what `max_gradient` wants to know of them."""
+        terms = self._own_terms(image)
+        found = terms and _largest(image, self.windows, self.strides, *terms, True)
+        return found or self.max(image)
+
     def max_gradient(self, image, grad, positions=None):
         """The gradient for the image: each window's goes to its first maximum.
 
-        `positions` are those that `max` found, where they were kept.
+        `positions` are those that `max` or `largest_kept` found, where they were kept.
         """
+        if positions is not None and positions.dtype is torch.uint8:
+            sizes = image.shape[2:]
+            before, _ = self._terms_of(sizes)
+            found = _gradient(grad, positions, sizes, self.windows, self.strides, before)
+            if found is not None:
+                return found
+            positions = None
         padding, ceil_mode, pad = self.fit(image.shape[2:])
         if pad is not None:
             image = torch.constant_pad_nd(image, pad, _lowest(image.dtype))
@@ -221,7 +269,7 @@ _WIDER_MAX = {"uint16": torch.int32}
 
 def _max_pool(pooling):
     if pooling.depth_window == 1:
-        return lambda image: pooling.last(pooling.max(pooling.first(image))[0])
+        return lambda image: pooling.last(pooling.largest(pooling.first(image)))
     if any(size != 1 for size in pooling.windows):
         raise _unimplemented(
             "MaxPooling supports exactly one of pooling across depth or pooling across "
@@ -297,7 +345,7 @@ def _(node):
     pooling.require_plain_depth()
 
     def run(image):
-        values, positions = pooling.max(pooling.first(image))
+        values, positions = pooling.largest_kept(pooling.first(image))
         return pooling.last(values), positions
 
     return run

@@ -8,7 +8,8 @@ written into the graph as control edges between the accesses of one variable, so
 the dataflow executor run a step alike.
 
 A node that may wait, for a queue to fill, comes when nothing else is left to run, and no such edge
-leads out of it: what it waits for may be something that another node does.
+leads out of it: what it waits for may be something that another node does. The members of a
+collective instance, which wait for each other, come together (`meetings`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import NamedTuple
 from penstock import dtypes
 from penstock.ir.registry import ALIASES, READS, WAITS, WRITES
 from penstock.ir.step_graph import Edge, Node, StepGraph, is_back_edge
+from penstock.passes.meetings import Meetings
 
 
 class Accesses(NamedTuple):
@@ -161,7 +163,9 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
     }
     count = len(step.nodes)
     rank = {node: i + count * may_wait(node) for i, node in enumerate(step.nodes)}
-    ready = [rank[node] for node in step.nodes if waiting[node] == 0]
+    meetings = Meetings(step.nodes)
+    begin = (meetings.come(node) for node in step.nodes if waiting[node] == 0)
+    ready = [rank[node] for node in begin if node is not None]
     heapq.heapify(ready)
     # A writer that may run does so at once (its gradient is freed); one that may not waits aside.
     held: dict[Node, None] = {}
@@ -179,9 +183,11 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
                 continue
             waiting[consumer] -= 1
             if waiting[consumer] == 0:
-                _make_ready(consumer)
+                _make_ready(meetings.come(consumer))
 
-    def _make_ready(node: Node) -> None:
+    def _make_ready(node: Node | None) -> None:
+        if node is None:
+            return
         remaining = blockers.remaining.get(node, 0)
         if remaining:
             held[node] = None
@@ -200,7 +206,11 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
             blockers.remaining[writer] = 0
             heapq.heappush(ready, rank[writer])
         index = heapq.heappop(ready)
-        done(step.nodes[index % count])
+        for node in meetings.together(step.nodes[index % count]):
+            done(node)
+        if not ready and not held:
+            for node in meetings.give_up():
+                _make_ready(node)
     return ordered
 
 

@@ -48,10 +48,11 @@ class PassOptions:
     pool_first: bool = False  # of two nearly equal maxima another one may get the gradient
     pooled_gradients: bool = True
     fuse: bool = True
-    bias: bool = True  # this one and the next four once nodes are placed
+    bias: bool = True  # this one and the next five once nodes are placed
     conv_epilogue: bool = True
     relu_sums: bool = True
     conv_gradients: bool = True
+    descent: bool = True
     together: bool = True
     fusion: str = "hot"  # regions are compiled: "never", "hot" (where steps run often), "soon"
     structure: bool = True  # loops and conditionals as parts of plans

@@ -13,6 +13,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from penstock.ir.step_graph import Edge, Node, StepGraph
+from penstock.passes.conv_epilogue import feeds_epilogue
 
 
 class _Backward(NamedTuple):
@@ -64,6 +65,8 @@ def _matched(pool: Node, users: dict[Node, list[Node]], fetched: set[Node]) -> _
     moved = expected | {relu} | ({first} if first else set())
     if moved & (fetched - {pool}) or any(node.controls or node.guard for node in moved):
         return None
+    if first is not None and feeds_epilogue(first.inputs[0]):
+        return None  # the convolution adds and rectifies at no cost (passes/conv_epilogue.py)
     if (first or relu).inputs[0].dtype.is_ref_dtype or not _same_layout(first, pool):
         return None
     return _Forward(first, relu, pool, backward)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from penstock import dtypes
-from penstock.ir.registry import ALIASES, READS
+from penstock.ir.registry import ALIASES, MEETS, READS
 from penstock.ir.step_graph import Edge, Node, StepGraph, feed_for
 from penstock.passes.order import may_wait, state_of
 
@@ -35,7 +35,8 @@ class Part:
 def needs_regions(step: StepGraph) -> bool:
     """Whether two of the step's waits are ordered by no edge."""
     waits = [node for node in step.nodes if may_wait(node)]
-    if len(waits) < 2:
+    # All devices come to their collective ops in one order: these don't hold up each other.
+    if len(waits) < 2 or all(MEETS in node.spec.traits for node in waits):
         return False
     behind = _waits_behind(step, waits)
     # In a topological order it is enough that each comes after the one before it.

@@ -24,6 +24,7 @@ _SWITCHES = {
         "conv_epilogue",
         "relu_sums",
         "conv_gradients",
+        "descent",
         "together",
     ),
 }

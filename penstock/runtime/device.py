@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -59,12 +62,32 @@ class Device:
         return device_types.on_host(value, others)
 
 
+class _Refusal(threading.local):
+    active = False
+
+
+_refusal = _Refusal()
+
+
+@contextmanager
+def refused_copies() -> Iterator[None]:
+    """A block in which this thread may not copy from the host to a GPU: what is recorded there
+    would read the host's memory again in each replay, whatever is in it by then."""
+    _refusal.active = True
+    try:
+        yield
+    finally:
+        _refusal.active = False
+
+
 _WORTH_PINNING = 1 << 16  # bytes: a smaller copy is over before its pages are locked
 
 
 def _moved(value: torch.Tensor, target: torch.device) -> torch.Tensor:
     """A tensor in another memory; to a GPU through locked pages, so that the host can go on."""
     if target.type == "cuda" and value.device.type == "cpu":
+        if _refusal.active:
+            raise RuntimeError("a value of the host is copied in each step")
         if value.numel() * value.element_size() >= _WORTH_PINNING:
             value = value.pin_memory()
         return value.to(target, non_blocking=True)

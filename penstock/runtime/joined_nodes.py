@@ -10,8 +10,11 @@ from penstock.ir.registry import READS
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.kernels import registry
 from penstock.passes.biased_products import BIASED_PRODUCT, add_bias_in_products
+from penstock.passes.conv_epilogue import RECTIFIED_CONV, rectify_in_convolutions
 from penstock.passes.conv_gradients import CONV_GRADIENTS, join_conv_gradients
+from penstock.passes.descent_in_products import DESCENTS, descend_in_products
 from penstock.passes.pipeline import PassOptions, run_pass
+from penstock.passes.relu_sums import RELU_GRAD_AND_SUM, sum_rectified_gradients
 from penstock.passes.together import TOGETHER, gradient_of, update_together
 from penstock.runtime.device import Device
 
@@ -28,12 +31,28 @@ def join_nodes(graph: StepGraph, devices: Mapping[str, Device], options: PassOpt
         device_type = devices[node.device].device_type
         return not _may_share_state(gradient_of(node), device_type)
 
+    def may_descend(node: Node, product: Node) -> bool:
+        if not has_kernel(DESCENTS[node.type].name, node):
+            return False
+        device_type = devices[node.device].device_type
+        return not any(_may_share_state(factor, device_type) for factor in product.inputs)
+
     if options.bias:
         join = partial(add_bias_in_products, may_join=partial(has_kernel, BIASED_PRODUCT.name))
         run_pass("add_bias_in_products", join, graph)
+    if options.conv_epilogue:
+        join = partial(rectify_in_convolutions, may_join=partial(has_kernel, RECTIFIED_CONV.name))
+        run_pass("rectify_in_convolutions", join, graph)
+    if options.relu_sums:
+        join = partial(
+            sum_rectified_gradients, may_join=partial(has_kernel, RELU_GRAD_AND_SUM.name)
+        )
+        run_pass("sum_rectified_gradients", join, graph)
     if options.conv_gradients:
         join = partial(join_conv_gradients, may_join=partial(has_kernel, CONV_GRADIENTS.name))
         run_pass("join_conv_gradients", join, graph)
+    if options.descent:
+        run_pass("descend_in_products", partial(descend_in_products, may_join=may_descend), graph)
     if options.together:
         run_pass("update_together", partial(update_together, may_join=may_update), graph)
 

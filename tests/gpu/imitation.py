@@ -263,6 +263,7 @@ class _TorchOfDevices:
 @contextmanager
 def imitated_gpu() -> Iterator[list[str]]:
     """Gives sessions of this process an imitated GPU; what waits for it is listed."""
+    from penstock.kernels import with_triton
     from penstock.runtime import configured, device
 
     run_thread = threading.Thread.run
@@ -277,6 +278,9 @@ def imitated_gpu() -> Iterator[list[str]]:
     with (
         mock.patch.object(configured, "visible_gpus", gpus),
         mock.patch.object(device, "torch", _TorchOfDevices()),
+        # Where there is a real GPU, it must not get the addresses of the host's tensors.
+        mock.patch.object(torch.cuda, "is_available", return_value=False),
+        mock.patch.object(with_triton, "triton_code", return_value=None),
         mock.patch.object(torch.cuda, "_lazy_init", return_value=None),
         mock.patch.object(torch.cuda, "get_device_properties", return_value=_CARD),
         mock.patch.object(torch.cuda, "get_per_process_memory_fraction", return_value=0.5),

@@ -15,13 +15,14 @@ def graph():
         yield graph
 
 
-def activation(data_format="NHWC", bias=True):
-    """A convolution with bias and ReLU: the images fed, the filter, the bias, the activation."""
+def activation(data_format="NHWC", bias=True, scale=2.0):
+    """A scaled convolution, bias and ReLU: the images fed, the filter, the bias, the activation."""
     shape = [2, 8, 8, 3] if data_format == "NHWC" else [2, 3, 8, 8]
     images = tf.placeholder(tf.float32, shape)
     kernel = tf.get_variable("kernel", [3, 3, 3, 5], initializer=tf.random_normal_initializer())
     biases = tf.get_variable("biases", [5], initializer=tf.random_normal_initializer())
     value = tf.nn.conv2d(images, kernel, [1, 1, 1, 1], "SAME", data_format=data_format)
+    value = value if scale is None else value * scale
     value = tf.nn.bias_add(value, biases, data_format=data_format) if bias else value
     return images, kernel, biases, tf.nn.relu(value)
 
@@ -129,6 +130,13 @@ def test_left_alone(use):
     before = types_in_order(step)
     pool_first(step)
     assert types_in_order(step) == before
+
+
+def test_a_convolution_that_can_rectify_comes_first():
+    images, _, _, value = activation(scale=None)
+    step = prune([images], [pooled(value)], [])
+    pool_first(step)
+    assert types_in_order(step) == ["Conv2D", "BiasAdd", "Relu", "MaxPool"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Kernels in Triton; imported by `with_triton.py` alone, where Triton is installed."""
