@@ -6,35 +6,40 @@ sends each of them its feeds and a number, and the parts meet by that number.
 
 from __future__ import annotations
 
-import itertools
 import secrets
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from penstock import errors, proto
-from penstock.distributed.connection import Connection
-from penstock.distributed.frames import Fields, Value
-from penstock.distributed.step_run import StepRun
+from penstock.distributed.cluster_partial_run import ClusterPartialRun, PartialSteps
+from penstock.distributed.step_run import (
+    Answered,
+    Call,
+    Event,
+    KnownStep,
+    Note,
+    StepRun,
+    Stop,
+    Tick,
+)
 from penstock.distributed.step_spec import StepSpec, fields_of, spec_of, task_of
-from penstock.distributed.worker import StepPart, Worker
+from penstock.distributed.worker import StepPart, Worker, send_call
 from penstock.dtypes import DType
-from penstock.errors import OpError
 from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.kernels.values import fetcher
-from penstock.passes.pipeline import compile_step
+from penstock.passes.pipeline import AS_WRITTEN, compile_step
 from penstock.placement.placer import place
 from penstock.runtime.binding import evaluator, has_kernel
 from penstock.runtime.local import LocalRuntime
 from penstock.runtime.tracing import graph_def_of
 from penstock.state.waiting import Cancellation
-
-Connect = Callable[[str], Connection]
 
 
 class ClusterRuntime:
@@ -43,32 +48,31 @@ class ClusterRuntime:
     Args:
       worker: that of the master's own task.
       local: a runtime of the session in the own task, for steps that stay there.
-      connect: gives a connection to another task.
       devices: the DeviceAttributes of all tasks, by task.
-      incarnations: which worker each of the other tasks had when the session was made. A task that
-        has another one since then has lost the session's state.
+      incarnations: which worker each of the other tasks had when the session was made.
+      is_isolated: whether the session has its state for itself, in all tasks.
     """
 
     def __init__(
         self,
         worker: Worker,
         local: LocalRuntime,
-        connect: Connect,
         devices: dict[str, list[Any]],
-        incarnations: Mapping[str, str] | None = None,
+        incarnations: Mapping[str, str],
+        *,
+        is_isolated: bool = False,
     ):
         self._worker = worker
         self._local = local
-        self._connect = connect
         self._devices = devices
-        names = {task: [each.name for each in found] for task, found in devices.items()}
-        self._names = _preferred(names, worker.task)
+        self._names = _preferred(each.name for found in devices.values() for each in found)
         self._places: dict[str, str] = {}
-        self._prefix = f"{secrets.token_hex(8)}/"
-        self._numbers = itertools.count()
         self.cancellation = local.cancellation
-        self._incarnations = incarnations or {}
-        self._registered: dict[str, Connection] = {}
+        known = {**incarnations, worker.task: worker.incarnation}
+        self._partial_steps = PartialSteps(self.compile)
+        self._is_isolated = is_isolated
+        self._prefix = f"{secrets.token_hex(8)}/"
+        self._session = worker.master.session(self._prefix, known)
 
     @property
     def device_names(self) -> list[str]:
@@ -81,45 +85,44 @@ class ClusterRuntime:
         """A step ready to run, on whatever tasks it is placed."""
         options = self._local.options
         graph = compile_step(feeds, fetches, targets, evaluator(self._local.host), options)
+        if self._tasks_of(graph) <= {self._worker.task}:
+            return self._local.compile(feeds, fetches, targets)
+        spec = spec_of(graph, list(feeds), list(fetches), list(targets), self._names, options)
+        return ClusterStep(self, spec, list(fetches))
+
+    def _tasks_of(self, step: StepGraph) -> set[str]:
+        """Places a step; the tasks that have a part of it."""
         place(
-            graph,
+            step,
             self._names,
             soft=self._local.soft_placement,
             supports=has_kernel,
             sticky=self._places,
         )
-        used = {task_of(node.device) for node in graph.nodes if node.type != "_Feed"}
-        if used <= {self._worker.task}:
-            return self._local.compile(feeds, fetches, targets)
-        spec = spec_of(graph, list(feeds), list(fetches), list(targets), self._names, options)
-        return ClusterStep(self, spec, list(fetches))
+        return {task_of(node.device) for node in step.nodes if node.type != "_Feed"}
 
     # Registering and running ------------------------------------------------------------------
 
     def register(self, spec: StepSpec) -> _Registered:
         """Has all tasks with a part of a step compile it."""
-        key = f"{self._prefix}{next(self._numbers)}"
-        own = StepPart(spec, self._worker.runtime, self._worker.task)
-        taken: dict[str, tuple[list[int], list[int]]] = {}
-        answers: SimpleQueue[tuple[str, Fields, OpError | None]] = SimpleQueue()
-        others = [task for task in own.tasks if task != self._worker.task]
-        self._worker.used.update(others)
-        for task in others:
-            fields = {"do": "register", "step_key": key, **fields_of(spec)}
-            if task in self._incarnations:
-                fields["incarnation"] = self._incarnations[task]
-            self._registered[task] = self._connect(task)
-            self._registered[task].call(fields, [spec.nodes], _answering(task, answers))
-        for _ in others:
-            task, reply, error = answers.get()
-            if error is not None:
-                raise error
-            taken[task] = reply["feeds"], reply["fetches"]
-        if self._worker.task in own.tasks:
-            self._worker.adopt(key, own)
-            taken[self._worker.task] = own.feeds, own.fetches
+        shared = self._worker.runtime
+        own = StepPart(spec, self._local if self._is_isolated else shared, self._worker.task)
+        answers: SimpleQueue[Answered] = SimpleQueue()
+        fields = fields_of(spec)
+        if self._is_isolated:
+            fields["isolated"] = self._prefix
+        registration, calls = self._session.register(own.tasks, fields, [spec.nodes])
+        for call in calls:
+            if call.task == self._worker.task:
+                call.fields["part"] = own
+            send_call(self._worker.connect(call.task), call, answers.put)
+        while not registration.is_over:
+            for late in registration.handle(answers.get(), time.monotonic()):
+                self._worker.release(late)
+        if registration.error is not None:
+            raise registration.error
         fed = {i: spec.feeds.index(n) for i, n in enumerate(spec.fetches) if n in spec.feeds}
-        return _Registered(key, taken, fed, own.graphs)
+        return _Registered(registration.step, fed, own.graphs)
 
     def run(
         self,
@@ -134,14 +137,26 @@ class ClusterRuntime:
 
         A StepStats message gets what all tasks did.
         """
-        return _Running(self, registered, feeds, count, timeout, cancellation, stats).results()
+        deadline = None if timeout is None else time.monotonic() + timeout
+        number = secrets.randbits(62)
+        traced = stats is not None
+        run = self._session.run(registered.step, number, count, deadline, traced=traced)
+        _Running(self._worker, run, cancellation).follow(feeds)
+        for each in run.stats:
+            stats.MergeFromString(each)
+        for i, fed in registered.fed.items():
+            run.values[i] = feeds[fed]
+        return run.values
 
     # As a session's runtime -------------------------------------------------------------------
 
     def partial_run(
         self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
     ) -> Any:
-        return self._local.partial_run(feeds, fetches, targets)
+        graph = compile_step(feeds, fetches, targets, evaluator(self._local.host), AS_WRITTEN)
+        if self._tasks_of(graph) <= {self._worker.task}:
+            return self._local.partial_run(feeds, fetches, targets)
+        return ClusterPartialRun(self._partial_steps, feeds, fetches, targets)
 
     def device_attributes(self) -> list[Any]:
         return [each for found in self._devices.values() for each in found]
@@ -158,154 +173,115 @@ class ClusterRuntime:
     def close(self) -> None:
         """Ends the session's steps, here and in the other tasks."""
         self._local.close()
-        self._worker.forget(self._prefix)
-        for connection in self._registered.values():
-            # A task that is gone has forgotten; `call` tells its answer that it is.
-            connection.call({"do": "forget", "prefix": self._prefix}, [], _ignore)
+        for call in self._session.close():
+            self._worker.release(call)
 
 
-def _ignore(fields: Fields, values: list[Value], error: OpError | None) -> None:
-    pass
+def _preferred(devices: Iterable[str]) -> list[str]:
+    """GPUs before CPUs, and by name: what a graph leaves open has one place for all masters.
 
-
-def _preferred(devices: dict[str, list[str]], own: str) -> list[str]:
-    """The own task's devices first, GPUs before CPUs in each task."""
-    tasks = sorted(devices, key=lambda task: task != own)
-    return [
-        name
-        for task in tasks
-        for name in sorted(devices[task], key=lambda name: "/device:CPU:" in name)
-    ]
-
-
-def _answering(task: str, queue: SimpleQueue[Any]) -> Callable[..., None]:
-    return lambda fields, values, error: queue.put((task, fields, error))
+    So workers share a variable without a device, as TensorFlow's do: it is on the first task of
+    the job that comes first by name.
+    """
+    return sorted(devices, key=lambda name: ("/device:CPU:" in name, name))
 
 
 @dataclass
 class _Registered:
-    """A step that its tasks know: its key, and which feeds and fetches each of them has."""
+    """A step that its tasks know."""
 
-    key: str
-    taken: dict[str, tuple[list[int], list[int]]]
+    step: KnownStep
     fed: dict[int, int]  # fetches that are feeds: no task has them
     graphs: list[StepGraph]  # the parts of all devices
 
 
-_CANCELLED = object()
-
-
 class _Running:
-    """One run of a step over several tasks."""
+    """The thread that follows a `StepRun`.
 
-    def __init__(
-        self,
-        runtime: ClusterRuntime,
-        registered: _Registered,
-        feeds: Sequence[Any],
-        count: int,
-        timeout: float | None,
-        cancellation: Cancellation,
-        stats: Any,
-    ):
-        self._runtime, self._registered, self._feeds = runtime, registered, feeds
-        self._stats = stats
-        self._number = secrets.randbits(62)
-        self._deadline = None if timeout is None else time.monotonic() + timeout
+    It runs the part of its own task, too, where no time limit has to be watched meanwhile. While it
+    does, events are handled in the threads that they come from.
+    """
+
+    def __init__(self, worker: Worker, run: StepRun, cancellation: Cancellation):
+        self._worker = worker
+        self._run = run
         self._cancellation = cancellation
-        self._answers: SimpleQueue[Any] = SimpleQueue()
-        self._connections: dict[str, Connection] = {}
-        self._values: list[Any] = [None] * count
-        for i, number in registered.fed.items():
-            self._values[i] = feeds[number]
+        self._events: SimpleQueue[Event] = SimpleQueue()
+        self._links: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        self._is_busy = False  # with the own part
 
-    def results(self) -> list[Any]:
-        run = StepRun.of(self._registered.taken)
-        self._cancellation.add(self, lambda: self._answers.put(_CANCELLED))
+    def follow(self, feeds: Sequence[Any]) -> None:
+        """Runs the step to its end, and raises its error."""
+        self._cancellation.add(self, self._cancel)
+        self._worker.master.began(self._run, self._post)
         try:
-            self._begin(run)
-            while not run.is_over:
-                self._follow(run)
+            own = self._worker.task
+            for call in sorted(self._run.begin(feeds), key=lambda call: call.task == own):
+                self._order(call)
+            while not self._run.is_over:
+                self._tell(self._run.handle(self._next_event(), time.monotonic()))
         finally:
+            self._worker.master.ended(self._run)
             self._cancellation.discard(self)
-        if run.error is not None:
-            raise run.error
-        return self._values
+        if self._run.error is not None:
+            raise self._run.error
 
-    def _begin(self, run: StepRun) -> None:
-        own = self._runtime._worker.task
-        for task, (feeds, _) in self._registered.taken.items():
-            if task == own:
-                continue
-            fields = {
-                "do": "run",
-                "step_key": self._registered.key,
-                "step": self._number,
-                "traced": self._stats is not None,
-            }
-            values = [self._feeds[i] for i in feeds]
-            try:
-                connection = self._connections[task] = self._runtime._connect(task)
-            except errors.OpError as error:
-                self._answers.put((task, [], error))
-                continue
-            connection.call(fields, values, self._taking(task))
-        if own in run.running:
-            crew = self._runtime._worker.runtime.crew
-            crew.start(self._run_own)
+    def _cancel(self) -> None:
+        cancelled = errors.CancelledError(None, None, "the step was cancelled")
+        self._post(Stop(cancelled, "it was cancelled"))
 
-    def _run_own(self) -> None:
-        worker = self._runtime._worker
-        feeds = self._registered.taken[worker.task][0]
-        values = [self._feeds[i] for i in feeds]
+    def _post(self, event: Event) -> None:
+        with self._lock:
+            if not self._is_busy:
+                self._events.put(event)
+                return
+            notes = self._run.handle(event, time.monotonic())
+        self._tell(notes)
+
+    def _order(self, call: Call) -> None:
         try:
-            traced = self._stats is not None
-            given, stats = worker.run(self._registered.key, self._number, values, traced=traced)
-            if traced:
-                given = [*given, stats.SerializeToString()]
-            self._answers.put((worker.task, given, None))
-        except BaseException as error:
-            self._answers.put((worker.task, [], error))
+            link = self._links[call.task] = self._worker.connect(call.task)
+        except errors.OpError as error:
+            self._post(Answered(call.task, {}, [], error))
+            return
+        if call.task == self._worker.task and self._run.deadline is None:
+            self._do_own_part(link, call)
+        else:
+            send_call(link, call, self._post)
 
-    def _taking(self, task: str) -> Callable[..., None]:
-        return lambda fields, values, error: self._answers.put((task, values, error))
-
-    def _follow(self, run: StepRun) -> None:
-        """Takes one event: an answer, a cancellation, or the end of the time."""
-        left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+    def _do_own_part(self, link: Any, call: Call) -> None:
+        notes: list[Note] = []
+        with self._lock:
+            self._is_busy = True
+            while not self._events.empty():
+                notes += self._run.handle(self._events.get(), time.monotonic())
+        self._tell(notes)
+        call.fields["at_once"] = True
         try:
-            event = self._answers.get(timeout=left)
+            send_call(link, call, self._post)
+        finally:
+            with self._lock:
+                self._is_busy = False
+
+    def _next_event(self) -> Event:
+        deadline = self._run.deadline
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        try:
+            return self._events.get(timeout=left)
         except Empty:
-            self._deadline = None  # the tasks are told once, and then waited for
-            late = errors.DeadlineExceededError(
-                None, None, "the step did not end within its timeout_in_ms"
-            )
-            self._abort(run.stop(late), "its time is over")
-            return
+            return Tick()
         except BaseException as interrupt:  # Ctrl-C
-            self._abort(run.stop(interrupt), "its client has given it up")
+            stop = Stop(interrupt, "its client has given it up")
+            self._tell(self._run.handle(stop, time.monotonic()))
             raise
-        if event is _CANCELLED:
-            cancelled = errors.CancelledError(None, None, "the step was cancelled")
-            self._abort(run.stop(cancelled), "it was cancelled")
-            return
-        task, values, error = event
-        if error is None:
-            if self._stats is not None:
-                self._stats.MergeFromString(values.pop())
-            for i, value in zip(self._registered.taken[task][1], values, strict=True):
-                self._values[i] = value
-        self._abort(run.answered(task, error), f"{task} has failed: {error}")
 
-    def _abort(self, tasks: list[str], reason: str) -> None:
-        for task in tasks:
-            message = f"Step {self._number} was ended: {reason}"
-            if task == self._runtime._worker.task:
-                self._runtime._worker.abort(self._number, message)
-                continue
+    def _tell(self, notes: Sequence[Note]) -> None:
+        for note in notes:
+            link = self._links.get(note.task)  # none if it could not be reached at all
             with suppress(errors.OpError):  # if it is gone, its call has been answered with that
-                connection = self._connections[task]
-                connection.note({"do": "abort", "step": self._number, "message": message})
+                if link is not None:
+                    link.note(note.fields)
 
 
 class ClusterStep:

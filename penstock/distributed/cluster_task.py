@@ -11,6 +11,7 @@ import os
 import sys
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -19,20 +20,25 @@ import grpc
 
 from penstock import errors, proto
 from penstock.devices import DeviceSpec
+from penstock.distributed.client_service import ClientService, is_for_clients
 from penstock.distributed.cluster_runtime import ClusterRuntime
+from penstock.distributed.collectives import TaskCollectives
 from penstock.distributed.connection import Connection
 from penstock.distributed.credentials import Credentials
 from penstock.distributed.departures import Departures, chief_of
+from penstock.distributed.frames import Fields, Value
 from penstock.distributed.grpc_client import channel_to
 from penstock.distributed.grpc_master import Method
 from penstock.distributed.health import HealthChecks, patience_of_environment
 from penstock.distributed.road import METHOD, Peers, Road, parse_port, port_message
+from penstock.distributed.step_run import Answered, Call, Tick
 from penstock.distributed.worker import Worker
 from penstock.runtime.configured import configured_runtime
 from penstock.state.containers import ResourceManager
 from penstock.state.waiting import Cancellation
 
-_PATIENCE_SECONDS = 30.0
+_PATIENCE_SECONDS = 30.0  # that the tasks of a session have to answer
+_TURN_SECONDS = 5.0  # that a session waits for one task before it asks the next
 _FAREWELL_SECONDS = 0.5  # that the others have to take note of the end of a task
 
 _tasks: weakref.WeakSet[ClusterTask] = weakref.WeakSet()
@@ -85,16 +91,45 @@ class ClusterTask:
         self._resources = resources
         self._credentials = credentials
         others = [name for name in addresses if name != task]
-        departures = Departures(others, chief_of(addresses), on_job_over)
-        worker = self.worker = Worker(task, runtime, self._connect, departures)
-        self._road = Road(interface, task, worker.handle, credentials, worker.lost)
+        departures = Departures(others, chief_of(addresses))
+        worker = self.worker = Worker(
+            task,
+            runtime,
+            self._connect,
+            departures,
+            on_job_over,
+            lambda: configured_runtime(server_def.default_session_config, task_name=task),
+        )
+        self._clients: ClientService | None = None
+        self._collectives = TaskCollectives(
+            task, dict(addresses), self._connect, resources.collectives, runtime.devices
+        )
+        self._road = Road(interface, task, self._handle, credentials, self._lost)
         del addresses[task]
-        self._peers = Peers(task, addresses, self._road_of, worker.handle, credentials, worker.lost)
+        self._peers = Peers(task, addresses, self._road_of, self._handle, credentials, self._lost)
         self._health = HealthChecks(self._connections, patience_of_environment(), worker.tidy)
         _tasks.add(self)
 
     def _connections(self) -> list[Connection]:
         return [*self._peers.connections, *self._road.connections]
+
+    def admit(self, clients: ClientService) -> None:
+        """Leaves what comes from clients to their service."""
+        self._clients = clients
+
+    def _handle(self, connection: Connection, fields: Fields, values: list[Value]) -> None:
+        if fields.get("do") == "collective":
+            self._collectives.handle(connection, fields)
+        elif self._clients is not None and is_for_clients(fields):
+            self._clients.handle(connection, fields, values)
+        else:
+            self.worker.handle(connection, fields, values)
+
+    def _lost(self, connection: Connection) -> None:
+        self.worker.lost(connection)
+        self._collectives.lost(connection.task)
+        if self._clients is not None:
+            self._clients.lost(connection)
 
     def methods(self) -> dict[str, Method]:
         """What the front door says to other tasks."""
@@ -115,41 +150,47 @@ class ClusterTask:
         finally:
             channel.close()
 
-    def _connect(self, task: str) -> Any:
-        return self._peers.connect(task)
+    def _connect(self, task: str, patience: float = 0.0) -> Any:
+        return self._peers.connect(task, patience)
 
     # Sessions ---------------------------------------------------------------------------------
 
     def session_runtime(self, config: Any) -> ClusterRuntime:
         """The runtime of a session whose master is this task."""
-        if config.isolate_session_state:
-            raise errors.UnimplementedError(
-                None, None, "isolate_session_state is for servers of clusters of one task"
-            )
-        local = configured_runtime(config, task_name=self._task, resources=self._resources)
+        isolated = config.isolate_session_state
+        shared = None if isolated else self._resources
+        local = configured_runtime(config, task_name=self._task, resources=shared)
         devices = {self._task: local.device_attributes()}
         incarnations = {}
-        for task, status in self._statuses(self._tasks_for(config.device_filters)).items():
-            (answer, messages) = status
-            incarnations[task] = answer["incarnation"]
-            devices[task] = [proto.DeviceAttributes.FromString(each) for each in messages]
-        return ClusterRuntime(self.worker, local, self._connect, devices, incarnations)
+        for task, answer in self._answers(self._tasks_for(config.device_filters)).items():
+            incarnations[task] = answer.fields["incarnation"]
+            devices[task] = [proto.DeviceAttributes.FromString(each) for each in answer.values]
+        return ClusterRuntime(self.worker, local, devices, incarnations, is_isolated=isolated)
 
-    def _statuses(self, tasks: Sequence[str]) -> dict[str, Any]:
+    def _answers(self, tasks: Sequence[str]) -> dict[str, Answered]:
         """What tasks say of themselves; those that don't answer in time are named, all of them."""
-        limit = time.monotonic() + _PATIENCE_SECONDS
-        found: dict[str, Any] = {}
-        problems = []
-        for task in tasks:
-            try:
-                connection = self._peers.connect(task, max(0.0, limit - time.monotonic()))
-                left = max(1.0, limit - time.monotonic())
-                found[task] = connection.ask({"do": "status"}, timeout=left)
-            except (errors.UnavailableError, errors.DeadlineExceededError) as error:
-                problems.append(error.message)
-        if problems:
-            raise errors.UnavailableError(None, None, "\n".join(problems))
-        return found
+        roll = self.worker.master.roll_call(tasks, time.monotonic(), _PATIENCE_SECONDS)
+        pending = deque(roll.handle(Tick(), time.monotonic()))
+        while not roll.is_over:
+            if pending:
+                answer = self._asked(pending.popleft(), roll.limit)
+                pending += roll.handle(answer, time.monotonic())
+            elif roll.next_time is not None:
+                time.sleep(max(0.0, roll.next_time - time.monotonic()))
+                pending += roll.handle(Tick(), time.monotonic())
+        if roll.error is not None:
+            raise roll.error
+        return roll.found
+
+    def _asked(self, call: Call, limit: float) -> Answered:
+        """Asks one task; one that can't be reached lets the others have their turn."""
+        left = min(_TURN_SECONDS, limit - time.monotonic())
+        try:
+            connection = self._peers.connect(call.task, max(0.0, left))
+            fields, values = connection.ask(call.fields, timeout=max(1.0, left))
+        except (errors.UnavailableError, errors.DeadlineExceededError) as error:
+            return Answered(call.task, {}, [], error)
+        return Answered(call.task, fields, values)
 
     def _tasks_for(self, filters: Sequence[str]) -> list[str]:
         """The other tasks that a session may use: those that one of its device filters matches."""
@@ -168,13 +209,14 @@ class ClusterTask:
         """Tells the other tasks that this one will not come back."""
         _tasks.discard(self)
         limit = time.monotonic() + _FAREWELL_SECONDS
-        farewell = {"do": "leave", "used": sorted(self.worker.used)}
+        farewell = {"do": "leave", "used": sorted(self.worker.master.used)}
         for connection in self._peers.connections:
             with suppress(errors.OpError):
                 connection.ask(farewell, timeout=max(0.0, limit - time.monotonic()))
 
     def close(self) -> None:
         self.leave()
+        self._collectives.close()
         self._health.close()
         self._peers.close()
         self._road.close()

@@ -9,23 +9,42 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from penstock import errors
 from penstock.distributed import frames
+from penstock.distributed.arena import SMALLEST, Inbox, Outbox
+from penstock.distributed.fair_lock import FairLock
 from penstock.distributed.frames import Disconnected, Fields, Socket, Value
+from penstock.distributed.read_turns import read_turns
 from penstock.errors import OpError
+from penstock.runtime.crew import Crew
 
 Answer = Callable[[Fields, list[Value], "OpError | None"], None]
+_MOST_STANDING_BY = 2  # threads that wait for messages: one more than does something with one
 Handler = Callable[["Connection", Fields, list[Value]], None]
 
 
 class Connection:
-    """One socket. A thread reads; whoever has something to say writes.
+    """One socket. One thread at a time reads; whoever has something to say writes.
 
-    `handler` gets every call and note of the other side, in the reading thread: it must not wait.
-    Answers go to those who called. When the connection is lost, calls that wait for an answer get
-    an UnavailableError that names the other task, and `on_lost` is called.
+    `handler` gets every call and note of the other side, in the reading thread: it must not wait,
+    but may hand over what takes time (`work`), which is then done in this thread while another one
+    goes on reading. Answers go to those who called. When the connection is lost, calls that wait
+    for an answer get an UnavailableError that names the other task, and `on_lost` is called.
+
+    A large message is written in pieces, and others go between them: messages may overtake it. If
+    both sides are on one host, the first large value has this side offer memory to the other; from
+    when that is found there, values go through it.
+
+    Args:
+      sock: a connected socket.
+      task: the name of the other side.
+      handler: see above.
+      on_lost: see above.
+      one_host: whether both sides run on the same system.
+      crew: gives the threads that read.
 
     Attributes:
       heard: when something last came from the other side, in seconds of the monotonic clock.
@@ -38,14 +57,27 @@ class Connection:
         task: str,
         handler: Handler,
         on_lost: Callable[[Connection], None] | None = None,
+        *,
+        one_host: bool = False,
+        crew: Crew | None = None,
     ):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.task = task
         self._sock = sock
         self._handler = handler
         self._on_lost = on_lost
-        self._writing = threading.Lock()
+        self._receiver = frames.Receiver(sock, arrived=self._arrived)
+        self._crew = crew or Crew(f"penstock-from-{task}")
+        self._owns_crew = crew is None
+        self._turns = read_turns(sock)
+        self._readers = 0
+        self._standing_by = 0  # those that wait for their turn
+        self._work: Callable[[], None] | None = None  # of the message that was just handled
+        self._handling = 0  # the thread that is handling a message
+        self._writing = FairLock()
         self._lock = threading.Lock()
+        self._may_offer = one_host
+        self._outbox: Outbox | None = None  # once the other side has found it
         self._waiting: dict[int, Answer] = {}
         self._numbers = itertools.count(1)
         self.is_lost = False
@@ -54,20 +86,50 @@ class Connection:
         self.received = 0
 
     def start(self) -> None:
-        name = f"penstock-from-{self.task}"
-        threading.Thread(target=self._read, name=name, daemon=True).start()
+        self._add_reader()
+
+    def work(self, job: Callable[[], None]) -> None:
+        """Does what a message asks for once its handler is done, while another thread reads on."""
+        if self._handling == threading.get_ident() and self._work is None:
+            self._work = job
+        else:
+            self._crew.start(job)
 
     def note(self, fields: Fields, values: Sequence[Value] = ()) -> None:
         """Tells the other side something that it does not answer."""
+        outbox = self._outbox
+        message = frames.packed(fields, values, outbox)
+        if outbox is None and message.size >= SMALLEST and self._may_offer:
+            self._offer()
         try:
-            with self._writing:
-                frames.send(self._sock, fields, values, self._moved)
+            if message.size < frames.CHUNK:
+                self._write(message.whole())
+            else:
+                self._write_in_pieces(message)
         except Disconnected as error:
             self._lose(str(error))
             raise self._unavailable(str(error)) from error
 
+    def _write(self, frame: list[Any]) -> None:
+        with self._writing:
+            frames.write(self._sock, frame, self._moved)
+
+    def _write_in_pieces(self, message: frames.Message) -> None:
+        number = next(self._numbers)
+        try:
+            for frame in message.frames(number):
+                self._write(frame)
+        except Disconnected:
+            raise
+        except BaseException:  # Ctrl-C
+            with suppress(Disconnected):
+                self._write(frames.given_up(number))
+            raise
+
     def ping(self) -> None:
         """Asks for a sign of life, unless that would have to wait behind something else."""
+        if self._outbox is not None:
+            self._outbox.trim(time.monotonic())
         if not self._writing.acquire(blocking=False):
             return
         try:
@@ -83,8 +145,11 @@ class Connection:
             self._writing.release()
         self._lose(reason)
 
-    def call(self, fields: Fields, values: Sequence[Value], answer: Answer) -> None:
-        """Asks the other side; `answer` is called once, in another thread or in this one."""
+    def call(self, fields: Fields, values: Sequence[Value], answer: Answer) -> int:
+        """Asks the other side; `answer` is called once, in another thread or in this one.
+
+        Returns the number of the call.
+        """
         number = next(self._numbers)
         with self._lock:
             lost = self.is_lost
@@ -92,14 +157,33 @@ class Connection:
                 self._waiting[number] = answer
         if lost:
             answer({}, [], self._unavailable("the connection was lost"))
-            return
-        with suppress(errors.UnavailableError):  # the answer has been told
+            return number
+        try:
             self.note({**fields, "call": number}, values)
+        except errors.UnavailableError:
+            pass  # the answer has been told
+        except BaseException:  # a value that can't travel, Ctrl-C
+            self._forget(number)
+            raise
+        return number
+
+    def _forget(self, number: int) -> None:
+        """An answer that nobody waits for any more is dropped when it comes."""
+        with self._lock:
+            self._waiting.pop(number, None)
 
     def ask(
-        self, fields: Fields, values: Sequence[Value] = (), timeout: float | None = None
+        self,
+        fields: Fields,
+        values: Sequence[Value] = (),
+        timeout: float | None = None,
+        giving_up: str = "",
     ) -> Any:
-        """Asks and waits for the answer: its fields and values."""
+        """Asks and waits for the answer: its fields and values.
+
+        If it is not waited for any longer, the other side gets a note of the kind `giving_up` with
+        the number of the call.
+        """
         gate = threading.Lock()
         gate.acquire()
         found: list[Any] = []
@@ -108,11 +192,18 @@ class Connection:
             found.append((fields, values, error))
             gate.release()
 
-        self.call(fields, values, answer)
-        if not gate.acquire(timeout=-1 if timeout is None else timeout):
-            raise errors.DeadlineExceededError(
-                None, None, f"{self.task} did not answer within {timeout} seconds"
-            )
+        number = self.call(fields, values, answer)
+        try:
+            if not gate.acquire(timeout=-1 if timeout is None else timeout):
+                raise errors.DeadlineExceededError(
+                    None, None, f"{self.task} did not answer within {timeout} seconds"
+                )
+        except BaseException:
+            self._forget(number)
+            if giving_up:
+                with suppress(errors.UnavailableError):
+                    self.note({"do": giving_up, "step": number})
+            raise
         reply, given, error = found[0]
         if error is not None:
             raise error
@@ -128,22 +219,129 @@ class Connection:
         text = error.message if isinstance(error, OpError) else f"{type(error).__name__}: {error}"
         self.note({"reply": to["call"], "code": int(code), "message": text[:3000]})
 
-    def _read(self) -> None:
+    def _add_reader(self, *, has_turn: bool = False) -> None:
+        with self._lock:
+            if self.is_lost:
+                return
+            self._readers += 1
+        self._crew.start(partial(self._read, has_turn=has_turn))
+
+    def _read(self, *, has_turn: bool) -> None:
+        """What a reading thread does, in turn with others."""
         try:
-            while True:
-                fields, values = frames.receive(self._sock, arrived=self._arrived)
-                if "reply" in fields:
-                    self._answered(fields, values)
-                elif fields.get("do") == "ping":
-                    self.note({"do": "pong"})
-                elif fields.get("do") != "pong":
-                    self._handler(self, fields, values)
+            while has_turn or self._stood_by():
+                has_turn = True
+                job = self._next_job()
+                has_turn = False
+                if job is not None:
+                    job()
+                    del job
         except Disconnected as error:
             self._lose(str(error))
         except OpError as error:  # nobody was there to take an answer
             self._lose(error.message)
         except (KeyError, TypeError, ValueError, IndexError) as error:
             self._lose(f"a message can't be understood: {error!r}")
+        finally:
+            if has_turn:
+                with suppress(OSError, ValueError):
+                    self._turns.pass_on()
+            self._leave()
+
+    def _stood_by(self) -> bool:
+        """Waits for the turn to read; False if there are enough others that do."""
+        with self._lock:
+            if self.is_lost or self._standing_by >= _MOST_STANDING_BY:
+                return False
+            self._standing_by += 1
+        self._turns.take()
+        with self._lock:
+            self._standing_by -= 1
+        return True
+
+    def _next_job(self) -> Callable[[], None] | None:
+        """Reads messages until one is work for this thread, or no more is there; passes on."""
+        while True:
+            fields, values = self._receiver.receive()
+            self._handling = threading.get_ident()
+            self._handle(fields, values)
+            self._handling = 0
+            del fields, values  # which may be large
+            job, self._work = self._work, None
+            has_more = self._receiver.has_more()
+            if job is not None or not has_more:
+                break
+        if has_more:  # of which the system knows nothing: it would wake nobody
+            self._add_reader(has_turn=True)
+            return job
+        if job is not None and not self._standing_by:
+            self._add_reader()
+        self._turns.pass_on()
+        return job
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._readers -= 1
+            is_last = not self._readers and self.is_lost
+        if is_last:
+            self._free()
+
+    def _free(self) -> None:
+        """Closes what nobody uses any more."""
+        self._sock.close()
+        self._turns.close()
+        if self._owns_crew:
+            self._crew.close()
+
+    def _handle(self, fields: Fields, values: list[Value]) -> None:
+        kind = fields.get("do")
+        if "reply" in fields:
+            self._answered(fields, values)
+        elif kind == "ping":
+            self.note({"do": "pong"})
+        elif kind == "arena":
+            self._take_offer(fields)
+        elif kind != "pong":
+            self._handler(self, fields, values)
+
+    # Shared memory ----------------------------------------------------------------------------
+
+    def _offer(self) -> None:
+        """Offers memory to the other side, once; values go over the socket meanwhile."""
+        with self._lock:
+            offers, self._may_offer = self._may_offer, False
+        if not offers:
+            return
+        try:
+            outbox = Outbox()
+        except (OSError, ValueError, MemoryError):  # a system without it, or without room
+            return
+
+        def answer(fields: Fields, values: list[Value], error: OpError | None) -> None:
+            outbox.found()
+            with self._lock:
+                usable = error is None and fields["found"] and not self.is_lost
+                if usable:
+                    self._outbox = outbox
+            if not usable:
+                outbox.close()
+
+        self.call({"do": "arena", **outbox.offer()}, [], answer)
+
+    def _take_offer(self, offer: Fields) -> None:
+        try:
+            self._receiver.inbox = Inbox(offer)
+        except (OSError, ValueError):  # another container's, or another user's
+            self.reply(offer, {"found": False})
+        else:
+            self.reply(offer, {"found": True})
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether large values to the other side go through shared memory."""
+        return self._outbox is not None
+
+    # Life -------------------------------------------------------------------------------------
 
     def _moved(self, count: int) -> None:
         self.sent += count
@@ -176,9 +374,15 @@ class Connection:
                 return
             self.is_lost = True
             waiting, self._waiting = self._waiting, {}
-        with suppress(OSError):  # closing alone would leave the reading thread waiting
+            outbox, self._outbox = self._outbox, None
+            has_readers = self._readers > 0
+        if outbox is not None:
+            outbox.close()
+        with suppress(OSError, ValueError):  # the last reader may have gone meanwhile
             self._sock.shutdown(socket.SHUT_RDWR)
-        self._sock.close()
+            self._turns.end()
+        if not has_readers:
+            self._free()
         for answer in waiting.values():
             answer({}, [], self._unavailable(reason))
         if self._on_lost is not None:

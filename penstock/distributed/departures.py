@@ -6,8 +6,7 @@ when its program ends as it should; one that fails or is killed says nothing, an
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Hashable, Iterable
 
 _LEADING = ("chief", "master", "worker")  # jobs whose tasks train, as a rule
 
@@ -30,66 +29,67 @@ class Departures:
        counts as being there for `patience` seconds. Workers that the chief ran parts of its own
        steps on are not expected to come for themselves.
     3. A chief that opens another session after it left is back.
+    4. A task that has come back is not lost by the connection that it had before, which may be
+       found broken only then.
+
+    Times in, conclusions out: no threads, no clocks.
 
     Args:
       tasks: all other tasks of the cluster.
       chief: the task that decides; without one a job is never over.
-      over: called, once, when the job is over.
       patience: seconds that a task has to come.
     """
 
-    def __init__(
-        self,
-        tasks: Iterable[str],
-        chief: str | None,
-        over: Callable[[], None],
-        patience: float = 60.0,
-    ):
+    def __init__(self, tasks: Iterable[str], chief: str | None, patience: float = 60.0):
         leading = tuple(f"/job:{job}/" for job in _LEADING)
         self._expected = {task for task in tasks if task.startswith(leading)}
         self._chief = chief
-        self._over = over
         self._patience = patience
-        self._lock = threading.Lock()
-        self._users: dict[str, float | None] = {}  # since when each is away; None: it is there
+        self._links: dict[str, Hashable] = {}  # by which each of those that are there has come
+        self._away: dict[str, float] = {}  # since when each of those that may come back is away
         self._chief_left = False
         self._told = False
 
-    def opened(self, task: str) -> None:
-        """A task has opened a session."""
-        with self._lock:
-            self._users[task] = None
-            self._expected.discard(task)
-            if task == self._chief:
-                self._chief_left = False
+    def opened(self, task: str, link: Hashable = None) -> None:
+        """A task has opened a session, over a connection."""
+        self._links[task] = link
+        self._away.pop(task, None)
+        self._expected.discard(task)
+        if task == self._chief:
+            self._chief_left = False
 
-    def left(self, task: str, now: float, used: Iterable[str] = ()) -> None:
-        """A task has ended as it should; `used`: where it had parts of its steps run."""
-        with self._lock:
-            self._users.pop(task, None)
-            self._expected.discard(task)
-            if task == self._chief:
-                self._chief_left = True
-                self._users.update(dict.fromkeys(self._expected.difference(used), now))
-        self._conclude()
+    def seen(self, task: str, link: Hashable) -> None:
+        """A task has run a step, perhaps over another connection than before."""
+        if self._links.get(task, self) is not link and (task in self._links or task in self._away):
+            self.opened(task, link)
 
-    def lost(self, task: str, now: float) -> None:
-        """A task can't be reached."""
-        with self._lock:
-            if task in self._users:
-                self._users[task] = now
+    def left(self, task: str, now: float, used: Iterable[str] = ()) -> bool:
+        """A task has ended as it should; `used`: where it had parts of its steps run.
 
-    def look(self, now: float) -> None:
-        """Forgets tasks that have been away for long."""
-        with self._lock:
-            for task, since in list(self._users.items()):
-                if since is not None and now - since > self._patience:
-                    del self._users[task]
-        self._conclude()
+        Returns whether the job is over, once.
+        """
+        self._links.pop(task, None)
+        self._away.pop(task, None)
+        self._expected.discard(task)
+        if task == self._chief:
+            self._chief_left = True
+            self._away.update(dict.fromkeys(self._expected.difference(used), now))
+        return self._concluded()
 
-    def _conclude(self) -> None:
-        with self._lock:
-            is_over = self._chief_left and not self._users and not self._told
-            self._told = self._told or is_over
-        if is_over:
-            self._over()
+    def lost(self, task: str, now: float, link: Hashable = None) -> None:
+        """A connection to a task is broken."""
+        if task in self._links and self._links[task] == link:
+            del self._links[task]
+            self._away[task] = now
+
+    def look(self, now: float) -> bool:
+        """Forgets tasks that have been away for long; returns whether the job is over, once."""
+        gone = [task for task, since in self._away.items() if now - since > self._patience]
+        for task in gone:
+            del self._away[task]
+        return self._concluded()
+
+    def _concluded(self) -> bool:
+        is_over = self._chief_left and not self._links and not self._away and not self._told
+        self._told = self._told or is_over
+        return is_over

@@ -1,8 +1,11 @@
 """Messages between tasks: a few fields, and the memory of tensors behind them.
 
-A frame is a fixed head (magic, length of the fields, length of the tensors), the fields as JSON,
-and the tensors, each at a multiple of 64 bytes, so that a received frame's tensors are views of one
-buffer. Nothing in a frame is executed; sizes are checked before memory is taken.
+A frame is a fixed head (kind, length of the fields, length of the tensors), the fields as JSON,
+and the tensors, each at a multiple of 64 bytes, so that a received message's tensors are views of
+one buffer. Tensors that together are large follow in frames of their own, piece by piece, with
+frames of other messages between them. A tensor that lies in memory which both sides share
+(`arena.py`) is not in the frame at all. Nothing in a frame is executed; sizes are checked before
+memory is taken.
 """
 
 from __future__ import annotations
@@ -11,19 +14,30 @@ import json
 import socket
 import struct
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from penstock.runtime.value_bytes import decoded, encoded, new_buffer
+import numpy as np
+
+from penstock.distributed.arena import SMALLEST, Inbox, Outbox, Place
+from penstock.distributed.kept_buffers import buffer_of
+from penstock.runtime.value_bytes import decoded, encoded
 
 _HEAD = struct.Struct("<4sIQ")
-_MAGIC = b"PSTK"
+_WHOLE = b"PSTK"  # fields and tensors
+_BEGUN = b"PSTB"  # fields, and how long the tensors are that follow in pieces
+_PIECE = b"PSTP"  # the number of the message instead of fields, and a piece; an empty one: no more
 _ALIGNMENT = 64
 _MOST_FIELDS = 1 << 26
 _MOST_BUFFERS = 1000  # of one sendmsg; the system's limit is 1024
+_MOST_BEGUN = 4096  # messages of which some pieces have come
+_SMALL = 1 << 12  # bytes that are sooner copied than written one by one
+_AHEAD = 1 << 12  # bytes: a small message
 CHUNK = 1 << 20
 MOST_BYTES = 1 << 36
+_NOTHING = np.empty(0, np.uint8)
 
 Fields = dict[str, Any]
 Moved = Callable[[int], None]
@@ -52,50 +66,99 @@ class Disconnected(Exception):
     """The other side has gone, or speaks something else."""
 
 
-def send(
-    sock: Socket,
-    fields: Fields,
-    values: Sequence[Value] = (),
-    moved: Moved | None = None,
-) -> None:
-    """Writes one frame, large tensors without a copy; `moved` is told of bytes as they go."""
-    heads, buffers, size = [], [], 0
-    for value in values:
-        head, parts = encoded(value)
-        length = sum(len(part) for part in parts)
-        padding = -length % _ALIGNMENT
-        heads.append([*head, length])
-        buffers += parts
-        if padding:
-            buffers.append(memoryview(bytes(padding)))
-        size += length + padding
-    text = json.dumps({**fields, "values": heads} if heads else fields).encode()
-    _write(sock, [_HEAD.pack(_MAGIC, len(text), size), text, *buffers], moved)
+# Sending ----------------------------------------------------------------------------------------
 
 
-def _write(sock: Socket, buffers: list[Any], moved: Moved | None) -> None:
+@dataclass
+class Message:
+    """What is to be sent: the buffers of the tensors have `size` bytes together."""
+
+    fields: Fields
+    buffers: list[memoryview]
+    size: int
+
+    def whole(self) -> list[Any]:
+        """The message as one frame."""
+        text = json.dumps(self.fields).encode()
+        return [_HEAD.pack(_WHOLE, len(text), self.size), text, *self.buffers]
+
+    def frames(self, number: int) -> Iterator[list[Any]]:
+        """The message as several frames, none of them long."""
+        text = json.dumps({**self.fields, "number": number}).encode()
+        yield [_HEAD.pack(_BEGUN, len(text), self.size), text]
+        pending = deque(self.buffers)
+        while pending:
+            piece = _next_chunk(pending, CHUNK - _HEAD.size)
+            length = sum(len(part) for part in piece)
+            _drop(pending, length)
+            yield [_HEAD.pack(_PIECE, number, length), *piece]
+
+
+def given_up(number: int) -> list[Any]:
+    """The frame that says that the rest of a message will not come."""
+    return [_HEAD.pack(_PIECE, number, 0)]
+
+
+def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None) -> Message:
+    """A message; large values go into the shared memory, where there is one with room."""
+    if not values:
+        return Message(fields, [], 0)
+    heads: list[list[Any]] = []
+    buffers: list[memoryview] = []
+    size = 0
+    try:
+        for value in values:
+            head, parts = encoded(value)
+            length = sum(len(part) for part in parts)
+            heads.append([*head, length])
+            if outbox is not None and length >= SMALLEST:
+                place = outbox.put(parts, length)
+                if place is not None:
+                    heads[-1] += [place.slot, place.begin]
+                    continue
+            buffers += parts
+            padding = -length % _ALIGNMENT
+            if padding:
+                buffers.append(memoryview(bytes(padding)))
+            size += length + padding
+    except BaseException:
+        for _, _, _, *where in heads:
+            if where and outbox is not None:
+                outbox.take_back(Place(*where))
+        raise
+    return Message({**fields, "values": heads}, [b for b in buffers if len(b)], size)
+
+
+def write(sock: Socket, buffers: Sequence[Any], moved: Moved | None = None) -> None:
+    """Writes buffers without a copy; `moved` is told of bytes as they go."""
+    if sum(map(len, buffers)) <= _SMALL:
+        buffers = [b"".join(buffers)]
     pending = deque(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
     try:
         while pending:
-            sent = sock.sendmsg(_next_chunk(pending))
+            sent = sock.sendmsg(_next_chunk(pending, CHUNK))
             if moved is not None:
                 moved(sent)
-            while pending and sent >= len(pending[0]):
-                sent -= len(pending.popleft())
-            if sent:
-                pending[0] = pending[0][sent:]
+            _drop(pending, sent)
     except OSError as error:
         raise Disconnected(str(error)) from error
-    except BaseException:  # Ctrl-C: what follows half a message could not be understood
+    except BaseException:  # Ctrl-C: what follows half a frame could not be understood
         with suppress(OSError):
             sock.shutdown(socket.SHUT_RDWR)
         raise
 
 
-def _next_chunk(pending: Iterable[memoryview]) -> list[memoryview]:
+def _drop(pending: deque[memoryview], count: int) -> None:
+    """Takes so many bytes from the front."""
+    while pending and count >= len(pending[0]):
+        count -= len(pending.popleft())
+    if count:
+        pending[0] = pending[0][count:]
+
+
+def _next_chunk(pending: Iterable[memoryview], room: int) -> list[memoryview]:
     """As much as is written at a time: a write that does not come further must be seen."""
     chunk: list[memoryview] = []
-    room = CHUNK
     for buffer in pending:
         chunk.append(buffer[:room])
         room -= len(buffer)
@@ -104,51 +167,146 @@ def _next_chunk(pending: Iterable[memoryview]) -> list[memoryview]:
     return chunk
 
 
-def receive(
-    sock: Socket,
-    most_bytes: int = MOST_BYTES,
-    arrived: Moved | None = None,
-) -> tuple[Fields, list[Value]]:
-    """Reads one frame; `arrived` is told of bytes as they come."""
-    magic, fields_size, size = _HEAD.unpack(_read(sock, _HEAD.size, arrived))
-    if magic != _MAGIC:
-        raise Disconnected("the other side does not speak the protocol between tasks")
-    if fields_size > _MOST_FIELDS or size > most_bytes:
-        raise Disconnected(f"a message of {fields_size} and {size} bytes is too large")
-    try:
-        fields = json.loads(_read(sock, fields_size, arrived))
-        heads = fields.pop("values", [])
-        buffer = new_buffer(size)
-        _read_into(sock, memoryview(buffer.numpy()), arrived)
-        return fields, _values(heads, buffer)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Disconnected(f"a message can't be read: {error}") from error
+def send(sock: Socket, fields: Fields) -> None:
+    """Writes a message without tensors, before there is a connection."""
+    write(sock, Message(fields, [], 0).whole())
 
 
-def _read(sock: Socket, size: int, arrived: Moved | None) -> bytes:
-    buffer = bytearray(size)
-    _read_into(sock, memoryview(buffer), arrived)
-    return bytes(buffer)
+# Receiving --------------------------------------------------------------------------------------
 
 
-def _read_into(sock: Socket, view: memoryview, arrived: Moved | None) -> None:
-    while len(view):
+class _Begun:
+    """A message of which some pieces have come."""
+
+    def __init__(self, fields: Fields, size: int):
+        self.fields = fields
+        self.buffer = buffer_of(size)
+        self.view = self.buffer.data
+        self.size = size
+        self.filled = 0
+
+
+class Receiver:
+    """Reads the messages of one socket.
+
+    Args:
+      sock: where they come from.
+      most_bytes: what the tensors of all messages that are on their way may have.
+      arrived: is told of bytes as they come.
+      ahead: how many bytes may be read at once, if they have come; 0 leaves to others what is not
+        part of a message that was asked for.
+
+    Attributes:
+      inbox: the memory that the other side puts large tensors into, once there is one.
+    """
+
+    def __init__(
+        self,
+        sock: Socket,
+        most_bytes: int = MOST_BYTES,
+        arrived: Moved | None = None,
+        ahead: int = _AHEAD,
+    ) -> None:
+        self._sock = sock
+        self._most_ahead = ahead
+        self._most_bytes = most_bytes
+        self._arrived = arrived
+        self._begun: dict[int, _Begun] = {}
+        self._ahead = b""  # bytes that have come
+        self._at = 0  # how many of them were taken
+        self.inbox: Inbox | None = None
+
+    def receive(self) -> tuple[Fields, list[Value]]:
+        """The next message that is complete."""
+        while True:
+            kind, count, size = _HEAD.unpack(self._read(_HEAD.size))
+            try:
+                message = self._frame(kind, count, size)
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise Disconnected(f"a message can't be read: {error}") from error
+            if message is not None:
+                return message
+
+    def has_more(self) -> bool:
+        """Whether bytes have been read that no message was made of."""
+        decrypted: int = getattr(self._sock, "pending", int)()
+        return len(self._ahead) > self._at or decrypted > 0
+
+    def _frame(self, kind: bytes, count: int, size: int) -> tuple[Fields, list[Value]] | None:
+        if kind == _PIECE:
+            return self._piece(count, size)
+        if kind not in (_WHOLE, _BEGUN):
+            raise Disconnected("the other side does not speak the protocol between tasks")
+        on_their_way = sum(each.size for each in self._begun.values())
+        if count > _MOST_FIELDS or size + on_their_way > self._most_bytes:
+            raise Disconnected(f"a message of {count} and {size} bytes is too large")
+        fields = json.loads(self._read(count))
+        if kind == _BEGUN:
+            if len(self._begun) >= _MOST_BEGUN:
+                raise Disconnected(f"more than {_MOST_BEGUN} messages at once are too many")
+            self._begun[fields.pop("number")] = _Begun(fields, size)
+            return None
+        if not size:
+            return fields, self._values(fields, _NOTHING)
+        buffer = buffer_of(size)
+        self._read_into(buffer.data)
+        return fields, self._values(fields, buffer)
+
+    def _piece(self, number: int, size: int) -> tuple[Fields, list[Value]] | None:
+        begun = self._begun[number]
+        if not size:
+            del self._begun[number]
+            return None
+        if size > begun.size - begun.filled:
+            raise ValueError("its pieces are longer than it is")
+        self._read_into(begun.view[begun.filled : begun.filled + size])
+        begun.filled += size
+        if begun.filled < begun.size:
+            return None
+        del self._begun[number]
+        return begun.fields, self._values(begun.fields, begun.buffer)
+
+    def _values(self, fields: Fields, buffer: np.ndarray) -> list[Value]:
+        values, start = [], 0
+        for kind, shape, length, *where in fields.pop("values", ()):
+            if where:
+                if self.inbox is None:
+                    raise ValueError("there is no memory that is shared")
+                values.append(decoded(kind, shape, self.inbox.view(Place(*where), length)))
+                continue
+            if not 0 <= length <= len(buffer) - start:
+                raise ValueError("a tensor is longer than its message")
+            values.append(decoded(kind, shape, buffer[start : start + length]))
+            start += length + -length % _ALIGNMENT
+        return values
+
+    def _read(self, size: int) -> bytes:
+        """The next few bytes; what has come behind them is kept for the next read."""
+        while len(self._ahead) - self._at < size:
+            missing = size - len(self._ahead) + self._at
+            room = memoryview(bytearray(max(self._most_ahead, missing)))
+            count = self._receive(room)
+            self._ahead = self._ahead[self._at :] + bytes(room[:count])
+            self._at = 0
+        self._at += size
+        return self._ahead[self._at - size : self._at]
+
+    def _read_into(self, view: memoryview) -> None:
+        ready = min(len(view), len(self._ahead) - self._at)
+        if ready:
+            view[:ready] = self._ahead[self._at : self._at + ready]
+            self._at += ready
+            view = view[ready:]
+        while len(view):
+            view = view[self._receive(view) :]
+
+    def _receive(self, view: memoryview) -> int:
         try:
-            count = sock.recv_into(view)
+            count = self._sock.recv_into(view)
         except OSError as error:
             raise Disconnected(str(error)) from error
         if count == 0:
             raise Disconnected("the connection was closed")
-        if arrived is not None:
-            arrived(count)
-        view = view[count:]
-
-
-def _values(heads: list[Any], buffer: Any) -> list[Value]:
-    values, start = [], 0
-    for kind, shape, length in heads:
-        if not 0 <= length <= len(buffer) - start:
-            raise ValueError("a tensor is longer than its message")
-        values.append(decoded(kind, shape, buffer[start : start + length]))
-        start += length + -length % _ALIGNMENT
-    return values
+        if self._arrived is not None:
+            self._arrived(count)
+        return count

@@ -68,6 +68,15 @@ class MasterClient:
         """The same with messages; `kind` is that of the answer."""
         return parse(kind, self.call(method, request.SerializeToString(), timeout))
 
+    def ask_path(self, path: str, timeout: float) -> bytes:
+        """What the server says at a path that is none of the master's."""
+        try:
+            method = self._channel.unary_unary(path)
+            answer: bytes = method(b"", timeout=timeout, metadata=self._metadata)
+        except grpc.RpcError as error:
+            raise self._error(error) from None
+        return answer
+
     def last_call(self, method: str, request: Any) -> None:
         """Makes a call whose answer nobody waits for, and closes the connection after it."""
         call = self._method(method).future(

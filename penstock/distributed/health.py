@@ -12,17 +12,18 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from penstock.distributed.connection import Connection
 
 VARIABLE = "PENSTOCK_SILENCE_SECONDS"
 _DEFAULT_PATIENCE = 20.0
-_LOOKS = 4  # at a connection, in the time that a task may be silent
+LOOKS = 4  # at a connection, in the time that a task may be silent
+Link = TypeVar("Link", bound=Hashable)
 _log = logging.getLogger("penstock")
 
 
@@ -57,6 +58,19 @@ class Watch:
         return Advice.GIVE_UP if now - self.asked >= self.patience else Advice.WAIT
 
 
+class Vigil:
+    """The watches over all connections of a task."""
+
+    def __init__(self, patience: float):
+        self._patience = patience
+        self._watches: dict[Hashable, Watch] = {}
+
+    def look(self, now: float, heard: Mapping[Link, float]) -> dict[Link, Advice]:
+        """What to do about each connection, given when something was last heard on it."""
+        self._watches = {link: self._watches.get(link) or Watch(self._patience) for link in heard}
+        return {link: self._watches[link].look(now, last) for link, last in heard.items()}
+
+
 class HealthChecks:
     """A thread that looks after the connections of one task.
 
@@ -75,31 +89,26 @@ class HealthChecks:
         self._connections = connections
         self._patience = patience
         self._chores = chores
-        self._watches: dict[Connection, Watch] = {}
+        self._vigil = Vigil(patience)
         self._closed = threading.Event()
         threading.Thread(target=self._work, name="penstock-health", daemon=True).start()
 
     def _work(self) -> None:
-        while not self._closed.wait(self._patience / _LOOKS):
+        while not self._closed.wait(self._patience / LOOKS):
             now = time.monotonic()
             self.look(now)
             self._chores(now)
 
     def look(self, now: float) -> None:
         """Asks where nothing was heard, and gives up connections that stay silent."""
-        known = self._watches
-        self._watches = {}
-        for connection in self._connections():
-            watch = known.get(connection) or Watch(self._patience)
-            advice = watch.look(now, connection.heard)
+        heard = {connection: connection.heard for connection in self._connections()}
+        for connection, advice in self._vigil.look(now, heard).items():
             if advice is Advice.GIVE_UP:
-                reason = f"it has been silent for {now - connection.heard:.0f} seconds"
+                reason = f"it has been silent for {now - heard[connection]:.0f} seconds"
                 _log.warning("%s is given up: %s", connection.task, reason)
                 connection.close(reason)
-                continue
-            if advice is Advice.ASK:
+            elif advice is Advice.ASK:
                 connection.ping()
-            self._watches[connection] = watch
 
     def close(self) -> None:
         self._closed.set()

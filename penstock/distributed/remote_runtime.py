@@ -1,4 +1,4 @@
-"""The runtime of a session on a server: its steps run there, reached by gRPC.
+"""The runtime of a session on a server: its steps run there, reached by gRPC or by the road.
 
 It stands in for a `LocalRuntime` in a session. The server has the graph; it gets nodes that were
 added since the last time before a step that it doesn't know yet.
@@ -7,6 +7,7 @@ added since the last time before a step that it doesn't know yet.
 from __future__ import annotations
 
 import random
+import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,10 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from penstock import errors, proto
+from penstock import dtypes, errors, proto
+from penstock.distributed.client_road import ClientRoad
+from penstock.distributed.frames import Fields
 from penstock.distributed.grpc_client import MasterClient
 from penstock.distributed.statuses import error_of
 from penstock.distributed.step_messages import Sent, parse_run_step_response, run_step_request
+from penstock.distributed.value_arrays import array_of, value_of
 from penstock.dtypes import DType
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
@@ -55,6 +59,7 @@ class RemoteRuntime:
         self._version = 0  # of the graph at the server
         self._sent = 0  # nodes that the server has
         self._client = MasterClient(target, graph)
+        self._road = ClientRoad(target, self._client)
 
     # Graph ------------------------------------------------------------------------------------
 
@@ -124,18 +129,51 @@ class RemoteRuntime:
     def run_step(
         self, head: Any, feeds: Sequence[Sent], timeout: float | None
     ) -> tuple[Any, dict[str, np.ndarray]]:
-        """The answer to a RunStepRequest, and the tensors in it by name."""
+        """The RunMetadata of the step of a RunStepRequest, and the fetched tensors by name."""
+        connection = self._road.connection()
+        if connection is None:
+            return self._run_by_grpc(head, feeds, timeout)
+        fields: Fields = {
+            "session": head.session_handle,
+            "feeds": [[each.name, each.dtype.name] for each in feeds],
+            "fetches": list(head.fetch),
+            "targets": list(head.target),
+        }
+        if head.partial_run_handle:
+            fields["partial"] = head.partial_run_handle
+        values = [value_of(each.value, each.dtype) for each in feeds]
+        options = head.options.SerializeToString()
+        if options:
+            values.append(options)
+        try:
+            reply, given = self._road.run(connection, fields, values, timeout)
+        except errors.UnavailableError:
+            if self._closing:
+                raise _closed() from None
+            raise
+        self._check(reply.get("status", 0), reply.get("message", ""))
+        tensors = {
+            name: array_of(value, dtypes.as_dtype(kind))
+            for (name, kind), value in zip(reply["fetches"], given, strict=False)
+        }
+        told = given[len(tensors) :]
+        return proto.RunMetadata.FromString(told[0]) if told else proto.RunMetadata(), tensors
+
+    def _run_by_grpc(
+        self, head: Any, feeds: Sequence[Sent], timeout: float | None
+    ) -> tuple[Any, dict[str, np.ndarray]]:
         head.request_id = _request_id()
         answer = self._client.call("RunStep", run_step_request(head, feeds), timeout)
         response, tensors = parse_run_step_response(answer)
-        if response.status_code:
-            if self._closing and response.status_code == errors.ABORTED:
-                # It came to the server after the end of the session.
-                raise errors.CancelledError(
-                    None, None, "Step was cancelled by an explicit call to `Session::Close()`."
-                )
-            raise error_of(response.status_code, response.status_error_message, self._graph)
-        return response, tensors
+        self._check(response.status_code, response.status_error_message)
+        return response.metadata, tensors
+
+    def _check(self, code: int, message: str) -> None:
+        """Raises the error of a status that is not OK."""
+        if self._closing and code == errors.ABORTED:
+            raise _closed()  # it came to the server after the end of the session
+        if code:
+            raise error_of(code, message, self._graph)
 
     # Tensors that the server keeps ---------------------------------------------------------------
 
@@ -176,17 +214,26 @@ class RemoteRuntime:
             ):
                 timeout = self._timeout or _CLOSING
                 self._client.ask("CloseSession", request, proto.CloseSessionResponse, timeout)
+        self._road.close()
         self._client.close()
 
     def abandon(self) -> None:
         """Ends the session without waiting for the server."""
-        if self._handle:
+        # While the interpreter shuts down, a call would wait for a thread that never starts.
+        if self._handle and not sys.is_finalizing():
             request = proto.CloseSessionRequest(session_handle=self._handle)
-            with suppress(Exception):  # the interpreter may be shutting down
+            with suppress(Exception):  # nobody is there to be told
                 self._client.last_call("CloseSession", request)
+        self._road.close()
 
 
 _CLOSING = 1.0  # seconds that a server has to close a session
+
+
+def _closed() -> errors.CancelledError:
+    return errors.CancelledError(
+        None, None, "Step was cancelled by an explicit call to `Session::Close()`."
+    )
 
 
 def _request_id() -> int:
@@ -233,9 +280,9 @@ class RemoteStep:
             head.options.timeout_in_ms = max(1, round(timeout * 1000))
         pairs = zip(self._feeds, feeds, strict=True)
         sent = [Sent(name, to_array(value), dtype) for (name, dtype), value in pairs]
-        response, tensors = self._runtime.run_step(head, sent, timeout)
+        told, tensors = self._runtime.run_step(head, sent, timeout)
         if metadata is not None:
-            metadata.MergeFrom(response.metadata)
+            metadata.MergeFrom(told)
         return tuple(None if name is None else _fetched(tensors, name) for name in self._fetches)
 
 
@@ -245,7 +292,8 @@ def _fetched(tensors: dict[str, np.ndarray], name: str) -> Any:
         raise errors.InternalError(None, None, f"The server's answer has no value for {name}.")
     if not array.ndim:
         return array[()]
-    return array if array.flags.writeable else array.copy()
+    # The array is the caller's for as long as they like, the memory that it came in is not.
+    return array.copy()
 
 
 class RemotePartialRun:

@@ -20,6 +20,7 @@ from typing import Any
 
 from penstock import errors
 from penstock.distributed import frames
+from penstock.distributed.arena import host_identity
 from penstock.distributed.connection import Connection, Handler
 from penstock.distributed.credentials import Credentials
 from penstock.distributed.tls_socket import TlsSocket
@@ -27,10 +28,12 @@ from penstock.distributed.tls_socket import TlsSocket
 OnLost = Callable[[Connection], None]
 
 METHOD = "/penstock.Tasks/Road"
-PROTOCOL = 1  # changes whenever two releases could misunderstand each other
+PROTOCOL = 2  # changes whenever two releases could misunderstand each other
 _HANDSHAKE_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 _MOST_HELLO = 0  # bytes of tensors in a greeting
+# A side that vanishes without a word is noticed by the system after a minute and a half.
+_KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
 def _digest(token: str, challenge: str) -> str:
@@ -72,14 +75,16 @@ class Road:
         sock: frames.Socket = plain
         try:
             plain.settimeout(_HANDSHAKE_SECONDS)
+            _keep_alive(plain)
             if self._credentials.has_certificates:
                 context = _server_tls(self._credentials)
                 sock = TlsSocket(context.wrap_socket(plain, server_side=True))
             challenge = secrets.token_hex(16)
             frames.send(sock, {"protocol": PROTOCOL, "task": self._task, "challenge": challenge})
-            hello, _ = frames.receive(sock, _MOST_HELLO)
+            hello, _ = frames.Receiver(sock, _MOST_HELLO, ahead=0).receive()
             refusal = self._refusal(hello, challenge)
-            frames.send(sock, {"refused": refusal})
+            host = host_identity()
+            frames.send(sock, {"refused": refusal, "host": "" if refusal else host})
             if refusal:
                 sock.close()
                 return
@@ -87,7 +92,9 @@ class Road:
         except (frames.Disconnected, OSError, KeyError):
             sock.close()
             return
-        connection = Connection(sock, str(hello["task"]), self._handler, self._lost)
+        one_host = bool(host) and hello.get("host") == host
+        task = str(hello["task"])
+        connection = Connection(sock, task, self._handler, self._lost, one_host=one_host)
         with self._lock:
             self._open.add(connection)
             closed = self._closed
@@ -196,33 +203,70 @@ class Peers:
 
     def _once(self, task: str, timeout: float) -> Connection:
         address = self._addresses[task]
-        host = address.rpartition(":")[0].strip("[]")
         port = self._find_port(address, timeout)
-        plain = socket.create_connection((host, port), timeout=_HANDSHAKE_SECONDS)
-        sock: frames.Socket = plain
-        try:
-            if self._credentials.has_certificates:
-                sock = TlsSocket(_client_tls(self._credentials).wrap_socket(plain))
-            greeting, _ = frames.receive(sock, _MOST_HELLO)
-            proof = _digest(self._credentials.token, str(greeting["challenge"]))
-            frames.send(sock, {"protocol": PROTOCOL, "task": self._task, "proof": proof})
-            verdict, _ = frames.receive(sock, _MOST_HELLO)
-        except BaseException:
-            sock.close()
-            raise
-        if verdict["refused"]:
-            sock.close()
-            raise errors.PermissionDeniedError(
-                None, None, f"{task} refuses the connection: {verdict['refused']}"
-            )
-        sock.settimeout(None)
-        connection = Connection(sock, task, self._handler, self._on_lost)
-        connection.start()
-        return connection
+        host = address.rpartition(":")[0]
+        return connected(
+            host, port, self._task, task, self._credentials, self._handler, self._on_lost
+        )
 
     def close(self) -> None:
         for connection in list(self._connections.values()):
             connection.close()
+
+
+def connected(
+    host: str,
+    port: int,
+    own: str,
+    other: str,
+    credentials: Credentials,
+    handler: Handler,
+    on_lost: OnLost | None = None,
+    timeout: float = _HANDSHAKE_SECONDS,
+    kind: type[Connection] = Connection,
+) -> Connection:
+    """A connection to the road of another task; raises if it can't be made.
+
+    Args:
+      host, port: where the road is.
+      own, other: the names of the two sides.
+      credentials: those of the cluster.
+      handler, on_lost: see `Connection`.
+      timeout: seconds that each part of the greeting may take.
+      kind: the class of the connection.
+    """
+    plain = socket.create_connection((host.strip("[]"), port), timeout=timeout)
+    sock: frames.Socket = plain
+    try:
+        _keep_alive(plain)
+        if credentials.has_certificates:
+            sock = TlsSocket(_client_tls(credentials).wrap_socket(plain))
+        greetings = frames.Receiver(sock, _MOST_HELLO, ahead=0)
+        greeting, _ = greetings.receive()
+        proof = _digest(credentials.token, str(greeting["challenge"]))
+        identity = host_identity()
+        frames.send(sock, {"protocol": PROTOCOL, "task": own, "proof": proof, "host": identity})
+        verdict, _ = greetings.receive()
+    except BaseException:
+        sock.close()
+        raise
+    if verdict["refused"]:
+        sock.close()
+        raise errors.PermissionDeniedError(
+            None, None, f"{other} refuses the connection: {verdict['refused']}"
+        )
+    sock.settimeout(None)
+    one_host = bool(identity) and verdict.get("host") == identity
+    connection = kind(sock, other, handler, on_lost, one_host=one_host)
+    connection.start()
+    return connection
+
+
+def _keep_alive(sock: socket.socket) -> None:
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE.items():
+        if hasattr(socket, name):  # not on every system
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _server_tls(credentials: Credentials) -> ssl.SSLContext:

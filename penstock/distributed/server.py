@@ -135,6 +135,7 @@ class Server:
         self._stopped = threading.Event()
         self._ended = threading.Event()  # stopped, or nobody will need it any more
         self.cluster: Any = None  # of several tasks: this one's place in it
+        self._road: Any = None  # if it is the only task
         self._open(*_host_and_port(address))
         self._target = f"{_PROTOCOL}://localhost:{self._door.port}"
         self._is_started = False
@@ -143,6 +144,7 @@ class Server:
 
     def _open(self, host: str, port: int) -> None:
         # gRPC and torch are loaded by the first server.
+        from penstock.distributed.client_service import ClientService, ClientsOwnRoad
         from penstock.distributed.cluster_task import ClusterTask
         from penstock.distributed.grpc_door import GrpcDoor
         from penstock.distributed.grpc_master import MasterService
@@ -162,9 +164,18 @@ class Server:
         config = self._server_def.default_session_config
         self._master = LocalMaster(self.task_name, self.resources, config, self.cluster)
         methods = MasterService(self._master, self.task_name).methods()
+        self._clients = ClientService(self._master, self.task_name)
         if self.cluster is not None:
+            self.cluster.admit(self._clients)
             methods.update(self.cluster.methods())
-        self._door = GrpcDoor(interface, port, methods, credentials)
+        else:
+            self._road = ClientsOwnRoad(interface, self.task_name, self._clients, credentials)
+            methods.update(self._road.methods())
+        try:
+            self._door = GrpcDoor(interface, port, methods, credentials)
+        except errors.UnknownError:  # the port is in use
+            (self._road or self.cluster).close()
+            raise
 
     def start(self) -> None:
         """Starts the server; starting it again does nothing."""
@@ -201,8 +212,7 @@ class Server:
             self._ended.set()
             self._master.close_all()
             self._door.stop()
-            if self.cluster is not None:
-                self.cluster.close()
+            (self._road or self.cluster).close()
 
     def reset(self, containers: Sequence[str] = ()) -> None:
         """Closes the sessions of clients and clears containers of state, all without names."""

@@ -120,7 +120,7 @@ def parts_of(spec: StepSpec, evaluate: Evaluate) -> tuple[StepGraph, list[Partit
         if shaped is None:
             raise _not_structured(step)
         step = shaped
-    return step, partition(step)
+    return step, partition(step, narrow=options.narrow_edges)
 
 
 def _not_structured(step: StepGraph) -> Exception:

@@ -30,6 +30,11 @@ class TlsSocket:
     def recv_into(self, view: memoryview) -> int:
         return self._do(lambda: self._sock.recv_into(view))
 
+    def pending(self) -> int:
+        """Bytes that have been decrypted and not been read."""
+        with self._lock:
+            return self._sock.pending()
+
     def _do(self, work: Callable[[], int]) -> int:
         while True:
             try:

@@ -1,44 +1,66 @@
 """A worker: keeps its parts of registered steps, runs them, and receives what others send.
 
-A step has one number in all tasks. Values for it may come before the order to run it, so its
-rendezvous is made by whichever is first.
+What it decides is in `worker_machine.py`; here are the threads, kernels and connections.
 """
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
+from weakref import WeakValueDictionary
 
 from penstock import errors
+from penstock.distributed.connection import Answer as TakeAnswer
 from penstock.distributed.connection import Connection
 from penstock.distributed.departures import Departures
 from penstock.distributed.frames import Fields, Value
+from penstock.distributed.master_machine import MasterMachine
+from penstock.distributed.step_run import Answered, Broken, Call
 from penstock.distributed.step_spec import StepSpec, parts_of, task_of
+from penstock.distributed.worker_machine import (
+    Action,
+    Answer,
+    Clear,
+    Compile,
+    Compiled,
+    Deliver,
+    End,
+    EndJob,
+    Event,
+    Execute,
+    Executed,
+    Introduce,
+    Lost,
+    Message,
+    Refuse,
+    Tell,
+    Tick,
+    WorkerMachine,
+)
 from penstock.runtime.binding import bind_all, evaluator
 from penstock.runtime.compiled import settle_memory
 from penstock.runtime.local import LocalRuntime
+from penstock.runtime.mailbox import Key
 from penstock.runtime.partitioned import PartitionedPlan
-from penstock.runtime.rendezvous import Key, Rendezvous
+from penstock.runtime.rendezvous import Rendezvous
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace
 from penstock.state.waiting import Cancellation
 
 Connect = Callable[[str], Connection]  # a kept connection to a task
 
-_REMEMBERED = 4096  # steps that are over: what comes late for them is dropped
-_UNCLAIMED_SECONDS = 600.0  # values for a step that nobody orders to run: its master is gone
-
 
 class StepPart:
     """What this task runs of one registered step."""
 
     def __init__(self, spec: StepSpec, runtime: LocalRuntime, task: str):
+        self._runtime = runtime
         step, parts = parts_of(spec, evaluator(runtime.host))
         devices = {device.name: device for device in runtime.devices}
         own = [part for part in parts if task_of(part.device) == task]
@@ -76,23 +98,21 @@ class StepPart:
 class _Meeting(Rendezvous):
     """The rendezvous of one step in one task: what is for another task is sent there."""
 
-    def __init__(self, worker: Worker, number: int):
+    def __init__(self, task: str, connect: Connect, number: int):
         super().__init__()
-        self._worker = worker
+        self._task = task
+        self._connect = connect
         self._number = number
         self.cancellation = Cancellation()
-        self.made = time.monotonic()
-        self.tasks: set[str] = set()  # whose part it needs, once it is ordered to run
-        self.lost: errors.UnavailableError | None = None
 
     def send(self, key: Key, value: Any) -> None:
         name, device, frame = key
         task = task_of(device)
-        if task == self._worker.task:
+        if task == self._task:
             super().send(key, value)
             return
         fields = {"do": "take", "step": self._number, "key": [name, device, list(frame)]}
-        self._worker.connect(task).note(fields, [value])
+        self._connect(task).note(fields, [value])
 
     def deliver(self, key: Key, value: Any) -> None:
         super().send(key, value)
@@ -101,12 +121,38 @@ class _Meeting(Rendezvous):
         super().abort(error)
         self.cancellation.cancel()
 
-    def lose(self, task: str) -> None:
-        """Ends the step: a task that has a part in it can't be reached."""
-        self.lost = errors.UnavailableError(
-            None, None, f"{self._worker.task} has lost its connection to {task} during a step"
-        )
-        self.abort(self.lost)
+
+def send_call(link: Any, call: Call, answer: Callable[[Answered], None]) -> None:
+    """Asks what a master wants to know; a link that is lost answers with that, at once."""
+
+    def answered(fields: Fields, values: list[Value], error: BaseException | None) -> None:
+        answer(Answered(call.task, fields, values, error))
+
+    link.call(call.fields, call.values, answered)
+
+
+class OwnLink:
+    """How the master of a task reaches the worker of the same task: as any other, but at once."""
+
+    def __init__(self, worker: Worker):
+        self.task = worker.task
+        self._worker = worker
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, TakeAnswer] = {}
+
+    def call(self, fields: Fields, values: Sequence[Value], answer: TakeAnswer) -> None:
+        number = next(self._numbers)
+        self._waiting[number] = answer
+        self._worker.handle(self, {**fields, "call": number}, values)
+
+    def note(self, fields: Fields, values: Sequence[Value] = ()) -> None:
+        self._worker.handle(self, fields, values)
+
+    def reply(self, to: Fields, fields: Fields, values: Sequence[Value] = ()) -> None:
+        self._waiting.pop(to["call"])(fields, list(values), None)
+
+    def refuse(self, to: Fields, error: Any) -> None:
+        self._waiting.pop(to["call"])({}, [], error)
 
 
 class Worker:
@@ -116,11 +162,14 @@ class Worker:
       task: its name, /job:ps/replica:0/task:0.
       runtime: its devices and state.
       connect: gives a connection to another task.
-      departures: is told which tasks come and go.
+      departures: knows which tasks come and go.
+      on_job_over: called when nobody needs this task any more.
+      make_runtime: makes the runtime of a session that has its state for itself.
 
     Attributes:
       incarnation: tells this worker from the one that had its name before a restart.
-      used: the tasks that masters of this task have run parts of steps on.
+      master: what the master of this task decides.
+      own_link: how that master reaches this worker.
     """
 
     def __init__(
@@ -129,199 +178,170 @@ class Worker:
         runtime: LocalRuntime,
         connect: Connect,
         departures: Departures | None = None,
+        on_job_over: Callable[[], None] = lambda: None,
+        make_runtime: Callable[[], LocalRuntime] | None = None,
     ):
         self.task = task
         self.incarnation = secrets.token_hex(8)
-        self.used: set[str] = set()
-        self._departures = departures or Departures((), None, lambda: None)
         self.runtime = runtime
-        self.connect = connect
+        self.master = MasterMachine(self.incarnation)
+        self.own_link = OwnLink(self)
+        self._connect = connect
+        self._links: dict[str, Connection] = {}  # those that were used last
+        self._on_job_over = on_job_over
+        self._make_runtime = make_runtime or (lambda: LocalRuntime(task_name=task))
+        # The parts of a session's steps keep its runtime; when they are forgotten, so is its state.
+        self._isolated: WeakValueDictionary[str, LocalRuntime] = WeakValueDictionary()
         self._lock = threading.Lock()
-        self._parts: dict[str, StepPart] = {}
-        self._meetings: dict[int, _Meeting] = {}
-        self._over: OrderedDict[int, None] = OrderedDict()
+        self._machine = WorkerMachine(
+            task,
+            self.incarnation,
+            departures or Departures((), None),
+            partial(_Meeting, task, connect),
+        )
 
-    # What others ask for ----------------------------------------------------------------------
+    @property
+    def steps(self) -> list[int]:
+        """The numbers of the steps that are not over here."""
+        with self._lock:
+            return self._machine.steps
 
-    def handle(self, connection: Connection, fields: Fields, values: list[Value]) -> None:
+    def connect(self, task: str) -> Any:
+        """A connection to a task, this one too."""
+        if task == self.task:
+            return self.own_link
+        link = self._links[task] = self._connect(task)
+        return link
+
+    def release(self, call: Call) -> None:
+        """Has a task forget a session; one that can't be reached now is told later."""
+
+        def answered(event: Answered) -> None:
+            self.master.released(call.task, call.fields["prefix"], event.error)
+
+        send_call(self._links.get(call.task, self.own_link), call, answered)
+
+    # Events -----------------------------------------------------------------------------------
+
+    def handle(self, link: Any, fields: Fields, values: Sequence[Value]) -> None:
         """Takes a message in the thread that read it; what takes time goes to another thread."""
-        kind = fields.get("do")
-        if kind == "take":
-            name, device, frame = fields["key"]
-            meeting = self._meeting(fields["step"])
-            if meeting is not None:
-                meeting.deliver((name, device, tuple(frame)), values[0])
-        elif kind == "abort":
-            self.abort(fields["step"], fields["message"])
-        elif kind in self._SLOW:
-            method = self._SLOW[kind]
-            fields["from"] = connection.task
-            self.runtime.crew.start(lambda: self._answer(method, connection, fields, values))
-        elif kind == "status":
-            self._departures.opened(connection.task)
-            devices = [each.SerializeToString() for each in self.runtime.device_attributes()]
-            connection.reply(fields, {"incarnation": self.incarnation}, devices)
-        elif kind == "leave":
-            connection.reply(fields, {})
-            self._departures.left(connection.task, time.monotonic(), fields["used"])
+        if fields.get("do") == "lost":
+            self._broken(Broken(link.task, fields["task"], fields["losses"]))
         else:
-            unknown = errors.UnimplementedError(None, None, f"no such request: {kind!r}")
-            connection.refuse(fields, unknown)
-
-    def _answer(
-        self,
-        method: Callable[[Worker, Fields, list[Value]], tuple[Fields, list[Value]]],
-        connection: Connection,
-        fields: Fields,
-        values: list[Value],
-    ) -> None:
-        try:
-            reply, given = method(self, fields, values)
-        except Exception as error:
-            with suppress(errors.UnavailableError):  # who asked is gone
-                connection.refuse(fields, error)
-            return
-        try:
-            connection.reply(fields, reply, given)
-        except errors.UnavailableError:
-            pass
-        except errors.OpError as error:  # a value that can't travel
-            connection.refuse(fields, error)
+            self._take(Message(link, fields, values))
 
     def lost(self, connection: Connection) -> None:
         """Ends the steps in which a task has a part that can't be reached any more."""
-        self._departures.lost(connection.task, time.monotonic())
-        with self._lock:
-            ended = [
-                (number, meeting)
-                for number, meeting in self._meetings.items()
-                if connection.task in meeting.tasks
-            ]
-        for number, meeting in ended:
-            meeting.lose(connection.task)
-            self._end(number)
+        self._take(Lost(connection))
+        self._broken(Broken(connection.task))
+
+    def _broken(self, event: Broken) -> None:
+        for post in self.master.concerned(event.task):
+            post(event)
 
     def tidy(self, now: float) -> None:
         """Forgets tasks that do not come back, and values for steps that nobody orders to run."""
-        self._departures.look(now)
+        self._take(Tick())
+        for call in self.master.tick():
+            self.release(call)
+
+    def _take(self, event: Event) -> None:
         with self._lock:
-            unclaimed = [
-                number
-                for number, meeting in self._meetings.items()
-                if not meeting.tasks and now - meeting.made > _UNCLAIMED_SECONDS
-            ]
-        for number in unclaimed:
-            self._end(number)
+            actions = self._machine.handle(event, time.monotonic())
+        for action in actions:
+            self._do(action)
 
-    def _register(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
-        if fields.get("incarnation", self.incarnation) != self.incarnation:
-            raise self._restarted("this session")
-        part = self.register(fields["step_key"], StepSpec.from_json(fields["spec"], values[0]))
-        return {"feeds": part.feeds, "fetches": part.fetches}, []
+    # Actions ----------------------------------------------------------------------------------
 
-    def _run(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
-        key, number, traced = fields["step_key"], fields["step"], fields["traced"]
-        given, stats = self.run(key, number, values, [fields["from"]], traced=traced)
-        return {}, given if stats is None else [*given, stats.SerializeToString()]
+    def _do(self, action: Action) -> None:
+        if isinstance(action, Deliver):
+            action.meeting.deliver(action.key, action.value)
+        elif isinstance(action, Execute):
+            self._start(action)
+        elif isinstance(action, Answer):
+            self._answer(action.message, action.fields, action.values)
+        elif isinstance(action, Refuse):
+            self._refuse(action.message, action.error)
+        elif isinstance(action, End):
+            action.meeting.abort(action.error)
+        elif isinstance(action, Tell):
+            with suppress(errors.UnavailableError):
+                action.link.note(action.fields)  # type: ignore[attr-defined]
+        elif isinstance(action, Compile):
+            self.runtime.crew.start(partial(self._compile, action.message))
+        elif isinstance(action, Introduce):
+            devices = [each.SerializeToString() for each in self.runtime.device_attributes()]
+            self._answer(action.message, action.fields, devices)
+        elif isinstance(action, Clear):
+            self.runtime.crew.start(partial(self._clear, action.message))
+        elif isinstance(action, EndJob):
+            self._on_job_over()
 
-    def _forget(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
-        self.forget(fields["prefix"])
-        return {}, []
+    def _answer(self, message: Message, fields: Fields, values: Sequence[Value]) -> None:
+        try:
+            message.link.reply(message.fields, fields, values)  # type: ignore[attr-defined]
+        except errors.UnavailableError:
+            pass  # who asked is gone
+        except errors.OpError as error:  # a value that can't travel
+            self._refuse(message, error)
 
-    def _reset(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
-        self.runtime.reset(fields["containers"])
-        return {}, []
+    def _refuse(self, message: Message, error: BaseException) -> None:
+        with suppress(errors.UnavailableError):
+            message.link.refuse(message.fields, error)  # type: ignore[attr-defined]
 
-    _SLOW: ClassVar[dict[str, Any]] = {
-        "register": _register,
-        "run": _run,
-        "forget": _forget,
-        "reset": _reset,
-    }
+    def _start(self, action: Execute) -> None:
+        """Runs a part in the thread that has the order to, where the thread has time for it."""
+        link, job = action.message.link, partial(self._execute, action)
+        if self.runtime.limits_threads:
+            self.runtime.crew.start(job)
+        elif action.message.fields.get("at_once"):  # the master of this task asks
+            job()
+        elif isinstance(link, Connection):
+            link.work(job)
+        else:
+            self.runtime.crew.start(job)
 
-    # Doing it ---------------------------------------------------------------------------------
-
-    def register(self, key: str, spec: StepSpec) -> StepPart:
-        """Compiles this task's part of a step; `key` names it from then on."""
-        part = self._parts.get(key)
-        if part is None:
-            part = StepPart(spec, self.runtime, self.task)
-            with self._lock:
-                self._parts[key] = part
-        return part
-
-    def adopt(self, key: str, part: StepPart) -> None:
-        """Keeps a part that the master of this very task has compiled."""
-        with self._lock:
-            self._parts[key] = part
-
-    def run(
-        self,
-        key: str,
-        number: int,
-        feeds: Sequence[Any],
-        masters: Iterable[str] = (),
-        *,
-        traced: bool = False,
-    ) -> tuple[list[Any], Any]:
-        """Runs this task's part of step `number`, which ends when a master of it is lost.
-
-        Returns the values of its fetches, and the StepStats of a `traced` run.
-        """
-        part = self._parts.get(key)
-        if part is None:
-            self._end(number)
-            raise self._restarted(f"the step {key}")
-        meeting = self._meeting(number)
-        if meeting is None:
-            raise errors.AbortedError(None, None, f"step {number} was ended before it began")
-        meeting.tasks = {*part.tasks, *masters} - {self.task}
+    def _execute(self, action: Execute) -> None:
+        message, part, meeting = action
         step = Step(None, meeting.cancellation)
         step.rendezvous = meeting
-        step.trace = Trace() if traced else None
+        step.trace = Trace() if message.fields["traced"] else None
         try:
-            given = part.run(step, feeds)
-            return given, part.step_stats(step.trace, feeds) if traced else None
+            given = part.run(step, message.values)
+            if step.trace is not None:
+                given.append(part.step_stats(step.trace, message.values).SerializeToString())
+            done = Executed(message, given)
+        except BaseException as error:  # whatever it is, the step is over here
+            done = Executed(message, [], error)
+        self._take(done)
+
+    def _compile(self, message: Message) -> None:
+        part = message.fields.get("part")  # that the master of this very task has compiled
+        try:
+            if part is None:
+                spec = StepSpec.from_json(message.fields["spec"], message.values[0])
+                part = StepPart(spec, self._runtime_for(message.fields), self.task)
+            done = Compiled(message, part)
         except Exception as error:
-            if meeting.lost is not None:  # which says more than what it led to
-                raise meeting.lost from error
-            raise
-        finally:
-            self._end(number)
+            done = Compiled(message, None, error)
+        self._take(done)
 
-    def _restarted(self, what: str) -> errors.AbortedError:
-        return errors.AbortedError(
-            None,
-            None,
-            f"{self.task} does not know {what}: it may have been restarted, and its state lost. "
-            "Make a new session, and restore the state.",
-        )
-
-    def abort(self, number: int, message: str) -> None:
-        """Ends a step that has failed elsewhere, begun or not."""
+    def _runtime_for(self, fields: Fields) -> LocalRuntime:
+        """The task's own runtime, or that of a session which shares its state with no other."""
+        session = fields.get("isolated")
+        if session is None:
+            return self.runtime
         with self._lock:
-            meeting = self._meetings.get(number)
-        if meeting is not None:
-            meeting.abort(errors.AbortedError(None, None, message))
-        self._end(number)
+            found = self._isolated.get(session)
+            if found is None:
+                found = self._isolated[session] = self._make_runtime()
+                found.crew = self.runtime.crew
+            return found
 
-    def _meeting(self, number: int) -> _Meeting | None:
-        with self._lock:
-            if number in self._over:
-                return None
-            if number not in self._meetings:
-                self._meetings[number] = _Meeting(self, number)
-            return self._meetings[number]
-
-    def _end(self, number: int) -> None:
-        with self._lock:
-            self._meetings.pop(number, None)
-            self._over[number] = None
-            while len(self._over) > _REMEMBERED:
-                self._over.popitem(last=False)
-
-    def forget(self, prefix: str) -> None:
-        """Drops the steps of a session that is closed."""
-        with self._lock:
-            for key in [key for key in self._parts if key.startswith(prefix)]:
-                del self._parts[key]
+    def _clear(self, message: Message) -> None:
+        try:
+            self.runtime.reset(message.fields["containers"])
+        except Exception as error:
+            self._refuse(message, error)
+        else:
+            self._answer(message, {}, [])

@@ -47,7 +47,7 @@ class _LoopCut:
         prefix = f"{outer.prefix}{node.name}/"
         header, body = self.loop.header, self.loop.body
         homes = dict(zip(header.feeds[: self.count], self.homes, strict=True))
-        self.header = Region(header, f"{prefix}header/", homes)
+        self.header = Region(header, f"{prefix}header/", homes, narrow=outer.narrow)
         self.header.run()
         self.passed = header.fetches[1:]
         first = len(body.feeds) - len(self.passed)
@@ -56,7 +56,7 @@ class _LoopCut:
             feed: self.header.home[edge]
             for feed, edge in zip(body.feeds[first:], self.passed, strict=True)
         }
-        self.body = Region(body, f"{prefix}body/", homes)
+        self.body = Region(body, f"{prefix}body/", homes, narrow=outer.narrow)
         self.body.run()
 
     def _variable_homes(self) -> list[str]:

@@ -7,6 +7,7 @@
    device keep the order that they have in the step, so that parts which wait for each other in
    this order never wait in a circle.
 4. What is guarded is sent and received under the same guard. Loops: `loops.py`.
+5. On request float32 values go to other tasks with the upper 16 of their 32 bits alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from penstock import dtypes
+from penstock.dtypes import DType
 from penstock.ir.registry import STATEFUL, find, op
 from penstock.ir.signature import attr
 from penstock.ir.step_graph import Edge, Node, StepGraph
@@ -45,9 +47,14 @@ class Partition:
     fetches: list[int]  # which of the step's fetches it gives
 
 
-def partition(step: StepGraph) -> list[Partition]:
-    """The parts of a placed step, in the order in which their devices occur."""
-    cut = Region(step, "")
+def partition(step: StepGraph, *, narrow: bool = False) -> list[Partition]:
+    """The parts of a placed step, in the order in which their devices occur.
+
+    Args:
+      step: the step; each of its nodes has a device.
+      narrow: whether float32 values lose their lower 16 bits on the way to another task.
+    """
+    cut = Region(step, "", narrow=narrow)
     cut.run()
     for edge in step.fetches:
         if cut.is_copied(edge.node):
@@ -99,7 +106,15 @@ class Region:
     every device that asks for it. `prefix` tells the values of regions apart.
     """
 
-    def __init__(self, graph: StepGraph, prefix: str, feed_homes: dict[Node, str] | None = None):
+    def __init__(
+        self,
+        graph: StepGraph,
+        prefix: str,
+        feed_homes: dict[Node, str] | None = None,
+        *,
+        narrow: bool = False,
+    ):
+        self.narrow = narrow
         self.graph = graph
         self.prefix = prefix
         self.feed_homes = feed_homes or {}
@@ -193,10 +208,33 @@ class Region:
         source = self.home[edge]
         sent = self.value(edge, source)
         name = self._key(f"{edge.node.name}:{edge.index}", edge)
+        if (
+            self.narrow
+            and edge.dtype.base_dtype is dtypes.float32
+            and _tasks_differ(source, device)
+        ):
+            return self._received_narrow(name, sent, source, device, edge.node)
         self._send(name, sent, sent.node, source, device, edge.node)
         made = self._recv(name, sent, source, device, edge.node)
         self.side(device).nodes.append(made)
         return Edge(made, 0)
+
+    def _received_narrow(
+        self, name: str, sent: Edge, source: str, device: str, origin: Node
+    ) -> Edge:
+        """A value whose lower bits are cut off before it is sent, and zero where it arrives."""
+        narrowed = _cast(sent, dtypes.bfloat16, f"{origin.name}/_narrow_to_{device}", origin)
+        narrowed.device = source
+        narrowed.guard = sent.node.guard
+        sends = self.side(source).sends
+        sends.setdefault(_place_of_sends(sent.node), []).append(narrowed)
+        self._send(name, Edge(narrowed, 0), sent.node, source, device, origin)
+        made = self._recv(name, Edge(narrowed, 0), source, device, origin)
+        widened = _cast(Edge(made, 0), dtypes.float32, f"{made.name}/_widen", origin)
+        widened.device = device
+        widened.guard = made.guard
+        self.side(device).nodes += [made, widened]
+        return Edge(widened, 0)
 
     def _key(self, name: str, what: Edge | Node) -> str:
         """A name for what is sent, which nothing else of the region has."""
@@ -241,7 +279,7 @@ class Region:
         )
         send.inputs = [sent]
         send.guard = behind.guard
-        group = side.sends.setdefault(None if behind.type == "_Feed" else behind, [])
+        group = side.sends.setdefault(_place_of_sends(behind), [])
         group += [sent.node, send] if sent.node.name == _TOKEN else [send]
         return send
 
@@ -266,6 +304,25 @@ class Region:
         )
         recv.guard = self._guard(origin, device)
         return recv
+
+
+def _place_of_sends(node: Node) -> Node | None:
+    """Behind which node of its device a value is sent: a feed's, before all of them."""
+    return None if node.type == "_Feed" else node
+
+
+def _tasks_differ(one: str, other: str) -> bool:
+    return one.partition("/device:")[0] != other.partition("/device:")[0]
+
+
+def _cast(edge: Edge, dtype: DType, name: str, origin: Node) -> Node:
+    """A node that cuts off the bits of a value that a type has no room for."""
+    spec = find("Cast")
+    assert spec is not None
+    attrs = {"SrcT": edge.dtype.base_dtype, "DstT": dtype, "Truncate": True}
+    made = Node(spec, name, attrs, [dtype], [edge.shape], origin.origin, origin.order)
+    made.inputs = [edge]
+    return made
 
 
 _TOKEN = "_token"

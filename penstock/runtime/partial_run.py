@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from penstock import errors
@@ -13,6 +13,53 @@ from penstock.runtime.binding import BoundNode
 from penstock.runtime.executor import Execution, needed_for
 from penstock.runtime.step import Step
 from penstock.state.waiting import Cancellation
+
+
+class PartialRunRecord:
+    """What a partial run has named ahead, and what of it has been fed, fetched and run."""
+
+    def __init__(
+        self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
+    ):
+        self._feeds = set(feeds)
+        self._elements: set[Tensor | Operation] = {*fetches, *targets}
+        self.fed: set[Tensor] = set()
+        self.fetched: set[Tensor | Operation] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all that was named ahead has been fetched and run."""
+        return len(self.fetched) == len(self._elements)
+
+    def check(self, feeds: Iterable[Tensor], elements: Iterable[Tensor | Operation]) -> None:
+        """Raises if the next part feeds or fetches what was not named, or has been already."""
+        for tensor in feeds:
+            if tensor not in self._feeds:
+                raise errors.InvalidArgumentError(
+                    None, None, f"The feed {tensor.name} was not specified in partial_run_setup."
+                )
+            if tensor in self.fed:
+                raise errors.InvalidArgumentError(
+                    None, None, f"The feed {tensor.name} has already been fed."
+                )
+        for element in elements:
+            if element not in self._elements:
+                raise errors.InvalidArgumentError(
+                    None, None, f"The fetch {element.name} was not specified in partial_run_setup."
+                )
+            if element in self.fetched:
+                raise errors.InvalidArgumentError(
+                    None, None, f"The fetch {element.name} has already been fetched."
+                )
+
+
+def not_fed(tensor: Tensor) -> errors.InvalidArgumentError:
+    """What is said of a part that needs a feed which has not come yet."""
+    return errors.InvalidArgumentError(
+        None,
+        None,
+        f"Fetch {tensor.name} can't be computed from the feeds that have been fed so far.",
+    )
 
 
 class PartialRun:
@@ -31,21 +78,22 @@ class PartialRun:
         self._targets: dict[Operation, Node] = dict(zip(targets, step.targets, strict=True))
         self._feeds: dict[Tensor, Node] = dict(zip(feeds, step.feeds, strict=True))
         self._step = step
-        self._fetched: set[Tensor | Operation] = set()
+        self._record = PartialRunRecord(feeds, fetches, targets)
         self._execution = Execution(step, bound, Step(None, cancellation))
 
     def run(
         self, feeds: dict[Tensor, Any], fetches: Sequence[Tensor], targets: Sequence[Operation]
     ) -> list[Any]:
         """Feeds, runs what fetches and targets need, and returns the values of the fetches."""
-        self._check(feeds, [*fetches, *targets])
+        self._record.check(feeds, [*fetches, *targets])
+        self._record.fed.update(feeds)
         self._execution.feed({self._feeds[tensor]: value for tensor, value in feeds.items()})
         edges = [self._edges[tensor] for tensor in fetches]
         nodes = [self._targets[op] for op in targets]
         wanted = needed_for(self._step, edges, nodes)
         self._check_fed(wanted)
         self._execution.run(wanted)
-        self._fetched.update((*fetches, *targets))
+        self._record.fetched.update((*fetches, *targets))
         values = [self._execution.fetch(edge) for edge in edges]
         if self.is_over:
             self._execution.values_are_done()
@@ -54,34 +102,9 @@ class PartialRun:
     @property
     def is_over(self) -> bool:
         """Whether all that was named ahead has been fetched and run."""
-        return len(self._fetched) == len(self._edges) + len(self._targets)
-
-    def _check(self, feeds: dict[Tensor, Any], elements: Sequence[Tensor | Operation]) -> None:
-        for tensor in feeds:
-            if tensor not in self._feeds:
-                raise errors.InvalidArgumentError(
-                    None, None, f"The feed {tensor.name} was not specified in partial_run_setup."
-                )
-            if self._feeds[tensor] in self._execution.done:
-                raise errors.InvalidArgumentError(
-                    None, None, f"The feed {tensor.name} has already been fed."
-                )
-        for element in elements:
-            if element not in self._edges and element not in self._targets:
-                raise errors.InvalidArgumentError(
-                    None, None, f"The fetch {element.name} was not specified in partial_run_setup."
-                )
-            if element in self._fetched:
-                raise errors.InvalidArgumentError(
-                    None, None, f"The fetch {element.name} has already been fetched."
-                )
+        return self._record.is_over
 
     def _check_fed(self, wanted: set[Node]) -> None:
         for tensor, node in self._feeds.items():
             if node in wanted and node not in self._execution.done:
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
-                    f"Fetch {tensor.name} can't be computed from the feeds that have been fed so "
-                    "far.",
-                )
+                raise not_fed(tensor)

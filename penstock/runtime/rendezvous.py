@@ -9,41 +9,41 @@ from typing import Any
 from penstock import errors
 from penstock.ir.step_graph import Node
 from penstock.partition.memory import in_device_memory
+from penstock.runtime.mailbox import ABSENT, Key, Mailbox
 from penstock.runtime.step import Step
 from penstock.state.turns import aside
 
-Key = tuple[Any, ...]  # the name of the value, the device it goes to, the iterations it is from
-
 
 class Rendezvous:
-    """The values on their way between the parts of one step, in one process."""
+    """A `Mailbox` for threads of one process: who waits for a value sleeps at a gate."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._values: dict[Key, Any] = {}
-        self._waiting: dict[Key, threading.Lock] = {}
-        self._error: BaseException | None = None
+        self._mail: Mailbox[threading.Lock] = Mailbox()
 
     def send(self, key: Key, value: Any) -> None:
         with self._lock:
-            self._values[key] = value
-            gate = self._waiting.pop(key, None)
+            gate = self._mail.put(key, value)
         if gate is not None:
             gate.release()
 
     def recv(self, key: Key, step: Step) -> Any:
         """The value, when it has come; each is taken once."""
         with self._lock:
-            if key in self._values:
-                return self._values.pop(key)
-            self._raise_if_aborted()
-            gate = self._waiting[key] = threading.Lock()
+            value = self._mail.take(key)
+            if value is not ABSENT:
+                return value
+            self.check()
+            gate = threading.Lock()
             gate.acquire()
+            self._mail.wait(key, gate)
         self._wait(gate, step)
         with self._lock:
-            if key not in self._values:
-                self._raise_if_aborted()
-            return self._values.pop(key)
+            value = self._mail.take(key)
+            if value is ABSENT:
+                self.check()
+                raise KeyError(key)
+            return value
 
     def _wait(self, gate: threading.Lock, step: Step) -> None:
         left = -1.0 if step.deadline is None else max(0.0, step.deadline - time.monotonic())
@@ -52,17 +52,16 @@ class Rendezvous:
         if not came:
             step.check()
 
-    def _raise_if_aborted(self) -> None:
-        if self._error is not None:
-            raise Aborted from self._error
+    def check(self) -> None:
+        """Raises where a part of the step has failed."""
+        if self._mail.error is not None:
+            raise Aborted from self._mail.error
 
     def abort(self, error: BaseException) -> None:
         """Ends all waits, those to come too: a part of the step has failed."""
         with self._lock:
-            if self._error is None:
-                self._error = error
-            waiting, self._waiting = self._waiting, {}
-        for gate in waiting.values():
+            waiting = self._mail.abort(error)
+        for gate in waiting:
             gate.release()
 
 

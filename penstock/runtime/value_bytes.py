@@ -14,19 +14,23 @@ _TYPES = {
     for dtype in vars(torch).values()
     if isinstance(dtype, torch.dtype)
 }
+_NAMES = {dtype: name for name, dtype in _TYPES.items()}
+# The types that NumPy has, too: values of them take a shorter way.
+_ARRAY_TYPES = {
+    name: np.dtype(name)
+    for name in _TYPES
+    if name in np.sctypeDict and np.dtype(name).isbuiltin == 1
+}
 
 
 def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
     """A value as what it is, `[kind, shape]`, and its bytes; a tensor of the host is not copied."""
+    if isinstance(value, torch.Tensor):
+        return [_NAMES[value.dtype], list(value.shape)], [_bytes_of(value)]
     if isinstance(value, (bytes, bytearray, memoryview)):
         return ["bytes", None], [memoryview(value)]
     if isinstance(value, bool):
-        value = torch.tensor(value)
-    if isinstance(value, torch.Tensor):
-        shape = list(value.shape)
-        flat = value.detach().cpu().contiguous().reshape(-1)
-        data = flat.view(torch.uint8) if flat.numel() else torch.empty(0, dtype=torch.uint8)
-        return [str(value.dtype).removeprefix("torch."), shape], [memoryview(data.numpy())]
+        return encoded(torch.tensor(value))
     if isinstance(value, np.ndarray) and value.dtype == object:
         items = [bytes(item) for item in value.reshape(-1)]
         lengths = np.array([len(item) for item in items], np.int64)
@@ -37,20 +41,27 @@ def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
     )
 
 
-def new_buffer(size: int) -> torch.Tensor:
-    """Memory for received bytes."""
-    return torch.empty(size, dtype=torch.uint8)
+def _bytes_of(value: torch.Tensor) -> memoryview:
+    if not value.numel():
+        return memoryview(b"")
+    value = value.cpu().resolve_conj().resolve_neg().contiguous()
+    if _NAMES[value.dtype] in _ARRAY_TYPES:
+        return value.detach().numpy().reshape(-1).view(np.uint8).data
+    return value.detach().reshape(-1).view(torch.uint8).numpy().data
 
 
-def decoded(kind: str, shape: list[int], part: torch.Tensor) -> Any:
-    """The value in a part of a buffer, which a tensor shares."""
+def decoded(kind: str, shape: list[int], part: np.ndarray) -> Any:
+    """The value in an array of bytes, which a tensor shares."""
     if kind == "bytes":
-        return part.numpy().tobytes()
+        return part.tobytes()
     if kind == "string":
-        return _strings(shape, part.numpy())
-    dtype = _TYPES[kind]
-    flat = part.view(dtype) if part.numel() else torch.empty(0, dtype=dtype)
-    return flat.reshape(shape)
+        return _strings(shape, part)
+    if not len(part):
+        return torch.empty(shape, dtype=_TYPES[kind])
+    array_type = _ARRAY_TYPES.get(kind)
+    if array_type is not None:
+        return torch.from_numpy(part.view(array_type).reshape(shape))
+    return torch.from_numpy(part).view(_TYPES[kind]).reshape(shape)
 
 
 def _strings(shape: list[int], data: np.ndarray) -> np.ndarray:

@@ -159,6 +159,8 @@ class FakeContestant:
         type(self).turns += (self.framework,)
         return [float(len(self.framework))] * steps
 
+    warm_up = run
+
 
 def test_workers_take_turns_and_failures_leave_the_run(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(runner, "Contestant", FakeContestant)

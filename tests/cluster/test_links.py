@@ -115,5 +115,5 @@ def test_a_link_between_two_others_that_is_cut_ends_the_step_of_a_third(cluster)
 
 def cut_when_used(cluster):
     """Breaks the connection between two tasks once both take part in a step."""
-    until(lambda: all(cluster.workers[task]._meetings for task in (PS, WORKER)), "step")
+    until(lambda: all(cluster.workers[task].steps for task in (PS, WORKER)), "step")
     cluster.peers[PS].connect(WORKER).close("a cable was pulled")

@@ -25,9 +25,14 @@ def start_server() -> Iterator[Callable[..., Any]]:
         server.stop()
 
 
-@pytest.fixture
-def by_grpc() -> Any:
-    """A ConfigProto of sessions that use gRPC even within the server's process."""
+@pytest.fixture(params=["road", "grpc"])
+def by_grpc(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A ConfigProto of sessions that reach even the server of their own process from outside.
+
+    Their steps go over the road to it, or by gRPC, as those of other clients do.
+    """
+    if request.param == "grpc":
+        monkeypatch.setenv("PENSTOCK_ROAD", "0")
     config = tf.ConfigProto()
     config.rpc_options.use_rpc_for_inprocess_master = True
     return config

@@ -42,7 +42,8 @@ class InProcessCluster:
         worker = self.workers[name]
         local = LocalRuntime(task_name=name, resources=worker.runtime.host.resources)
         devices = {n: w.runtime.device_attributes() for n, w in self.workers.items()}
-        return ClusterRuntime(worker, local, worker.connect, devices)
+        incarnations = {n: w.incarnation for n, w in self.workers.items()}
+        return ClusterRuntime(worker, local, devices, incarnations)
 
     def close(self) -> None:
         for peers in self.peers.values():

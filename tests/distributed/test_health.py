@@ -38,12 +38,18 @@ def test_any_byte_is_a_sign_of_life():
 
 
 class Ends:
+    """Counts how often a job is said to be over."""
+
     def __init__(self, chief=CHIEF):
         self.count = 0
-        self.departures = Departures([CHIEF, OTHER, PS], chief, self._over, patience=60.0)
+        self._departures = Departures([CHIEF, OTHER, PS], chief, patience=60.0)
+        self.opened, self.lost = self._departures.opened, self._departures.lost
 
-    def _over(self):
-        self.count += 1
+    def left(self, *arguments, **named):
+        self.count += self._departures.left(*arguments, **named)
+
+    def look(self, now):
+        self.count += self._departures.look(now)
 
 
 def test_the_chief_is_the_first_of_the_jobs_that_lead():
@@ -56,78 +62,92 @@ def test_the_chief_is_the_first_of_the_jobs_that_lead():
 def test_a_job_is_over_once_when_all_who_opened_sessions_have_left():
     ends = Ends()
     for task in (CHIEF, OTHER):
-        ends.departures.opened(task)
-    ends.departures.left(CHIEF, 0.0)
+        ends.opened(task)
+    ends.left(CHIEF, 0.0)
     assert ends.count == 0
-    ends.departures.left(OTHER, 0.0)
-    ends.departures.lost(OTHER, 1.0)  # its connection is closed, too
-    ends.departures.look(100.0)
+    ends.left(OTHER, 0.0)
+    ends.lost(OTHER, 1.0)  # its connection is closed, too
+    ends.look(100.0)
     assert ends.count == 1
 
 
 def test_without_its_chief_a_job_is_not_over():
     ends = Ends()
-    ends.departures.opened(OTHER)
-    ends.departures.left(OTHER, 0.0)
-    ends.departures.look(1000.0)
+    ends.opened(OTHER)
+    ends.left(OTHER, 0.0)
+    ends.look(1000.0)
     assert ends.count == 0
     nobody = Ends(chief=None)
-    nobody.departures.opened(CHIEF)
-    nobody.departures.left(CHIEF, 0.0)
+    nobody.opened(CHIEF)
+    nobody.left(CHIEF, 0.0)
     assert nobody.count == 0
 
 
 def test_a_lost_chief_may_come_back():
     ends = Ends()
-    ends.departures.opened(CHIEF)
-    ends.departures.lost(CHIEF, 0.0)
-    ends.departures.look(1000.0)
+    ends.opened(CHIEF)
+    ends.lost(CHIEF, 0.0)
+    ends.look(1000.0)
     assert ends.count == 0
 
 
 def test_a_lost_worker_is_waited_for_but_not_without_end():
     ends = Ends()
     for task in (CHIEF, OTHER):
-        ends.departures.opened(task)
-    ends.departures.lost(OTHER, 0.0)
-    ends.departures.left(CHIEF, 0.0)
-    ends.departures.look(30.0)
+        ends.opened(task)
+    ends.lost(OTHER, 0.0)
+    ends.left(CHIEF, 0.0)
+    ends.look(30.0)
     assert ends.count == 0
-    ends.departures.opened(OTHER)  # started again
-    ends.departures.look(100.0)
+    ends.opened(OTHER)  # started again
+    ends.look(100.0)
     assert ends.count == 0
-    ends.departures.lost(OTHER, 100.0)
-    ends.departures.look(161.0)
+    ends.lost(OTHER, 100.0)
+    ends.look(161.0)
     assert ends.count == 1
 
 
 def test_a_chief_that_opens_another_session_is_back():
     ends = Ends()
     for task in (CHIEF, OTHER):
-        ends.departures.opened(task)
-    ends.departures.left(CHIEF, 0.0)
-    ends.departures.opened(CHIEF)
-    ends.departures.left(OTHER, 0.0)
+        ends.opened(task)
+    ends.left(CHIEF, 0.0)
+    ends.opened(CHIEF)
+    ends.left(OTHER, 0.0)
     assert ends.count == 0
-    ends.departures.left(CHIEF, 0.0)
+    ends.left(CHIEF, 0.0)
     assert ends.count == 1
 
 
 def test_a_worker_that_was_never_seen_may_be_on_its_way():
     ends = Ends()
-    ends.departures.opened(CHIEF)
-    ends.departures.left(CHIEF, 10.0)
-    ends.departures.look(60.0)
+    ends.opened(CHIEF)
+    ends.left(CHIEF, 10.0)
+    ends.look(60.0)
     assert ends.count == 0
-    ends.departures.opened(OTHER)
-    ends.departures.look(100.0)
+    ends.opened(OTHER)
+    ends.look(100.0)
     assert ends.count == 0
-    ends.departures.left(OTHER, 100.0)
+    ends.left(OTHER, 100.0)
     assert ends.count == 1
 
 
 def test_a_worker_that_only_serves_the_chief_is_not_waited_for():
     ends = Ends()
-    ends.departures.opened(CHIEF)
-    ends.departures.left(CHIEF, 10.0, used=[OTHER, PS])
+    ends.opened(CHIEF)
+    ends.left(CHIEF, 10.0, used=[OTHER, PS])
+    assert ends.count == 1
+
+
+def test_a_task_that_is_back_is_not_lost_by_its_former_connection():
+    ends = Ends()
+    for task in (CHIEF, OTHER):
+        ends.opened(task, link=f"first of {task}")
+    ends.opened(OTHER, link="second")  # its machine had stopped without a word
+    ends.lost(OTHER, 5.0, link=f"first of {OTHER}")  # which is noticed late
+    ends.left(CHIEF, 10.0)
+    ends.look(1000.0)
+    assert ends.count == 0
+    ends.lost(OTHER, 1000.0, link="second")
+    ends.look(1061.0)
     assert ends.count == 1

@@ -6,97 +6,61 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from queue import Empty, SimpleQueue
-from typing import IO
+from queue import SimpleQueue
 
-from penstock.distributed.launch.job import Action, Finish, Job, JobRun, Start, Task
+from penstock.distributed.launch.bound_process import bound_command
+from penstock.distributed.launch.job import Job, JobRun, Task
+from penstock.distributed.launch.loop import JobLoop, Printer
 
 _GRACE_SECONDS = 5.0  # that a task has to end after it is asked to
 
 
-def free_addresses(count: int) -> list[str]:
-    """Addresses of this machine with ports that nobody uses now."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+def free_addresses(count: int, host: str = "localhost") -> list[str]:
+    """Addresses of this machine with ports that nobody uses now.
+
+    Args:
+      count: how many.
+      host: what others call this machine.
+    """
+    interface = "127.0.0.1" if host == "localhost" else ""
+    sockets = [socket.socket() for _ in range(count)]
     try:
-        return [f"localhost:{each.getsockname()[1]}" for each in sockets]
+        for each in sockets:
+            each.bind((interface, 0))
+        return [f"{host}:{each.getsockname()[1]}" for each in sockets]
     finally:
         for each in sockets:
             each.close()
 
 
-class LocalLauncher:
-    """Runs the tasks of a job; `run` returns the job's exit status.
+class LocalTasks:
+    """The tasks of a job as processes.
 
     Args:
       job: which tasks.
       command: what each task runs.
+      printer: where their lines go.
       with_flags: whether to tell a task its place by flags, too, as the tutorials' programs want.
-      restarts: how often a task may fail.
     """
 
     def __init__(
-        self, job: Job, command: Sequence[str], *, with_flags: bool = False, restarts: int = 3
+        self, job: Job, command: Sequence[str], printer: Printer, *, with_flags: bool = False
     ):
         self._job = job
         self._command = list(command)
+        self._printer = printer
         self._with_flags = with_flags
-        self._run = JobRun(job, restarts)
         self._processes: dict[Task, subprocess.Popen[str]] = {}
-        self._events: SimpleQueue[tuple[Task, int]] = SimpleQueue()
-        self._starts: list[tuple[float, Task]] = []
-        self._printing = threading.Lock()
+        self.ended: SimpleQueue[tuple[Task, int]] = SimpleQueue()
 
-    def run(self) -> int:
-        status: int | None = self._act(self._run.begin())
-        try:
-            while status is None:
-                status = self._turn()
-            return status
-        except KeyboardInterrupt:
-            return 130
-        finally:
-            self._end_all()
-
-    def _turn(self) -> int | None:
-        """Starts what is due and waits for the next task to end."""
-        now = time.monotonic()
-        for due, task in [entry for entry in self._starts if entry[0] <= now]:
-            self._starts.remove((due, task))
-            self._start(task)
-        wait = min((due - now for due, _ in self._starts), default=1.0)
-        try:
-            task, status = self._events.get(timeout=max(0.0, min(1.0, wait)))
-        except Empty:
-            return None
-        actions = self._run.ended(task, status)
-        self._tell(task, status, actions)
-        return self._act(actions)
-
-    def _act(self, actions: Sequence[Action]) -> int | None:
-        for action in actions:
-            if isinstance(action, Finish):
-                return action.status
-            assert isinstance(action, Start)
-            self._starts.append((time.monotonic() + action.delay, action.task))
-        return None
-
-    def _tell(self, task: Task, status: int, actions: Sequence[Action]) -> None:
-        if status == 0:
-            return
-        again = any(isinstance(action, Start) for action in actions)
-        failures = self._run.failures[task]
-        what = f"it is started again (failure {failures})" if again else "the job has failed"
-        self._print(sys.stderr, f"penstock launch: {task} ended with status {status}; {what}\n")
-
-    def _start(self, task: Task) -> None:
+    def start(self, task: Task) -> None:
         flags = self._job.flags(task) if self._with_flags else []
         process = subprocess.Popen(
-            [*self._command, *flags],
+            bound_command([*self._command, *flags]),
             env={**os.environ, "TF_CONFIG": self._job.tf_config(task), "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -108,18 +72,21 @@ class LocalLauncher:
         threading.Thread(target=self._follow, args=(task, process), daemon=True).start()
 
     def _follow(self, task: Task, process: subprocess.Popen[str]) -> None:
+        reading = threading.Thread(target=self._read, args=(task, process), daemon=True)
+        reading.start()
+        status = process.wait()
+        # What a task has started would hold its port and its output, and goes with it.
+        _signal(process, signal.SIGKILL)
+        reading.join()
+        self.ended.put((task, status))
+
+    def _read(self, task: Task, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
-        for line in process.stdout:
-            self._print(sys.stdout, f"[{task}] {line.rstrip()}\n")
-        process.stdout.close()
-        self._events.put((task, process.wait()))
+        with process.stdout as lines:
+            for line in lines:
+                self._printer.line(task, line.rstrip())
 
-    def _print(self, where: IO[str], text: str) -> None:
-        with self._printing:
-            where.write(text)
-            where.flush()
-
-    def _end_all(self) -> None:
+    def end_all(self) -> None:
         running = [each for each in self._processes.values() if each.poll() is None]
         for process in running:
             _signal(process, signal.SIGTERM)
@@ -130,6 +97,28 @@ class LocalLauncher:
             except subprocess.TimeoutExpired:
                 _signal(process, signal.SIGKILL)
                 process.wait()
+
+
+def run_locally(
+    job: Job,
+    command: Sequence[str],
+    *,
+    with_flags: bool = False,
+    restarts: int = 3,
+    logs: str | None = None,
+) -> int:
+    """Runs a job's tasks as processes of this machine; the job's exit status.
+
+    Args:
+      job: which tasks.
+      command: what each task runs.
+      with_flags: whether to tell a task its place by flags, too.
+      restarts: how often a task may fail.
+      logs: a folder for a file of each task's lines.
+    """
+    printer = Printer(logs)
+    tasks = LocalTasks(job, command, printer, with_flags=with_flags)
+    return JobLoop(JobRun(job, restarts), tasks, printer).run()
 
 
 def _signal(process: subprocess.Popen[str], number: int) -> None:

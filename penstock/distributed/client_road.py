@@ -1,0 +1,94 @@
+"""A client's way to the road of its server, where there is one.
+
+Servers of TensorFlow have none, and one may be out of reach where gRPC is not (a tunnel). Then
+steps go by gRPC.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Sequence
+
+from penstock import errors
+from penstock.distributed import frames
+from penstock.distributed.asking_connection import AskingConnection
+from penstock.distributed.client_service import CANCEL, RUN
+from penstock.distributed.connection import Connection
+from penstock.distributed.credentials import read_credentials
+from penstock.distributed.frames import Fields, Value
+from penstock.distributed.grpc_client import MasterClient
+from penstock.distributed.road import METHOD, connected, parse_port
+
+VARIABLE = "PENSTOCK_ROAD"  # 0: steps of clients go by gRPC
+_SECONDS = 2.0  # that a server's road has to answer
+
+
+class ClientRoad:
+    """The connection of one session to its server; safe for many threads."""
+
+    def __init__(self, target: str, client: MasterClient):
+        self._address = target.removeprefix("grpc://")
+        self._client = client
+        self._lock = threading.Lock()
+        self._connection: Connection | None = None
+        self._has_none = os.environ.get(VARIABLE) == "0"
+
+    def connection(self) -> Connection | None:
+        """The connection, made anew if it was lost; None if steps have to go by gRPC."""
+        found = self._connection
+        if found is not None and not found.is_lost:
+            return found
+        with self._lock:
+            found = self._connection
+            if found is None or found.is_lost:
+                found = self._connection = None if self._has_none else self._connect()
+            return found
+
+    def _connect(self) -> Connection | None:
+        try:
+            port = parse_port(self._client.ask_path(METHOD, _SECONDS))
+        except (errors.UnavailableError, errors.DeadlineExceededError):
+            return None  # a step by gRPC will say so, or the server comes back
+        except (errors.OpError, ValueError):
+            self._has_none = True
+            return None
+        host = self._address.rpartition(":")[0]
+        own = f"client {secrets.token_hex(4)}"
+        other = f"The server at {self._address}"
+        try:
+            return connected(
+                host,
+                port,
+                own,
+                other,
+                read_credentials(),
+                _ignore,
+                timeout=_SECONDS,
+                kind=AskingConnection,
+            )
+        except (OSError, frames.Disconnected, errors.OpError, KeyError):
+            self._has_none = True
+            return None
+
+    def run(
+        self,
+        connection: Connection,
+        fields: Fields,
+        values: Sequence[Value],
+        timeout: float | None,
+    ) -> tuple[Fields, list[Value]]:
+        """Has the server run a step; one that is not waited for any more is cancelled."""
+        asked = connection.ask({"do": RUN, **fields}, values, timeout, giving_up=CANCEL)
+        answer: tuple[Fields, list[Value]] = asked
+        return answer
+
+    def close(self) -> None:
+        self._has_none = True
+        if self._connection is not None:
+            self._connection.close()
+
+
+def _ignore(connection: Connection, fields: Fields, values: list[Value]) -> None:
+    """Servers answer, and say nothing of their own."""

@@ -1,0 +1,82 @@
+"""Whose turn it is to read from a socket that several threads wait at.
+
+A thread that has read a message is to do what the message asks for, at once. Waking another
+thread to read on would take as long as most steps do; so that one waits at the socket already, and
+the system wakes it if there is something to read.
+"""
+
+from __future__ import annotations
+
+import select
+import threading
+from typing import Protocol
+
+from penstock.distributed.frames import Socket
+
+
+class ReadTurns(Protocol):
+    """One thread at a time has the turn, from `take` until it gives it to the next."""
+
+    def take(self) -> None:
+        """Waits for the turn, and for something to read."""
+        ...
+
+    def pass_on(self) -> None:
+        """Lets another thread read."""
+        ...
+
+    def end(self) -> None:
+        """Gives all threads a turn, now that the socket is shut down."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def read_turns(sock: Socket) -> ReadTurns:
+    return _SystemTurns(sock) if hasattr(select, "epoll") else _LockTurns()
+
+
+class _SystemTurns:
+    """By Linux's epoll: it tells one of the waiting threads, and no other until it is set again."""
+
+    def __init__(self, sock: Socket) -> None:
+        self._file = sock.fileno()
+        self._epoll = select.epoll()
+        self._epoll.register(self._file, select.EPOLLIN | select.EPOLLONESHOT)
+        self._lock = threading.Lock()
+        self._is_over = False
+
+    def take(self) -> None:
+        self._epoll.poll()
+
+    def pass_on(self) -> None:
+        with self._lock:
+            if not self._is_over:
+                self._epoll.modify(self._file, select.EPOLLIN | select.EPOLLONESHOT)
+
+    def end(self) -> None:
+        with self._lock:
+            self._is_over = True
+            self._epoll.modify(self._file, select.EPOLLIN)
+
+    def close(self) -> None:
+        self._epoll.close()
+
+
+class _LockTurns:
+    """By a lock, for other systems: who has it waits for what there is to read."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def take(self) -> None:
+        self._lock.acquire()
+
+    def pass_on(self) -> None:
+        self._lock.release()
+
+    def end(self) -> None:
+        pass  # reading from a socket that is shut down fails, in one thread after the other
+
+    def close(self) -> None:
+        pass

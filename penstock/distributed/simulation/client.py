@@ -1,0 +1,177 @@
+"""A client's session in virtual time: what it asks of the master of its task, and waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from penstock import errors
+from penstock.distributed.master_machine import Registration, RollCall, SessionMachine
+from penstock.distributed.simulation.scheduler import Resume, Wait
+from penstock.distributed.simulation.task import SimulatedTask
+from penstock.distributed.simulation.work import SimulatedStep
+from penstock.distributed.step_run import Answered, Call, Event, KnownStep, StepRun, Tick
+
+Result = TypeVar("Result")
+Waiting = Generator[Wait, Any, Result]
+
+_START_SECONDS = 30.0
+_FAREWELL_SECONDS = 0.5
+
+
+class Session:
+    """A session of a client in a task, over the tasks that it names.
+
+    Its methods are parts of programs: `yield from session.run(step)`.
+
+    Args:
+      task: whose master it asks.
+      machine: that of the session.
+    """
+
+    def __init__(self, task: SimulatedTask, machine: SessionMachine):
+        self._task = task
+        self.machine = machine
+        self._known: dict[int, KnownStep] = {}  # by the identity of its step
+
+    @classmethod
+    def open(cls, task: SimulatedTask, others: Sequence[str]) -> Waiting[Session]:
+        """Asks all tasks who they are, and raises if one is missing for long."""
+        now = task.scheduler.now
+        roll = task.master.roll_call(others, now, _START_SECONDS)
+        yield lambda resume: _RollCalling(task, roll, resume).begin()
+        if roll.error is not None:
+            raise roll.error
+        incarnations = {task.name: task.incarnation}
+        for name, answer in roll.found.items():
+            incarnations[name] = answer.fields["incarnation"]
+        prefix = f"{task.scheduler.random.getrandbits(62):x}/"
+        return cls(task, task.master.session(prefix, incarnations))
+
+    def run(self, step: SimulatedStep, timeout: float | None = None) -> Waiting[StepRun]:
+        """Runs a step once, and registers it before where that was not done yet."""
+        known = self._known.get(id(step))
+        if known is None:
+            known = self._known[id(step)] = yield from self._register(step)
+        now = self._task.scheduler.now
+        number = self._task.scheduler.random.getrandbits(62)
+        count = sum(len(fetches) for _, fetches in known.taken.values())
+        deadline = None if timeout is None else now + timeout
+        run = self.machine.run(known, number, count, deadline, traced=False)
+        yield lambda resume: _Following(self._task, run, resume).begin()
+        if run.error is not None:
+            raise run.error
+        return run
+
+    def _register(self, step: SimulatedStep) -> Waiting[KnownStep]:
+        fields = {"spec": step}
+        registration, calls = self.machine.register(list(step.programs), fields)
+        yield lambda resume: self._ask(registration, calls, resume)
+        if registration.error is not None:
+            raise registration.error
+        return registration.step
+
+    def _ask(self, registration: Registration, calls: Sequence[Call], resume: Resume) -> None:
+        def answered(event: Answered) -> None:
+            for late in registration.handle(event, self._task.scheduler.now):
+                self._task.release(late)
+            if registration.is_over:
+                resume(None, None)
+
+        for call in calls:
+            self._task.call(call, answered)
+
+    def close(self) -> None:
+        for call in self.machine.close():
+            self._task.release(call)
+
+
+class _RollCalling:
+    """Follows a `RollCall` to its end."""
+
+    def __init__(self, task: SimulatedTask, roll: RollCall, resume: Resume):
+        self._task, self._roll, self._resume = task, roll, resume
+
+    @property
+    def _goes_on(self) -> bool:
+        return self._task.is_alive and not self._roll.is_over
+
+    def begin(self) -> None:
+        self._take(Tick())
+
+    def _take(self, event: Answered | Tick) -> None:
+        if not self._goes_on:
+            return
+        now = self._task.scheduler.now
+        for call in self._roll.handle(event, now):
+            self._task.call(call, lambda answer: self._task.scheduler.at(0, _taking(self, answer)))
+        if self._roll.is_over:
+            self._resume(None, None)
+        elif self._roll.next_time is not None:
+            self._task.scheduler.at(self._roll.next_time, lambda: self._take(Tick()))
+
+
+def _taking(calling: _RollCalling, answer: Answered) -> Callable[[], None]:
+    return lambda: calling._take(answer)
+
+
+class _Following:
+    """Follows a `StepRun` to its end."""
+
+    def __init__(self, task: SimulatedTask, run: StepRun, resume: Resume):
+        self._task, self._run, self._resume = task, run, resume
+        self._links: dict[str, Any] = {}
+        self._early: list[Event] | None = []  # while some tasks have not got their orders
+
+    @property
+    def _goes_on(self) -> bool:
+        return self._task.is_alive and not self._run.is_over
+
+    def begin(self) -> None:
+        if self._run.deadline is not None:
+            self._task.scheduler.at(self._run.deadline, lambda: self._take(Tick()))
+        for call in self._run.begin(()):
+            self._links[call.task] = self._task.call(call, self._post)
+        self._task.master.began(self._run, self._post)
+        early, self._early = self._early or [], None
+        for event in early:
+            self._take(event)
+
+    def _post(self, event: Event) -> None:
+        if self._early is None:
+            self._take(event)
+        else:
+            self._early.append(event)
+
+    def _take(self, event: Event) -> None:
+        if not self._goes_on:
+            return
+        for note in self._run.handle(event, self._task.scheduler.now):
+            link = self._links[note.task]
+            with suppress(errors.UnavailableError):  # its call was answered with that
+                if link is not None:
+                    link.note(note.fields)
+            self._task.between_actions()
+        if self._run.is_over:
+            self._task.master.ended(self._run)
+            self._resume(None, None)
+
+
+def leaving(task: SimulatedTask) -> Waiting[None]:
+    """Says goodbye to the tasks that this one is connected to, for half a second at most."""
+    waiting: set[str] = set()
+
+    def begin(resume: Resume) -> None:
+        def answered(event: Answered) -> None:
+            waiting.discard(event.task)
+            if not waiting:
+                resume(None, None)
+
+        task.scheduler.after(_FAREWELL_SECONDS, lambda: resume(None, None))
+        calls = task.farewell()
+        waiting.update(call.task for call in calls)
+        for call in calls:
+            task.call(call, answered)
+
+    yield begin

@@ -1,0 +1,30 @@
+"""Values of sessions (arrays, NumPy scalars, bytes) to and from those that travel on the road."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock import dtypes, errors
+from penstock.distributed.frames import Value
+from penstock.dtypes import DType
+from penstock.kernels.values import from_array, to_array
+
+
+def value_of(result: Any, dtype: DType) -> Value:
+    """What a step has given, as a value that can be sent; an array is not copied."""
+    if dtype.base_dtype in (dtypes.resource, dtypes.variant):
+        raise errors.UnimplementedError(
+            None, None, f"a value of type {dtype.base_dtype.name} can't be sent to another process"
+        )
+    if isinstance(result, bytes):
+        return np.array([result, None], dtype=object)[:1].reshape(())
+    return from_array(np.asarray(result))
+
+
+def array_of(value: Value, dtype: DType) -> np.ndarray:
+    """A value that has come, as an array of the type's own form; it is not copied."""
+    array = to_array(value)
+    wanted = np.dtype(dtype.as_numpy_dtype)
+    return array if array.dtype == wanted else array.view(wanted)

@@ -1,0 +1,197 @@
+"""Sessions over a parameter server and a worker: what crosses between them, whose state it is."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as tf
+
+PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[Any]:
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+@pytest.fixture
+def target(start_server: Callable[..., Any]) -> str:
+    """The worker of a cluster in this process."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(2)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        ps, worker = (f"localhost:{each.getsockname()[1]}" for each in sockets)
+    cluster = {"ps": [ps], "worker": [worker]}
+    start_server(cluster, job_name="ps", task_index=0)
+    target: str = start_server(cluster, job_name="worker", task_index=0).target
+    return target
+
+
+# Sixteen bits -----------------------------------------------------------------------------------
+
+
+def _narrow() -> Any:
+    config = tf.ConfigProto()
+    config.graph_options.enable_bfloat16_sendrecv = True
+    return config
+
+
+def _upper_half(values: np.ndarray) -> np.ndarray:
+    return (values.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def test_floats_cross_with_their_upper_sixteen_bits(target: str) -> None:
+    random = np.random.default_rng(0)
+    bits = random.integers(0, 1 << 32, 4000, dtype=np.uint64).astype(np.uint32)
+    values = bits.view(np.float32)
+    values = values[~np.isnan(values)]
+    values[:4] = [0.0, -0.0, np.inf, 1.0 + 2**-8]
+    given = tf.placeholder(tf.float32, [None])
+    with tf.device(PS):
+        there = tf.abs(-given)  # its input is fed there
+    with tf.device(WORKER):
+        back = tf.identity(tf.stack([there, there]))
+    with tf.Session(target, config=_narrow()) as session:
+        found = session.run(back, {given: values})
+    np.testing.assert_array_equal(found[0], _upper_half(np.abs(values)))
+    assert found.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "dtype", [tf.float64, tf.int32, tf.int64, tf.float16, tf.complex64, tf.bool]
+)
+def test_other_types_are_left_alone(target: str, dtype: Any) -> None:
+    values = np.arange(-5, 60_000, 7).astype(dtype.as_numpy_dtype)
+    given = tf.placeholder(dtype, [None])
+    with tf.device(PS):
+        there = tf.concat([given, given[:1]], 0)
+    with tf.device(WORKER):
+        back = tf.reverse(there, [0])
+    with tf.Session(target, config=_narrow()) as session:
+        np.testing.assert_array_equal(
+            session.run(back, {given: values}), np.append(values, values[0])[::-1]
+        )
+
+
+def test_without_asking_for_it_all_bits_cross(target: str) -> None:
+    with tf.device(PS):
+        third = tf.Variable(np.float32(1 / 3), use_resource=False)
+    with tf.device(WORKER):
+        tripled = third * 1.0
+    with tf.Session(target) as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(tripled) == np.float32(1 / 3)
+    with tf.Session(target, config=_narrow()) as session:
+        assert session.run(tripled) == _upper_half(np.float32([1 / 3]))[0]
+        assert session.run(third) == np.float32(1 / 3)  # fetched from where it is
+
+
+def test_loops_over_tasks_narrow_their_values_too(target: str) -> None:
+    with tf.device(WORKER):
+        start = tf.constant(np.float32(1 / 3))
+
+    def body(i: Any, total: Any) -> Any:
+        with tf.device(PS):
+            there = total * 1.0
+        with tf.device(WORKER):
+            return i + 1, there + 0.0
+
+    with tf.device(WORKER):
+        _, end = tf.while_loop(lambda i, _: i < 3, body, [0, start])
+    with tf.Session(target, config=_narrow()) as session:
+        assert session.run(end) == _upper_half(np.float32([1 / 3]))[0]
+
+
+# A session's own state --------------------------------------------------------------------------
+
+
+def test_isolated_sessions_share_no_variable_of_any_task(target: str) -> None:
+    made = []
+    for device in (PS, WORKER):
+        with tf.device(device):
+            made.append(tf.Variable(1.0, use_resource=device == PS))
+    both = made[0] + made[1]
+    isolated = tf.ConfigProto(isolate_session_state=True)
+    with tf.Session(target) as shared:
+        shared.run(tf.global_variables_initializer())
+        shared.run([variable.assign(10.0) for variable in made])
+        for _ in range(2):
+            with tf.Session(target, config=isolated) as alone:
+                with pytest.raises(tf.errors.FailedPreconditionError):
+                    alone.run(both)
+                alone.run(tf.global_variables_initializer())
+                alone.run(made[0].assign_add(1.0))
+                assert alone.run(both) == 3.0
+        assert shared.run(both) == 20.0
+
+
+# Steps in parts ---------------------------------------------------------------------------------
+
+
+def test_a_step_over_tasks_in_parts(target: str) -> None:
+    a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        count = tf.Variable(0.0, use_resource=False)
+        counted = tf.assign_add(count, a)
+        doubled = counted * 2.0
+    with tf.device(WORKER):
+        noise = tf.random_uniform([]) + 0.0 * doubled
+        product = doubled * b + noise
+    with tf.Session(target) as session:
+        session.run(tf.global_variables_initializer())
+        for turn in range(3):
+            handle = session.partial_run_setup([doubled, noise, product, count], [a, b])
+            first, drawn = session.partial_run(handle, [doubled, noise], {a: 1.0})
+            assert first == 2.0 * (turn + 1)
+            assert session.run(count) == turn + 1.0
+            whole = session.partial_run(handle, product, {b: 10.0})
+            assert whole == np.float32(first * 10.0 + drawn)  # nothing was drawn anew
+            assert session.run(count) == turn + 1.0  # nor counted
+            session.partial_run(handle, count)
+
+
+def test_parts_that_wait_for_each_other_and_targets(target: str) -> None:
+    a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        variable = tf.Variable(0.0, use_resource=True)
+        update = variable.assign_add(a, read_value=False)
+        with tf.control_dependencies([update]):
+            after = variable.read_value() + b
+    with tf.Session(target) as session:
+        session.run(tf.global_variables_initializer())
+        handle = session.partial_run_setup([update, after], [a, b])
+        assert session.partial_run(handle, update, {a: 5.0}) is None
+        assert session.partial_run(handle, after, {b: 1.0}) == 6.0
+        assert session.run(variable) == 5.0
+
+
+def test_branches_in_parts(target: str) -> None:
+    a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        first, second = tf.cond(a > 0.0, lambda: (a + 1.0, a * 3.0), lambda: (a - 1.0, a))
+        last = second + b
+    with tf.Session(target) as session:
+        handle = session.partial_run_setup([first, last], [a, b])
+        assert session.partial_run(handle, first, {a: 2.0}) == 3.0
+        assert session.partial_run(handle, last, {b: 1.0}) == 7.0
+
+
+def test_mistakes_in_parts(target: str) -> None:
+    a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        c = a + 1.0
+        d = c * b
+    with tf.Session(target) as session:
+        handle = session.partial_run_setup([c, d], [a, b])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="can't be computed"):
+            session.partial_run(handle, d, {a: 1.0})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="already been fed"):
+            session.partial_run(handle, c, {a: 1.0})
