@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from penstock.distributed.launch.job import Job
 from penstock.distributed.launch.manifests import kubernetes_manifests, slurm_script
-from penstock.distributed.launch.processes import LocalLauncher, free_addresses
+from penstock.distributed.launch.processes import free_addresses, run_locally
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--restarts", type=int, default=3, help="how often a task may fail (default: 3)"
     )
+    parser.add_argument("--logs", metavar="FOLDER", help="a file of each task's lines, too")
     parser.add_argument("--tensorboard", metavar="LOGDIR", help="TensorBoard on this folder, too")
+    parser.add_argument(
+        "--on",
+        choices=("processes", "ray"),
+        default="processes",
+        help="what the tasks are: processes of this machine (the default) or actors of Ray",
+    )
+    _add_ray_arguments(parser.add_argument_group("on Ray"))
     parser.add_argument(
         "--write",
         choices=("slurm", "kubernetes"),
@@ -35,6 +45,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--image", default="penstock", help="of Kubernetes' containers")
     parser.add_argument("script", help="the program's file, as for penstock run")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+
+
+def _add_ray_arguments(group: Any) -> None:
+    group.add_argument("--name", default="penstock", help="the job's name (default: penstock)")
+    group.add_argument(
+        "--address", help="of Ray's head; without: a Ray that runs here, or one for this job"
+    )
+    group.add_argument("--cpus", type=float, default=1.0, help="of each task (default: 1)")
+    group.add_argument(
+        "--gpus", type=float, default=0.0, help="of each task but parameter servers (default: 0)"
+    )
+    group.add_argument(
+        "--strategy",
+        default="PACK",
+        choices=("PACK", "SPREAD", "STRICT_PACK", "STRICT_SPREAD"),
+        help="how tasks are spread over nodes (default: PACK)",
+    )
+    group.add_argument(
+        "--upload",
+        metavar="FOLDER",
+        help="copy this folder to the nodes and run the program in it; without: all nodes see "
+        "the folder that this is started in",
+    )
 
 
 def _counts(options: Any) -> dict[str, int]:
@@ -50,32 +83,71 @@ def launch(options: Any) -> int:
     if not any(kind != "ps" for kind in counts):
         print("penstock launch: a job needs a worker or a chief", file=sys.stderr)
         return 2
-    command = ["penstock", "run", options.script, *options.arguments]
+    command = ["run", options.script, *options.arguments]
     if options.write == "slurm":
-        print(slurm_script(counts, command), end="")
+        print(slurm_script(counts, ["penstock", *command]), end="")
         return 0
     if options.write == "kubernetes":
-        print(kubernetes_manifests(counts, command, options.image), end="")
+        print(kubernetes_manifests(counts, ["penstock", *command], options.image), end="")
         return 0
+    with _board(options.tensorboard):
+        how = _launch_on_ray if options.on == "ray" else _launch_here
+        return how(counts, command, options)
+
+
+def _launch_here(counts: dict[str, int], command: list[str], options: Any) -> int:
     addresses = iter(free_addresses(sum(counts.values())))
     job = Job(
         {kind: [next(addresses) for _ in range(count)] for kind, count in counts.items()},
         evaluator=options.evaluator,
     )
-    own = [sys.executable, "-m", "penstock"]
-    launcher = LocalLauncher(
-        job, [*own, *command[1:]], with_flags=options.flags, restarts=options.restarts
+    return run_locally(
+        job,
+        [sys.executable, "-m", "penstock", *command],
+        with_flags=options.flags,
+        restarts=options.restarts,
+        logs=options.logs,
     )
-    board = _board(options.tensorboard)
+
+
+def _launch_on_ray(counts: dict[str, int], command: list[str], options: Any) -> int:
+    from penstock.distributed.launch.ray_jobs import (
+        RayOptions,
+        RayUnavailable,
+        counted_job,
+        run_on_ray,
+    )
+
     try:
-        return launcher.run()
-    finally:
-        if board is not None:
-            board.terminate()
-            board.wait()
+        return run_on_ray(
+            counted_job(counts, evaluator=options.evaluator),
+            command,
+            RayOptions(
+                name=options.name,
+                address=options.address,
+                cpus=options.cpus,
+                gpus=options.gpus,
+                strategy=options.strategy,
+                upload=options.upload,
+            ),
+            with_flags=options.flags,
+            restarts=options.restarts,
+            logs=options.logs,
+        )
+    except (RayUnavailable, ConnectionError) as error:
+        print(f"penstock launch: {error}", file=sys.stderr)
+        return 1
 
 
-def _board(logdir: str | None) -> subprocess.Popen[bytes] | None:
+@contextmanager
+def _board(logdir: str | None) -> Iterator[None]:
+    """TensorBoard on a folder, if one is named, for as long as the job runs."""
     if logdir is None:
-        return None
-    return subprocess.Popen([sys.executable, "-m", "penstock", "tensorboard", logdir])
+        yield
+        return
+    board = subprocess.Popen([sys.executable, "-m", "penstock", "tensorboard", logdir])
+    try:
+        yield
+    finally:
+        board.terminate()
+        board.wait()

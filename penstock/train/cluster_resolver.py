@@ -243,7 +243,7 @@ class TFConfigClusterResolver(ClusterResolver):
     @property
     def task_id(self) -> int | None:
         found: Any = self._task_id
-        if self._task_type is None:
+        if found is None and self._task_type is None:
             found = _tf_config().get("task", {}).get("index")
         return None if found is None else int(found)
 

@@ -42,7 +42,7 @@ from penstock.ops.variable_creation import create_variable
 from penstock.ops.variable_scope import get_variable, variable_scope
 from penstock.ops.variable_updates import assign_add
 from penstock.ops.variables import Variable
-from penstock.train import slots
+from penstock.train import replicas, slots
 
 Gradient = Any  # Tensor | IndexedSlices | None
 
@@ -131,7 +131,7 @@ class Optimizer(Trackable):
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(f"gate_gradients must be one of: {_GATES}.  Not {gate_gradients}")
         only_connected = callable(loss) and var_list is None
-        loss = self._call_if_callable(loss)
+        loss = replicas.scaled_loss(self._call_if_callable(loss))
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
@@ -164,6 +164,8 @@ class Optimizer(Trackable):
         summing over towers) is the caller's.
         """
         updates = _checked_pairs(grads_and_vars)
+        if replicas.has_strategy():
+            return replicas.apply_in_replica(self, updates, global_step, name)
         # Slots outlive the step that is being built: they must not wait for its control inputs.
         with get_default_graph().control_dependencies(None):
             self._create_slots([variable for _, variable in updates])
@@ -175,11 +177,21 @@ class Optimizer(Trackable):
             else:
                 with control_dependencies([self._finish(update_ops, "update")]):
                     train_op = _count_step(global_step, scope)
-        collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
-        element = train_op.op if isinstance(train_op, Tensor) else train_op
-        if element not in collection:
-            collection.append(element)
-        return element
+        return _listed(train_op)
+
+    def _distributed_apply(
+        self,
+        distribution: Any,
+        grads_and_vars: Any,
+        global_step: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """`apply_gradients` between the replicas of a strategy."""
+        return _listed(
+            replicas.apply_between_replicas(
+                self, distribution, grads_and_vars, global_step, name, apply_update
+            )
+        )
 
     # Slots and other state ------------------------------------------------------------------------
 
@@ -238,7 +250,7 @@ class Optimizer(Trackable):
                 "trainable": False,
                 "use_resource": isinstance(colocate_with, ResourceVariable),
             }
-            with graph.colocate_with(colocate_with):
+            with replicas.variables_beside(colocate_with):
                 if self._use_own_namescope_for_non_slot_vars:
                     with name_scope(""), variable_scope(self._non_slot_variable_scope):
                         made = get_variable(initializer=initial_value, **settings)
@@ -365,7 +377,17 @@ def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
 
 def _key(variable: Any) -> tuple[Graph, str]:
     """What a slot is filed under: a variable may be met again as another object."""
-    return variable.graph, variable.op.name
+    whole = replicas.container_of(variable)
+    return whole.graph, whole.name.partition(":")[0]
+
+
+def _listed(train_op: Any) -> Any:
+    """Adds an operation to the graph's training operations."""
+    collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
+    element = train_op.op if isinstance(train_op, Tensor) else train_op
+    if not any(element is each for each in collection):
+        collection.append(element)
+    return element
 
 
 def _variables_to_train(var_list: Any) -> list[Any]:
@@ -408,25 +430,30 @@ def _as_gradient(value: Any) -> Any:
 def _update(optimizer: Optimizer, gradient: Gradient, variable: Any) -> Any:
     """One variable's update, in its own name scope and on the variable's device."""
     with name_scope(f"update_{variable.op.name}"), colocate_with(variable):
-        if not isinstance(variable, Variable):
-            raise NotImplementedError("Trying to update a Tensor ", variable)
-        constraint = variable.constraint
-        sparse = isinstance(gradient, IndexedSlices)
-        if sparse and constraint is not None:
-            raise RuntimeError("Cannot use a constraint function on a sparse variable.")
-        if not isinstance(variable, ResourceVariable):
-            apply = optimizer._apply_sparse_duplicate_indices if sparse else optimizer._apply_dense
-            update = apply(gradient, variable)
-        elif sparse:
-            update = optimizer._resource_apply_sparse_duplicate_indices(
-                gradient.values, variable, gradient.indices
-            )
-        else:
-            update = optimizer._resource_apply_dense(gradient, variable)
-        if constraint is None:
-            return update
-        with control_dependencies([update]):
-            return variable.assign(constraint(variable))
+        return apply_update(optimizer, gradient, variable)
+
+
+def apply_update(optimizer: Optimizer, gradient: Gradient, variable: Any) -> Any:
+    """The operation by which an optimizer updates one variable."""
+    if not isinstance(variable, Variable):
+        raise NotImplementedError("Trying to update a Tensor ", variable)
+    constraint = variable.constraint
+    sparse = isinstance(gradient, IndexedSlices)
+    if sparse and constraint is not None:
+        raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+    if not isinstance(variable, ResourceVariable):
+        apply = optimizer._apply_sparse_duplicate_indices if sparse else optimizer._apply_dense
+        update = apply(gradient, variable)
+    elif sparse:
+        update = optimizer._resource_apply_sparse_duplicate_indices(
+            gradient.values, variable, gradient.indices
+        )
+    else:
+        update = optimizer._resource_apply_dense(gradient, variable)
+    if constraint is None:
+        return update
+    with control_dependencies([update]):
+        return variable.assign(constraint(variable))
 
 
 def _count_step(global_step: Any, name: str) -> Any:

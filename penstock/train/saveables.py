@@ -203,6 +203,11 @@ def _is_variable_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) and value.op.type in _VARIABLE_TYPES
 
 
+def _is_plain_variable(value: Any) -> bool:
+    """Whether a value is a variable of which there is one, not a copy for each replica."""
+    return isinstance(value, Variable) and not getattr(value, "_is_distributed", False)
+
+
 def _variable_tensor(variable: Any) -> Tensor:
     """The node that stands for a variable in the checkpoint's graph nodes."""
     if isinstance(variable, ResourceVariable):
@@ -232,7 +237,7 @@ def saveable_objects_for_op(op: Any, name: Any) -> Iterator[SaveableObject]:
         yield from _saveables_of_slices(op, name)
     else:
         saveables = getattr(op, "_gather_saveables_for_checkpoint", None)
-        if saveables is not None and not isinstance(op, Variable):
+        if saveables is not None and not _is_plain_variable(op):
             yield from _saveables_of_object(saveables(), name)
             return
         variable = _variable_tensor(op)
@@ -290,7 +295,7 @@ def op_list_to_dict(op_list: Any, convert_variable_to_tensor: bool = True) -> di
             put(entry.name, entry)
         elif isinstance(entry, Variable) and entry._get_save_slice_info() is not None:
             _put_slice(found, entry)
-        elif not isinstance(entry, Variable) and hasattr(entry, "_gather_saveables_for_checkpoint"):
+        elif not _is_plain_variable(entry) and hasattr(entry, "_gather_saveables_for_checkpoint"):
             factories = entry._gather_saveables_for_checkpoint().values()
             made = [factory() if callable(factory) else factory for factory in factories]
             found.update(op_list_to_dict(made))

@@ -10,7 +10,6 @@ from contextlib import nullcontext
 from typing import Any
 
 from penstock import dtypes
-from penstock.ir.defaults import get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.ops.filling import zeros
 from penstock.ops.initializers import zeros_initializer
@@ -19,6 +18,7 @@ from penstock.ops.shaping import shape as shape_of
 from penstock.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from penstock.ops.variables import Variable
 from penstock.shapes import TensorShape
+from penstock.train import replicas
 
 
 def create_slot(
@@ -68,7 +68,7 @@ def _create(
 ) -> Variable:
     where: Any = nullcontext()
     if colocate_with_primary:
-        where = get_default_graph().colocate_with(primary.op)
+        where = replicas.variables_beside(primary)
     with variable_scope(None, f"{primary.op.name}/{name}"), where:
         # A slot is as large as its variable and must not be cut again.
         scope = get_variable_scope()

@@ -135,12 +135,47 @@ TUTORIALS = (
         job="--ps 1 --workers 3",
     ),
     Tutorial(
+        "mirrored_mnist",
+        "--replicas 2 --steps 100",
+        r"^2 replicas: test accuracy ([\d.]+)$",
+        ((0.8, 1),),
+    ),
+    Tutorial(
+        "mirrored_mnist",
+        "--steps 100",
+        r"^\[worker 0\] 2 replicas: test accuracy ([\d.]+)$",
+        ((0.8, 1),),
+        job="--ps 0 --workers 2",
+    ),
+    Tutorial(
         "distributed_word2vec",
         "--steps 300",
         r"^\[worker 0\] its \d+ steps: average loss at the end ([\d.]+)\n"
         r"(?:\[.*\n)*\[worker 0\] nearest to cat: ",
         ((1, 6),),
         job="--ps 2 --workers 2",
+    ),
+    Tutorial(
+        "estimator_cluster",
+        "--steps 300 --model_dir {folder}",
+        r"^step (\d+): error ([\d.]+)\nweight 2\.00, bias -1\.00\nexports: 1$",
+        ((300, 300), (0, 0.01)),
+    ),
+    Tutorial(
+        "estimator_cluster",
+        "--steps 300 --model_dir {folder}",
+        r"^\[evaluator 0\] step (\d+): error ([\d.]+)\n"
+        r"\[evaluator 0\] weight 2\.00, bias -1\.00\n\[evaluator 0\] exports: 1$",
+        ((300, 306), (0, 0.01)),
+        job="--chief --evaluator --ps 1 --workers 2",
+    ),
+    Tutorial(
+        "a3c",
+        "--environment balance --target 40 --steps 2500",
+        # Chance alone keeps the pole up for 22 moves.
+        r"^\[worker \d\] learned at update \d+: average return ([\d.]+)$",
+        ((40, 500),),
+        job="--ps 1 --workers 2",
     ),
 )
 

@@ -1,9 +1,19 @@
-"""Jobs as processes: prefixed output, restarts, the end of those that serve."""
+"""Jobs as processes: prefixed output, restarts, the end of those that serve, signals."""
 
+import os
+import signal
+import subprocess
 import sys
+import threading
+import time
+from pathlib import Path
+from queue import SimpleQueue
 
-from penstock.distributed.launch.job import Job
-from penstock.distributed.launch.processes import LocalLauncher, free_addresses
+import pytest
+
+from penstock.distributed.launch.job import Job, JobRun, Task
+from penstock.distributed.launch.loop import JobLoop, Printer
+from penstock.distributed.launch.processes import LocalTasks, free_addresses, run_locally
 
 PROGRAM = """
 import json, os, pathlib, sys, time
@@ -24,17 +34,101 @@ def test_a_job_with_a_worker_that_fails_once(tmp_path, capsys):
     addresses = free_addresses(2)
     job = Job({"ps": addresses[:1], "worker": addresses[1:]})
     command = [sys.executable, str(program), str(tmp_path / "marker")]
-    launcher = LocalLauncher(job, command, restarts=2)
-    assert launcher.run() == 0
+    printer = Printer(str(tmp_path / "logs"))
+    tasks = LocalTasks(job, command, printer)
+    assert JobLoop(JobRun(job, restarts=2), tasks, printer).run() == 0
     printed = capsys.readouterr()
     assert printed.out.count("[worker 0] hello from worker") == 2
     assert "[ps 0] hello from ps" in printed.out
     assert "worker 0 ended with status 7; it is started again" in printed.err
-    assert all(process.poll() is not None for process in launcher._processes.values())
+    assert all(process.poll() is not None for process in tasks._processes.values())
+    assert (tmp_path / "logs" / "worker-0.log").read_text() == "hello from worker\n" * 2
 
 
-def test_a_job_that_fails(tmp_path, capsys):
+def test_a_job_that_fails(capsys):
     job = Job({"worker": free_addresses(1)})
     command = [sys.executable, "-c", "raise SystemExit(4)"]
-    assert LocalLauncher(job, command, restarts=0).run() == 4
+    assert run_locally(job, command, restarts=0) == 4
     assert "the job has failed" in capsys.readouterr().err
+
+
+def test_what_a_dead_task_has_started_goes_with_it(capsys):
+    """A child holds the output: the end of its parent is seen all the same."""
+    job = Job({"worker": free_addresses(1)})
+    code = "import os, subprocess; subprocess.Popen(['sleep', '600']); os._exit(3)"
+    assert run_locally(job, [sys.executable, "-c", code], restarts=0) == 3
+    assert "status 3; the job has failed" in capsys.readouterr().err
+
+
+LAUNCHER = """
+import sys
+from penstock.distributed.launch.job import Job
+from penstock.distributed.launch.processes import free_addresses, run_locally
+code = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+sys.exit(run_locally(Job({"worker": free_addresses(2)}), [sys.executable, "-c", code]))
+"""
+
+
+def is_gone(process: int) -> bool:
+    """Whether a process has ended; one that nobody has waited for yet has, too."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_who_ends_the_launcher_ends_the_job(number, status):
+    launcher = subprocess.Popen(
+        [sys.executable, "-c", LAUNCHER], stdout=subprocess.PIPE, text=True, errors="replace"
+    )
+    assert launcher.stdout is not None
+    with launcher.stdout as lines:
+        tasks = [int(lines.readline().split()[-1]) for _ in range(2)]
+        os.kill(launcher.pid, number)
+        assert launcher.wait(30) == status
+    limit = time.monotonic() + 30
+    while not all(map(is_gone, tasks)):
+        assert time.monotonic() < limit, "tasks go on without their launcher"
+        time.sleep(0.01)
+
+
+class Scripted:
+    """Tasks that end as they are told, in the order in which they are started."""
+
+    def __init__(self, statuses):
+        self._statuses = iter(statuses)
+        self.started = []
+        self.ended = SimpleQueue()
+        self.over = False
+
+    def start(self, task):
+        self.started.append(task)
+        self.ended.put((task, next(self._statuses)))
+
+    def end_all(self):
+        self.over = True
+
+
+def test_the_loop_does_what_the_job_asks_for(capsys):
+    job = Job({"worker": ["h:1"]})
+    tasks = Scripted([-9, 0])
+    assert JobLoop(JobRun(job), tasks, Printer()).run() == 0
+    assert tasks.started == [Task("worker", 0)] * 2 and tasks.over
+    assert "worker 0 ended with status -9; it is started again (failure 1)" in (
+        capsys.readouterr().err
+    )
+
+
+def test_the_loop_can_be_in_another_thread():
+    found = []
+    job = Job({"worker": ["h:1"]})
+    loop = JobLoop(JobRun(job), Scripted([0]), Printer())
+    thread = threading.Thread(target=lambda: found.append(loop.run()))
+    thread.start()
+    thread.join(30)
+    assert found == [0]
