@@ -6,10 +6,20 @@ from penstock.train.cluster_resolver import (
     TFConfigClusterResolver,
     UnionClusterResolver,
 )
+from penstock.train.manager_resolvers import (
+    GCEClusterResolver,
+    KubernetesClusterResolver,
+    RayClusterResolver,
+    SlurmClusterResolver,
+)
 
 __all__ = [
     "ClusterResolver",
+    "GCEClusterResolver",
+    "KubernetesClusterResolver",
+    "RayClusterResolver",
     "SimpleClusterResolver",
+    "SlurmClusterResolver",
     "TFConfigClusterResolver",
     "UnionClusterResolver",
 ]

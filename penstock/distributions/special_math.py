@@ -9,10 +9,15 @@ import numpy as np
 
 import penstock as tf
 
-__all__ = ["log_cdf_laplace", "log_ndtr", "ndtr", "ndtri"]
+__all__ = ["erfinv", "log_cdf_laplace", "log_ndtr", "ndtr", "ndtri"]
 
 # Below the first number an asymptotic series is used, above the second log(1 - p) = -p.
-_SEGMENTS = {tf.float32: (-10.0, 5.0), tf.float64: (-20.0, 8.0)}
+LOGNDTR_FLOAT32_LOWER, LOGNDTR_FLOAT32_UPPER = np.float32(-10.0), np.float32(5.0)
+LOGNDTR_FLOAT64_LOWER, LOGNDTR_FLOAT64_UPPER = np.float64(-20.0), np.float64(8.0)
+_SEGMENTS = {
+    tf.float32: (float(LOGNDTR_FLOAT32_LOWER), float(LOGNDTR_FLOAT32_UPPER)),
+    tf.float64: (float(LOGNDTR_FLOAT64_LOWER), float(LOGNDTR_FLOAT64_UPPER)),
+}
 
 
 def _checked(x: Any, name: str) -> Any:
@@ -86,3 +91,12 @@ def log_cdf_laplace(x: Any, name: str = "log_cdf_laplace") -> Any:
         x = tf.convert_to_tensor(x, name="x")
         upper = tf.log1p(-0.5 * tf.exp(-tf.abs(x)))
         return tf.where_v2(x < 0.0, x - math.log(2.0), upper)
+
+
+def erfinv(x: Any, name: str = "erfinv") -> Any:
+    """The inverse of the error function."""
+    with tf.name_scope(name, values=[x]):
+        x = tf.convert_to_tensor(x, name="x")
+        if x.dtype.as_numpy_dtype not in (np.float32, np.float64):
+            raise TypeError(f"x.dtype={x.dtype} is not handled, see docstring for supported types.")
+        return ndtri((x + 1.0) / 2.0) / np.sqrt(2)

@@ -186,10 +186,10 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
 
 
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
-    """Less the cosine of the angle of labels and predictions."""
+    """The cosine of the angle of labels and predictions; TensorFlow 2 has it negative."""
     y_true = tf.nn.l2_normalize(y_true, axis=axis)
     y_pred = tf.nn.l2_normalize(y_pred, axis=axis)
-    return -tf.reduce_sum(y_true * y_pred, axis=axis)
+    return tf.reduce_sum(y_true * y_pred, axis=axis)
 
 
 mse = MSE = mean_squared_error

@@ -179,7 +179,7 @@ def save_weights(
     model: Any, filepath: str, overwrite: bool = True, save_format: str | None = None
 ) -> None:
     """Writes a model's weights: into HDF5 for ".h5", ".hdf5" and ".keras", else a checkpoint."""
-    if not model.weights and not model.built:
+    if not model.built:
         raise ValueError(
             f"Weights for model {model.name} have not yet been created. Weights are created "
             "when the Model is first called on inputs or `build()` is called with an `input_shape`."

@@ -128,5 +128,5 @@ def _object(identifier: Any, table: dict[str, Callable[..., Any]], kind: str) ->
 def _found(name: str, table: dict[str, Callable[..., Any]], kind: str) -> Callable[..., Any]:
     found = CUSTOM_OBJECTS.get(name, table.get(name))
     if found is None:
-        raise ValueError(f"Unknown {kind}: {name}")
+        raise ValueError(f"Unknown {kind}:{name}")
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.ir import constants
 from penstock.ir.tensor import Tensor
-from penstock.ops.conditionals import cond
+from penstock.ops.conditionals import case, cond
 from penstock.ops.variables import Variable
 
 
@@ -40,6 +40,39 @@ def smart_constant_value(pred: Any) -> bool | None:
     raise TypeError(
         f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}"
     )
+
+
+def smart_case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    name: str = "smart_case",
+) -> Any:
+    """`tf.case`, of which conditions that are known while building leave no trace.
+
+    Args:
+      pred_fn_pairs: pairs of a condition, a tensor or a bool, and a function, or a dictionary.
+      default: the function for the case that no condition holds.
+      exclusive: whether two conditions that hold are an error.
+      name: of the scope.
+    """
+    is_dictionary = isinstance(pred_fn_pairs, dict)
+    pairs = list(pred_fn_pairs.items() if is_dictionary else pred_fn_pairs)
+    open_cases = []
+    for pred, function in pairs:
+        if not callable(function):
+            raise TypeError(f"fn for pred {pred} must be callable.")
+        value = smart_constant_value(pred)
+        if value is None:
+            open_cases.append((pred, function))
+        elif value:  # nothing behind it can be taken
+            default = function
+            break
+    if not open_cases:
+        if default is None:
+            raise TypeError("default must be callable where no condition holds")
+        return default()
+    return case(open_cases, default, exclusive=exclusive, name=name)
 
 
 constant_value = smart_constant_value

@@ -3,9 +3,9 @@
 import numpy as np
 
 LOSSES = """mse mae mape msle squared_hinge hinge categorical_hinge logcosh categorical_crossentropy
-    binary_crossentropy kld poisson cosine_proximity""".split()
+    binary_crossentropy kld poisson""".split()
 LOSS_CLASSES = """MeanSquaredError BinaryCrossentropy CategoricalCrossentropy Huber KLDivergence
-    LogCosh Poisson CosineSimilarity""".split()
+    LogCosh Poisson""".split()
 METRICS = """BinaryAccuracy CategoricalAccuracy MeanSquaredError RootMeanSquaredError
     CosineSimilarity TruePositives FalsePositives TrueNegatives FalseNegatives LogCoshError
     KLDivergence""".split()

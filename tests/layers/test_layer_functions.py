@@ -76,7 +76,7 @@ def test_arguments_of_dense_are_checked() -> None:
         tf.layers.dense(tf.placeholder(tf.float32, [4, None]), 3)
     with pytest.raises(TypeError, match="non-floating point dtype"):
         tf.layers.dense(tf.ones([2, 3], tf.int32), 3)
-    with pytest.raises(ValueError, match="Unknown activation function: nothing"):
+    with pytest.raises(ValueError, match="Unknown activation function:nothing"):
         tf.layers.dense(tf.ones([2, 3]), 3, activation="nothing")
     with pytest.raises(ValueError, match="Could not interpret initializer identifier"):
         tf.layers.dense(tf.ones([2, 3]), 3, kernel_initializer=3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock import distribute
 from penstock.distribute import (
@@ -20,9 +20,15 @@ from penstock.distribute import (
     in_cross_replica_context,
     require_replica_context,
 )
-from penstock.distribute import NcclAllReduce as AllReduceCrossDeviceOps
 from penstock.distribute import ReductionToOneDevice as ReductionToOneDeviceCrossDeviceOps
 from penstock.distribute import Strategy as DistributionStrategy
+from penstock.distribute.collective_reduce import CollectiveCommunication
+from penstock.distribute.cross_device_ops import AllReduceCrossDeviceOps
+from penstock.distribute.device_names import local_devices
+from penstock.distribute.input_pipelines import DistributedIterator
+from penstock.distribute.multi_worker import CollectiveAllReduceExtended
+from penstock.distribute.parameter_server import ParameterServerExtended
+from penstock.train.cluster_resolver import TFConfigClusterResolver
 
 DistributionStrategyExtended = StrategyExtended
 get_distribution_strategy = get_strategy
@@ -31,6 +37,8 @@ has_distribution_strategy = has_strategy
 
 class MirroredStrategy(distribute.MirroredStrategy):
     """`tf.distribute.MirroredStrategy` that can be given a number of GPUs.
+
+    Batches of its `make_dataset_iterator` are for one replica each.
 
     Args:
       devices: names of devices.
@@ -54,19 +62,67 @@ class MirroredStrategy(distribute.MirroredStrategy):
         if devices is not None and count is not None:
             raise ValueError("Must only specify one of `devices` and `num_gpus`.")
         if count is not None:
-            devices = [f"/device:GPU:{index}" for index in range(count)] or ["/device:CPU:0"]
+            devices = local_devices(count)
         super().__init__(devices, cross_device_ops or cross_tower_ops)
+
+    def make_dataset_iterator(self, dataset: Any) -> Any:
+        return DistributedIterator(dataset, self.extended.worker_devices)
+
+
+class CollectiveAllReduceStrategy(distribute.experimental.MultiWorkerMirroredStrategy):
+    """`tf.distribute.experimental.MultiWorkerMirroredStrategy` with a number of GPUs.
+
+    Batches of its `make_dataset_iterator` are for one replica each.
+
+    Args:
+      num_gpus_per_worker: how many GPUs each worker uses; 0 for the CPU.
+      communication: a `CollectiveCommunication`.
+    """
+
+    def __init__(
+        self,
+        num_gpus_per_worker: int = 0,
+        communication: CollectiveCommunication = CollectiveCommunication.AUTO,
+    ):
+        extended = CollectiveAllReduceExtended(self, communication, num_gpus=num_gpus_per_worker)
+        distribute.Strategy.__init__(self, extended)
+
+    def make_dataset_iterator(self, dataset: Any) -> Any:
+        return DistributedIterator(dataset, self.extended.worker_devices)
+
+
+class ParameterServerStrategy(distribute.Strategy):
+    """Variables on the tasks of the job `ps` or, without a cluster, on one device.
+
+    Args:
+      num_gpus_per_worker: how many GPUs each worker uses; 0 for the CPU.
+    """
+
+    def __init__(self, num_gpus_per_worker: int = 0):
+        resolver = TFConfigClusterResolver()
+        super().__init__(ParameterServerExtended(self, resolver, num_gpus=num_gpus_per_worker))
+
+
+class DistributeConfig(NamedTuple):
+    """The strategies of an Estimator's `experimental_distribute`."""
+
+    train_distribute: Any = None
+    eval_distribute: Any = None
+    remote_cluster: Any = None
 
 
 __all__ = [
     "AllReduceCrossDeviceOps",
+    "CollectiveAllReduceStrategy",
     "CrossDeviceOps",
+    "DistributeConfig",
     "DistributionStrategy",
     "DistributionStrategyExtended",
     "InputContext",
     "InputReplicationMode",
     "MirroredStrategy",
     "OneDeviceStrategy",
+    "ParameterServerStrategy",
     "ReductionToOneDeviceCrossDeviceOps",
     "ReplicaContext",
     "get_cross_replica_context",

@@ -1,6 +1,8 @@
 """`tf.contrib.distributions`: those of `tf.distributions`, and further ones."""
 
+from penstock.contrib.distributions import bijectors
 from penstock.contrib.distributions.composed import Independent, Mixture
+from penstock.contrib.distributions.counts import Binomial, Geometric, NegativeBinomial
 from penstock.contrib.distributions.multivariate_normal import (
     MultivariateNormalDiag,
     MultivariateNormalDiagWithSoftplusScale,
@@ -11,6 +13,15 @@ from penstock.contrib.distributions.one_hot import (
     ExpRelaxedOneHotCategorical,
     OneHotCategorical,
     RelaxedOneHotCategorical,
+)
+from penstock.contrib.distributions.positive import (
+    Chi2,
+    Chi2WithAbsDf,
+    Deterministic,
+    HalfNormal,
+    InverseGamma,
+    Kumaraswamy,
+    RelaxedBernoulli,
 )
 from penstock.contrib.distributions.scalars import Cauchy, Logistic, Poisson
 from penstock.contrib.lazy_paths import resolver
@@ -43,6 +54,7 @@ from penstock.distributions.gamma import (
 from penstock.distributions.laplace import LaplaceWithSoftplusScale
 from penstock.distributions.normal import NormalWithSoftplusScale
 from penstock.distributions.student_t import StudentTWithAbsDfSoftplusScale
+from penstock.distributions.transformed import TransformedDistribution
 
 MVNDiag = MultivariateNormalDiag
 
@@ -55,8 +67,12 @@ __all__ = [
     "BernoulliWithSigmoidProbs",
     "Beta",
     "BetaWithSoftplusConcentration",
+    "Binomial",
     "Categorical",
     "Cauchy",
+    "Chi2",
+    "Chi2WithAbsDf",
+    "Deterministic",
     "Dirichlet",
     "DirichletMultinomial",
     "Distribution",
@@ -65,7 +81,11 @@ __all__ = [
     "ExponentialWithSoftplusRate",
     "Gamma",
     "GammaWithSoftplusConcentrationRate",
+    "Geometric",
+    "HalfNormal",
     "Independent",
+    "InverseGamma",
+    "Kumaraswamy",
     "Laplace",
     "LaplaceWithSoftplusScale",
     "Logistic",
@@ -76,15 +96,19 @@ __all__ = [
     "MultivariateNormalDiagWithSoftplusScale",
     "MultivariateNormalFullCovariance",
     "MultivariateNormalTriL",
+    "NegativeBinomial",
     "Normal",
     "NormalWithSoftplusScale",
     "OneHotCategorical",
     "Poisson",
     "RegisterKL",
+    "RelaxedBernoulli",
     "RelaxedOneHotCategorical",
     "ReparameterizationType",
     "StudentT",
     "StudentTWithAbsDfSoftplusScale",
+    "TransformedDistribution",
     "Uniform",
+    "bijectors",
     "kl_divergence",
 ]

@@ -205,7 +205,7 @@ class TPUEstimator(Estimator):
             params[_BATCH_SIZE_KEY] = size
         return params
 
-    def _call_input_fn(self, input_fn: Any, mode: str) -> Any:
+    def _call_input_fn(self, input_fn: Any, mode: str, input_context: Any = None) -> Any:
         if self._batch_sizes.get(mode) is not None and "params" not in fn_args(input_fn):
             raise ValueError(
                 f"input_fn ({input_fn}) does not include params argument, required by TPUEstimator "

@@ -3,6 +3,7 @@
 from penstock.keras.backend.arithmetic import *
 from penstock.keras.backend.config import *
 from penstock.keras.backend.ctc import *
+from penstock.keras.backend.local_convolution import *
 from penstock.keras.backend.neural import *
 from penstock.keras.backend.phases import *
 from penstock.keras.backend.recurrence import *

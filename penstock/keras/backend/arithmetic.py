@@ -166,9 +166,9 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Any:
     left = tf.transpose(x, [0, *x_rest, x_axis])
     right = tf.transpose(y, [0, y_axis, *y_rest])
     if len(x_rest) != 1:
-        left = tf.reshape(left, [x_sizes[0], -1, x_sizes[x_axis]])
+        left = tf.reshape(left, [x_sizes[0], -1 if x_rest else 1, x_sizes[x_axis]])
     if len(y_rest) != 1:
-        right = tf.reshape(right, [y_sizes[0], y_sizes[y_axis], -1])
+        right = tf.reshape(right, [y_sizes[0], y_sizes[y_axis], -1 if y_rest else 1])
     product = tf.matmul(left, right)
     wanted = [
         x_sizes[0],

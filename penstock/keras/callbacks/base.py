@@ -130,7 +130,7 @@ class CallbackList:
                 # A program's own class may have been written for fewer events.
                 method = getattr(callback, event, None)
                 if method is not None:
-                    method(*args) if args else method({})
+                    method(*args) if args else method(None)
 
         return tell
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -184,12 +185,12 @@ class EarlyStopping(_Monitor):
             self.stopped_epoch = epoch
             self.model.stop_training = True
             if self.best_weights is not None:
+                if self.verbose > 0:
+                    sys.stdout.write("Restoring model weights from the end of the best epoch.\n")
                 self.model.set_weights(self.best_weights)
 
     def on_train_end(self, logs: Any = None) -> None:
         if self.stopped_epoch > 0 and self.verbose > 0:
-            import sys
-
             sys.stdout.write(f"Epoch {self.stopped_epoch + 1:05d}: early stopping\n")
 
 

@@ -33,6 +33,19 @@ def is_source(value: Any) -> bool:
     )
 
 
+def refuse_labels(source: Any, labels: Any) -> None:
+    """ValueError for labels beside a source, which gives them itself."""
+    if labels is None:
+        return
+    if _is_dataset(source):
+        raise ValueError(
+            f"You passed a dataset or dataset iterator ({source}) as input `x` to your model. In "
+            "that case, you should not specify a target (`y`) argument, since the dataset or "
+            f"dataset iterator generates both input data and target data. Received: {labels}"
+        )
+    raise ValueError("`y` argument is not supported when using a generator or a Sequence as input.")
+
+
 def batch_source(
     model: Any,
     source: Any,
@@ -164,6 +177,17 @@ class _SequenceBatches(BatchSource):
 
 class _DatasetBatches(BatchSource):
     """A dataset is iterated in Keras' session; its values are fed to the model."""
+
+    def prepare(self) -> None:
+        if self.steps is None and hasattr(self.source, "make_one_shot_iterator"):
+            from penstock.data.experimental import INFINITE_CARDINALITY, cardinality
+
+            if K.get_session().run(cardinality(self.source)) == INFINITE_CARDINALITY:
+                raise ValueError(
+                    "When passing an infinitely repeating dataset, you must specify the "
+                    f"`{'steps' if self.only_inputs else 'steps_per_epoch'}` argument."
+                )
+        super().prepare()
 
     def _values(self) -> Iterator[Any]:
         source = self.source

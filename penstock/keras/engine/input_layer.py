@@ -63,6 +63,9 @@ class InputLayer(Layer):
         node = Node(self, [], tensor, {})
         node.input_tensors = tensor
 
+    def _common_shape(self, what: str) -> Any:
+        return [super()._common_shape(what)]
+
     def get_config(self) -> dict[str, Any]:
         return {
             "batch_input_shape": self._batch_input_shape,

@@ -11,6 +11,7 @@ import penstock as tf
 from penstock.keras import activations, constraints, initializers, regularizers
 from penstock.keras import backend as K
 from penstock.keras.engine.node import Node
+from penstock.keras.engine.shapes import map_shapes
 from penstock.layers.core_layer import CoreLayer
 from penstock.layers.input_spec import InputSpec
 
@@ -241,7 +242,7 @@ class Layer(CoreLayer):
         return super().__call__(inputs, *args, **kwargs)
 
     def _maybe_build(self, inputs: Any) -> None:
-        if not self.built and not isinstance(inputs, (tf.Tensor, tf.SparseTensor, list, tuple)):
+        if not self.built and not any(hasattr(each, "shape") for each in tf.nest.flatten(inputs)):
             self.build(None)
             self.built = True
         super()._maybe_build(inputs)
@@ -254,7 +255,8 @@ class Layer(CoreLayer):
                 lambda each: tf.identity(each) if _is_one_of(each, flat_inputs) else each, outputs
             )
             Node(self, inputs, outputs, given)
-        self._set_masks(inputs, outputs, kwargs.get("mask"))
+        positional = dict(zip(self._call_fn_args[1:], args, strict=False))
+        self._set_masks(inputs, outputs, (positional | kwargs).get("mask"))
         return outputs
 
     def _set_masks(self, inputs: Any, outputs: Any, given: Any) -> None:
@@ -269,6 +271,8 @@ class Layer(CoreLayer):
                 before = tf.nest.map_structure(
                     lambda each: getattr(each, "_keras_mask", None), inputs
                 )
+                if all(mask is None for mask in tf.nest.flatten(before)):
+                    before = None
             masks = self.compute_mask(inputs, before)
         flat_masks = (
             [None] * len(flat_outputs)
@@ -297,10 +301,7 @@ class Layer(CoreLayer):
         graph = tf.Graph()
         with graph.as_default():
             dtype = self.dtype or K.floatx()
-            if _is_shape(input_shape):
-                trial: Any = tf.placeholder(dtype, shape=input_shape)
-            else:
-                trial = [tf.placeholder(dtype, shape=shape) for shape in input_shape]
+            trial = map_shapes(lambda shape: tf.placeholder(dtype, shape=shape), input_shape)
             twin = type(self).from_config(self.get_config())
             outputs = twin(trial)
         return tf.nest.map_structure(lambda each: each.shape, outputs)
@@ -309,8 +310,10 @@ class Layer(CoreLayer):
         """Shapes and types of the outputs for inputs of shapes and types."""
         shapes = tf.nest.map_structure(lambda spec: spec.shape, input_signature)
         dtype = self.dtype or tf.nest.flatten(input_signature)[0].dtype
-        shape = self.compute_output_shape(shapes)
-        return tf.TensorSpec(shape=shape, dtype=tf.as_dtype(dtype))
+        return map_shapes(
+            lambda shape: tf.TensorSpec(shape=shape, dtype=tf.as_dtype(dtype)),
+            self.compute_output_shape(shapes),
+        )
 
     # Inputs and outputs of calls ----------------------------------------------------------------
 
@@ -458,9 +461,3 @@ def _masks_of(tensors: Any) -> Any:
 
 def _is_one_of(tensor: Any, tensors: list[Any]) -> bool:
     return any(tensor is other for other in tensors)
-
-
-def _is_shape(value: Any) -> bool:
-    if isinstance(value, tf.TensorShape):
-        return True
-    return all(size is None or isinstance(size, (int, np.integer)) for size in value)

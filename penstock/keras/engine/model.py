@@ -160,7 +160,7 @@ class Model(TrainingLoops, Network):
             if own:
                 added = tf.add_n(own)
                 total = added if total is None else total + added
-        if total is None and self._compile_arguments["loss"]:
+        if total is None:
             raise ValueError("The model cannot be compiled because it has no loss to optimize.")
         self.total_loss = total
         self._metric_results = loss_results + self._metric_results + self._added_metric_results()
@@ -226,20 +226,22 @@ class Model(TrainingLoops, Network):
 
     def _set_inputs(self, inputs: Any) -> None:
         """Builds a subclassed or deferred model on inputs like these arrays."""
-        from penstock.keras.engine.input_layer import Input
-
         flat = tf.nest.flatten(inputs)
+        names = sorted(inputs) if isinstance(inputs, dict) else [None] * len(flat)
         arrays = [np.asarray(each) if not hasattr(each, "shape") else each for each in flat]
         arrays = [np.expand_dims(a, -1) if np.ndim(a) == 1 else a for a in arrays]
-        made = []
-        for array in arrays:
-            dtype = None if np.issubdtype(array.dtype, np.floating) else array.dtype.name
-            made.append(Input(shape=tuple(array.shape[1:]), dtype=dtype))
-        nested = tf.nest.pack_sequence_as(inputs, made) if len(flat) > 1 else made[0]
-        if hasattr(self, "_build_on"):
+        made = [_input_like(array, name) for array, name in zip(arrays, names, strict=True)]
+        is_one = len(flat) == 1 and not isinstance(inputs, dict)
+        nested = made[0] if is_one else tf.nest.pack_sequence_as(inputs, made)
+        if hasattr(self, "_build_on") and not isinstance(inputs, dict):
             dtype = made[0].dtype.base_dtype.name
             self._build_on(tuple(made[0].shape.as_list()), dtype)
             return
+        if hasattr(self, "_build_on") and not getattr(self.layers[0], "_is_feature_layer", False):
+            raise ValueError(
+                "Passing a dictionary input to a Sequential Model which doesn't have FeatureLayer "
+                "as the first layer is an error."
+            )
         outputs = self(nested)
         self.inputs = made
         self._nested_inputs = nested
@@ -460,3 +462,13 @@ def _class_weights(given: Any, names: list[str]) -> list[Any]:
         if len(names) == 1
         else training_data.per_output(given, names, "class_weight")
     )
+
+
+def _input_like(array: Any, name: str | None) -> Any:
+    """An input for arrays like this one; floats are of Keras' own type."""
+    from penstock.keras.engine.input_layer import Input
+
+    dtype = None if np.issubdtype(array.dtype, np.floating) else array.dtype.name
+    if array.dtype.kind in "OSU":
+        dtype = "string"
+    return Input(shape=tuple(array.shape[1:]), dtype=dtype, name=name)

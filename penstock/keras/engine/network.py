@@ -66,7 +66,8 @@ class Network(Layer):
         is_stack = "_stack" in self.__dict__
         layers = self.layers if is_stack or self.__dict__.get("_is_graph_network") else []
         for index, layer in enumerate(layers):
-            if layer.weights:
+            # A model inside that is not built yet counts as one without weights.
+            if (not isinstance(layer, Network) or layer.built) and layer.weights:
                 found[f"layer_with_weights-{with_weights}"] = layer
                 with_weights += 1
             found[f"layer-{index}"] = layer
@@ -281,6 +282,12 @@ class Network(Layer):
     @property
     def weights(self) -> list[Any]:
         """All variables, layer by layer."""
+        if not self.built and not self._is_graph_network:
+            raise ValueError(
+                f"Weights for model {self.name} have not yet been created. Weights are created "
+                "when the Model is first called on inputs or `build()` is called with an "
+                "`input_shape`."
+            )
         found: list[Any] = []
         for layer in self._layers:
             found += [w for w in layer.weights if not any(w is known for known in found)]

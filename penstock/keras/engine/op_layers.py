@@ -38,6 +38,10 @@ class TensorFlowOpLayer(Layer):
         self.constants = {int(index): value for index, value in (constants or {}).items()}
         self.built = True
 
+    def _common_shape(self, what: str) -> Any:
+        shape = super()._common_shape(what)
+        return [shape] if what == "output" and isinstance(shape, tuple) else shape
+
     def call(self, inputs: Any) -> Any:
         tensors = list(tf.nest.flatten(inputs))
         for index, value in sorted(self.constants.items()):

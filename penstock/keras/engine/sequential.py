@@ -124,6 +124,9 @@ class Sequential(Model):
         if self._is_graph_network:
             self.built = True
             return
+        if isinstance(input_shape, dict):  # features, which the first layer looks up by name
+            self.built = True
+            return
         if input_shape is None:
             raise ValueError("You must provide an `input_shape` argument.")
         if not self.built and self._stack and not self._building:

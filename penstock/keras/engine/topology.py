@@ -76,6 +76,7 @@ class GraphOfLayers:
 
     def _check_connected(self) -> None:
         known = {id(tensor) for tensor in self.inputs}
+        passed: list[str] = []
         for node in self.nodes:
             if any(
                 tensor is given for tensor in _flat(node.output_tensors) for given in self.inputs
@@ -85,9 +86,11 @@ class GraphOfLayers:
                 if id(tensor) not in known:
                     raise ValueError(
                         f"Graph disconnected: cannot obtain value for tensor {tensor} at layer "
-                        f'"{node.layer.name}".'
+                        f'"{node.layer.name}". The following previous layers were accessed '
+                        f"without issue: {passed}"
                     )
             known.update(id(tensor) for tensor in _flat(node.output_tensors))
+            passed.append(node.layer.name)
         for tensor in self.inputs:
             layer = tensor._keras_history.layer
             if layer not in self._layer_index:

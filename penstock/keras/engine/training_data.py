@@ -92,7 +92,9 @@ def _check_shape(name: str, array: Any, shape: Any, what: str) -> None:
         raise ValueError(f"{where} {len(shape)} dimensions, but got array with shape {given}")
     for size, wanted in zip(given[1:], shape[1:], strict=True):
         if wanted is not None and size != wanted:
-            raise ValueError(f"{where} shape {tuple(shape)} but got array with shape {given}")
+            raise ValueError(
+                f"{where} shape {tuple(shape[1:])} but got array with shape {given[1:]}"
+            )
 
 
 def check_lengths(inputs: list[Any], targets: list[Any], weights: list[Any]) -> None:

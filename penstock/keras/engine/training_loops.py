@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock.keras.callbacks import CallbackList, configured
 from penstock.keras.engine import training_data
-from penstock.keras.engine.batch_sources import batch_source, is_source
+from penstock.keras.engine.batch_sources import batch_source, is_source, refuse_labels
 from penstock.keras.utils.progress_bar import Progbar
 
 
@@ -97,6 +97,7 @@ class TrainingLoops:
             raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         self._require_compiled()
         if is_source(x):
+            refuse_labels(x, y)
             return self.fit_generator(
                 x,
                 steps_per_epoch=steps_per_epoch,

@@ -9,6 +9,7 @@ import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras import models
 from penstock.keras.models import clone_model
+from penstock.keras.optimizers.tf_optimizer import TFOptimizer
 from penstock.keras.utils.serialization import custom_object_scope
 
 __all__ = ["model_to_estimator"]
@@ -81,7 +82,10 @@ def _model_fn(keras_model: Any, weights: list[Any], custom_objects: Any) -> Any:
         with tf.name_scope("training"):
             updates = model.optimizer.get_updates(model.total_loss, model.trainable_weights)
             updates = updates + model.get_updates_for(None) + model.get_updates_for(model.inputs)
-        train_op = tf.group(*updates, tf.assign_add(tf.train.get_or_create_global_step(), 1))
+        step = tf.train.get_or_create_global_step()
+        if model.optimizer.iterations is not step:
+            updates.append(tf.assign_add(step, 1))
+        train_op = tf.group(*updates)
         return _estimators().EstimatorSpec(
             mode, predictions=outputs, loss=model.total_loss, train_op=train_op
         )
@@ -105,7 +109,8 @@ def _optimizer_again(optimizer: Any) -> Any:
     """A new optimizer like one, whose variables belong to another graph."""
     if hasattr(optimizer, "get_config") and hasattr(optimizer, "_weights"):
         return type(optimizer).from_config(optimizer.get_config())
-    return optimizer.optimizer
+    # Its steps are the estimator's.
+    return TFOptimizer(optimizer.optimizer, iterations=tf.train.get_or_create_global_step())
 
 
 def _start_with(variables: list[Any], values: list[Any]) -> None:

@@ -7,8 +7,12 @@ from penstock.keras.engine.layer import *
 from penstock.keras.layers.advanced_activations import *
 from penstock.keras.layers.borders import *
 from penstock.keras.layers.convolutional import *
+from penstock.keras.layers.convolutional_recurrent import *
 from penstock.keras.layers.core import *
+from penstock.keras.layers.dense_attention import *
+from penstock.keras.layers.dense_features import *
 from penstock.keras.layers.embeddings import *
+from penstock.keras.layers.locally_connected import *
 from penstock.keras.layers.merge import *
 from penstock.keras.layers.noise import *
 from penstock.keras.layers.normalization import *

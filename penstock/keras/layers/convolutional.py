@@ -123,7 +123,7 @@ class Conv2DTranspose(_KerasTransposed, transposed.Conv2DTranspose, Layer):
 class Conv3DTranspose(_KerasTransposed, transposed.Conv3DTranspose, Layer):
     """A transposed convolution over volumes."""
 
-    _CONFIG: tuple[str, ...] = (*_WINDOW, *_KERNEL, "output_padding")
+    _CONFIG: tuple[str, ...] = (*_WINDOW, *_KERNEL[1:], "output_padding")
 
 
 class SeparableConv1D(WithKerasDefaults, separable.SeparableConv1D, Layer):

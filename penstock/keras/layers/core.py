@@ -11,8 +11,9 @@ import penstock as tf
 from penstock.keras import activations, regularizers
 from penstock.keras import backend as K
 from penstock.keras.engine.layer import Layer
+from penstock.keras.engine.shapes import first_shape, is_shape
 from penstock.keras.layers.argument_defaults import WithKerasDefaults
-from penstock.keras.layers.function_code import function_from_config, function_in_config
+from penstock.keras.layers.function_code import FunctionName, function_from_config, kind_of
 from penstock.layers.input_spec import InputSpec
 from penstock.layers.kinds import dense as dense_kind
 from penstock.layers.kinds import dropout as dropout_kind
@@ -303,25 +304,40 @@ class Lambda(Layer):
             return super().compute_output_shape(input_shape)
         if callable(self._output_shape):
             return self._output_shape(input_shape)
-        batch = tf.TensorShape(input_shape).as_list()[0]
-        return tf.TensorShape([batch, *self._output_shape])
+        batch = tf.TensorShape(first_shape(input_shape)).as_list()[0]
+        if is_shape(self._output_shape):
+            return tf.TensorShape([batch, *self._output_shape])
+        return [tf.TensorShape([batch, *sizes]) for sizes in self._output_shape]
 
     def get_config(self) -> dict[str, Any]:
-        kind, code = function_in_config(self.function)
-        return {
-            **super().get_config(),
-            "function": code,
-            "function_type": kind,
-            "module": self.function.__module__,
-            "output_shape": None if callable(self._output_shape) else self._output_shape,
-            "arguments": self.arguments,
-        }
+        config = {**super().get_config(), **_function_entries("function", self.function)}
+        if self._output_shape is not None:
+            config.update(_function_entries("output_shape", self._output_shape))
+        else:
+            config.update(output_shape=None, output_shape_type="raw", output_shape_module=None)
+        if self.mask is not None:
+            config.update(_function_entries("mask", self.mask))
+        config["arguments"] = self.arguments
+        return config
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         config = dict(config)
-        kind = config.pop("function_type", "function")
-        for key in ("module", "output_shape_type", "output_shape_module"):
-            config.pop(key, None)
-        config["function"] = function_from_config(kind, config["function"], custom_objects)
+        for key in ("function", "output_shape", "mask"):
+            kind = config.pop(f"{key}_type", "function" if key == "function" else "raw")
+            config.pop("module" if key == "function" else f"{key}_module", None)
+            if kind in ("function", "lambda"):
+                config[key] = function_from_config(kind, config[key], custom_objects)
         return cls(**config)
+
+
+def _function_entries(key: str, value: Any) -> dict[str, Any]:
+    """The entries of a configuration for a function, or for a value that stands for its result."""
+    module_key = "module" if key == "function" else f"{key}_module"
+    if not callable(value):
+        return {key: value, f"{key}_type": "raw", module_key: None}
+    return {
+        key: FunctionName.of(value),
+        f"{key}_type": kind_of(value),
+        module_key: getattr(value, "__module__", None),
+    }

@@ -1,8 +1,8 @@
 """Functions of `Lambda` layers in a model's configuration.
 
 A file never brings code along: a function is found again by its name among the objects that the
-program registers. Anonymous functions are therefore written by position only, and refused when
-they are read.
+program registers. While a configuration stays in memory, the name in it remembers the function,
+so that a layer can be made of another one's configuration.
 """
 
 from __future__ import annotations
@@ -12,16 +12,29 @@ from typing import Any
 from penstock.layers.identifiers import CUSTOM_OBJECTS
 
 
-def function_in_config(function: Any) -> tuple[str, str]:
-    """The kind of a function ("lambda" or "function") and its name."""
-    name = getattr(function, "__name__", type(function).__name__)
-    return ("lambda" if name == "<lambda>" else "function"), name
+class FunctionName(str):
+    """The name of a function, which JSON writes; in memory the function is with it."""
+
+    function: Any
+
+    @classmethod
+    def of(cls, function: Any) -> FunctionName:
+        name = cls(getattr(function, "__name__", type(function).__name__))
+        name.function = function
+        return name
+
+
+def kind_of(function: Any) -> str:
+    """The kind of a function: "lambda" for one without a name, else "function"."""
+    return "lambda" if getattr(function, "__name__", "") == "<lambda>" else "function"
 
 
 def function_from_config(kind: str, name: Any, custom_objects: dict[str, Any] | None) -> Any:
-    """The function of a name, from the program's own objects."""
+    """The function of a name: the one that it remembers, or one of the program's own objects."""
     if callable(name):
         return name
+    if isinstance(name, FunctionName):
+        return name.function
     if kind == "lambda" or not isinstance(name, str):
         raise ValueError(
             "The model has a Lambda layer with an anonymous function, which Penstock does not "

@@ -45,7 +45,8 @@ class _CellLayer(RNN):
         of_cell = {**self._cell_defaults, **dict(zip(parameters, args, strict=False)), **kwargs}
         dtype = kwargs.get("dtype")
         regularizer = regularizers.get(of_layer.pop("activity_regularizer", None))
-        cell = self._cell_class(units, trainable=of_layer.get("trainable", True), **of_cell)
+        of_cell.setdefault("trainable", of_layer.get("trainable", True))
+        cell = self._cell_class(units, **of_cell)
         super().__init__(cell, dtype=dtype, **of_layer)
         self.activity_regularizer = regularizer
         self.input_spec = [InputSpec(ndim=3)]
@@ -61,7 +62,7 @@ class _CellLayer(RNN):
         config = super(RNN, self).get_config()
         of_cell = self.cell.get_config()
         keys = [key for key in self._cell_class._CONFIG if key not in self._cell_defaults]
-        config.update(self._rnn_config())
+        config.update(self._rnn_config(), time_major=self.time_major)
         config.update({key: of_cell[key] for key in keys})
         config["activity_regularizer"] = regularizers.serialize(self.activity_regularizer)
         return config
@@ -92,7 +93,18 @@ class LSTM(_CellLayer):
     _cell_class = LSTMCell
 
 
-class CuDNNGRU(_CellLayer):
+class _CuDNNLayer(_CellLayer):
+    """A layer that cuDNN computes in TensorFlow: it has no cell that counts among the layers."""
+
+    def __init__(self, units: int, *args: Any, **kwargs: Any):
+        kwargs.pop("unroll", None)
+        super().__init__(units, *args, **kwargs)
+
+    def _rnn_config(self) -> dict[str, Any]:
+        return {key: value for key, value in super()._rnn_config().items() if key != "unroll"}
+
+
+class CuDNNGRU(_CuDNNLayer):
     """A GRU as cuDNN computes it; here on any device."""
 
     _cell_class = GRUCell
@@ -104,10 +116,11 @@ class CuDNNGRU(_CellLayer):
         "dropout": 0.0,
         "recurrent_dropout": 0.0,
         "implementation": 2,
+        "name": "cell",
     }
 
 
-class CuDNNLSTM(_CellLayer):
+class CuDNNLSTM(_CuDNNLayer):
     """An LSTM as cuDNN computes it; here on any device."""
 
     _cell_class = LSTMCell
@@ -118,4 +131,5 @@ class CuDNNLSTM(_CellLayer):
         "dropout": 0.0,
         "recurrent_dropout": 0.0,
         "implementation": 2,
+        "name": "cell",
     }

@@ -114,11 +114,6 @@ def _metric_class(class_name: str, fn: Any, default_name: str, **defaults: Any) 
     )
 
 
-def _cosine(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
-    """The cosine of the angle of labels and predictions."""
-    return -losses.cosine_similarity(y_true, y_pred, axis=axis)
-
-
 Accuracy = _metric_class("Accuracy", accuracy, "accuracy")
 BinaryAccuracy = _metric_class("BinaryAccuracy", binary_accuracy, "binary_accuracy", threshold=0.5)
 CategoricalAccuracy = _metric_class(
@@ -136,7 +131,9 @@ SparseTopKCategoricalAccuracy = _metric_class(
     "sparse_top_k_categorical_accuracy",
     k=5,
 )
-CosineSimilarity = _metric_class("CosineSimilarity", _cosine, "cosine_similarity", axis=-1)
+CosineSimilarity = _metric_class(
+    "CosineSimilarity", losses.cosine_similarity, "cosine_similarity", axis=-1
+)
 MeanAbsoluteError = _metric_class(
     "MeanAbsoluteError", losses.mean_absolute_error, "mean_absolute_error"
 )

@@ -141,8 +141,6 @@ class Mean(_Reduce):
 class MeanRelativeError(Mean):
     """The mean of `abs(y_pred - y_true) / normalizer`."""
 
-    _CONFIG = ("normalizer",)
-
     def __init__(self, normalizer: Any, name: str | None = None, dtype: Any = None):
         super().__init__(name=name, dtype=dtype)
         self.normalizer = tf.cast(normalizer, self.dtype)
@@ -153,6 +151,9 @@ class MeanRelativeError(Mean):
         y_true, y_pred = tf.cast(y_true, self.dtype), tf.cast(y_pred, self.dtype)
         errors = tf.div_no_nan(tf.abs(y_true - y_pred), self.normalizer)
         return super().update_state(errors, sample_weight=sample_weight)
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "normalizer": K.eval(self.normalizer)}
 
 
 class MeanMetricWrapper(Mean):

@@ -81,15 +81,18 @@ class _ConditionCount(Metric):
     """How many examples meet a condition."""
 
     _condition: str
-    _CONFIG = ("thresholds",)
 
     def __init__(self, thresholds: Any = None, name: str | None = None, dtype: Any = None):
         super().__init__(name=name, dtype=dtype)
+        self.init_thresholds = thresholds
         self.thresholds = _checked_thresholds(thresholds)
         self._is_single = not isinstance(thresholds, (list, tuple))
         self.accumulator = self.add_weight(
             "accumulator", shape=(len(self.thresholds),), initializer="zeros"
         )
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "thresholds": self.init_thresholds}
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         (count,) = _counts(self, y_true, y_pred, self.thresholds, [self._condition], sample_weight)
@@ -289,6 +292,7 @@ class AUC(_Thresholded):
             "num_thresholds": self.num_thresholds,
             "curve": self.curve,
             "summation_method": self.summation_method,
+            "thresholds": self.thresholds[1:-1],
         }
 
 
@@ -315,6 +319,8 @@ class _AtValue(_Thresholded):
 class SensitivityAtSpecificity(_AtValue):
     """The sensitivity at a given specificity."""
 
+    _CONFIG = ("num_thresholds", "specificity")
+
     def __init__(
         self,
         specificity: float,
@@ -332,6 +338,8 @@ class SensitivityAtSpecificity(_AtValue):
 
 class SpecificityAtSensitivity(_AtValue):
     """The specificity at a given sensitivity."""
+
+    _CONFIG = ("num_thresholds", "sensitivity")
 
     def __init__(
         self,

@@ -439,7 +439,7 @@ def _apply(function: Any, gradient: Any, *args: Any) -> Any:
 def _with_gradients(grads_and_vars: Any) -> list[tuple[Any, Any]]:
     pairs = list(grads_and_vars)
     if not pairs:
-        raise ValueError("No variables provided.")
+        return []
     kept = [(gradient, variable) for gradient, variable in pairs if gradient is not None]
     if not kept:
         names = [variable.name for _, variable in pairs]

@@ -18,6 +18,14 @@ from penstock.keras.preprocessing.image_transforms import (
     apply_brightness_shift,
     apply_channel_shift,
 )
+from penstock.keras.preprocessing.random_transforms import (
+    random_brightness,
+    random_channel_shift,
+    random_rotation,
+    random_shear,
+    random_shift,
+    random_zoom,
+)
 
 __all__ = [
     "DirectoryIterator",
@@ -30,6 +38,12 @@ __all__ = [
     "array_to_img",
     "img_to_array",
     "load_img",
+    "random_brightness",
+    "random_channel_shift",
+    "random_rotation",
+    "random_shear",
+    "random_shift",
+    "random_zoom",
     "save_img",
 ]
 

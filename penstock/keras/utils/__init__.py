@@ -3,5 +3,7 @@
 from penstock.keras.utils.arrays import *
 from penstock.keras.utils.data_files import *
 from penstock.keras.utils.data_sequence import *
+from penstock.keras.utils.enqueuers import *
 from penstock.keras.utils.progress_bar import *
 from penstock.keras.utils.serialization import *
+from penstock.keras.utils.source_inputs import *

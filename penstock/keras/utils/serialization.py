@@ -79,16 +79,18 @@ def deserialize_keras_object(
             raise ValueError(f"Improper config format: {identifier}")
         return _instance(identifier, known, custom_objects, printable_module_name)
     if isinstance(identifier, str):
-        found = _known(identifier, known, printable_module_name, "function")
+        if known.get(identifier) is None:
+            raise ValueError(f"Unknown {printable_module_name}:{identifier}")
+        found = known[identifier]
         return found() if inspect.isclass(found) else found
     if inspect.isfunction(identifier):
         return identifier
     raise ValueError(f"Could not interpret serialized {printable_module_name}: {identifier}")
 
 
-def _known(name: str, known: dict[str, Any], kind: str, what: str = "") -> Any:
+def _known(name: str, known: dict[str, Any], kind: str) -> Any:
     if known.get(name) is None:
-        raise ValueError(f"Unknown {kind}{f' {what}' if what else ''}: {name}")
+        raise ValueError(f"Unknown {kind}: {name}")
     return known[name]
 
 

@@ -1,0 +1,35 @@
+"""Shapes of inputs and outputs: one, or a structure of lists, tuples and dictionaries of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import penstock as tf
+
+
+def is_shape(value: Any) -> bool:
+    """Whether a value is one shape, not a structure of several."""
+    if isinstance(value, tf.TensorShape):
+        return True
+    if not isinstance(value, (list, tuple)):
+        return False
+    return all(size is None or isinstance(size, (int, np.integer, tf.Dimension)) for size in value)
+
+
+def map_shapes(function: Callable[[Any], Any], shapes: Any) -> Any:
+    """The same structure with the function's result for each shape."""
+    if is_shape(shapes):
+        return function(shapes)
+    if isinstance(shapes, dict):
+        return {key: map_shapes(function, each) for key, each in shapes.items()}
+    return type(shapes)(map_shapes(function, each) for each in shapes)
+
+
+def first_shape(shapes: Any) -> Any:
+    """The first shape of a structure."""
+    while not is_shape(shapes):
+        shapes = next(iter(shapes.values())) if isinstance(shapes, dict) else shapes[0]
+    return shapes
