@@ -14,7 +14,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
 from typing import Any
 
-import penstock.autodiff.control_flow_gradients  # noqa: F401 - registers them
+import penstock.autodiff.control_flow_gradients
+import penstock.autodiff.function_gradients  # noqa: F401 - both register gradients
 from penstock import dtypes
 from penstock.autodiff.aggregation import aggregate
 from penstock.autodiff.loop_gradients import (

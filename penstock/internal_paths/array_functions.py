@@ -7,6 +7,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.tensor import Tensor
 from penstock.ops.filling import ones_like, zeros_like
+from penstock.ops.repeating import repeat
 from penstock.ops.shaping import expand_dims, rank, shape, size, squeeze
 
 
@@ -44,3 +45,27 @@ def ones_like_v2(input: Any, dtype: Any = None, name: str | None = None) -> Tens
 
 zeros_like_impl = zeros_like
 ones_like_impl = ones_like
+
+# What a slice does to an axis, in the numbers of strided slices.
+NEW_AXIS = -1
+SHRINK_AXIS = -2
+
+
+def get_positive_axis(axis: int, ndims: int | None) -> int:
+    """An axis counted from the first."""
+    if not isinstance(axis, int):
+        raise TypeError(f"axis must be an int; got {type(axis).__name__}")
+    if ndims is None:
+        if axis < 0:
+            raise ValueError("axis may only be negative if ndims is statically known.")
+        return axis
+    if not -ndims <= axis < ndims:
+        raise ValueError(f"axis={axis} out of bounds: expected {-ndims}<=axis<{ndims}")
+    return axis % ndims
+
+
+def repeat_with_axis(data: Any, repeats: Any, axis: int, name: str | None = None) -> Tensor:
+    """`tf.repeat` along an axis."""
+    if not isinstance(axis, int):
+        raise TypeError(f"axis must be an int; got {type(axis).__name__}")
+    return repeat(data, repeats, axis, name)

@@ -124,3 +124,32 @@ def IsLoopMerge(op: Operation) -> bool:
 
 def IsCondMerge(op: Operation) -> bool:
     return IsMerge(op) and not IsLoopMerge(op)
+
+
+def GetLoopConstantEnter(value: Any) -> Operation | None:
+    """The Enter by which a loop got a value that it never changes."""
+    op = value.op
+    while op.type in ("Switch", "RefSwitch", "Identity", "RefIdentity"):
+        op = op.inputs[0].op
+    return op if IsLoopConstantEnter(op) else None
+
+
+def IsContainingContext(ctxt: Any, maybe_containing_ctxt: Any) -> bool:
+    """Whether a context is another, or inside of it."""
+    while ctxt is not maybe_containing_ctxt:
+        if ctxt is None:
+            return False
+        ctxt = ctxt.outer_context
+    return True
+
+
+def OpInContext(op: Operation, ctxt: Any) -> bool:
+    return IsContainingContext(op._get_control_flow_context(), ctxt)
+
+
+def TensorInContext(tensor: Any, ctxt: Any) -> bool:
+    return OpInContext(tensor.op, ctxt)
+
+
+def InXlaContext(graph: Any) -> bool:
+    return False

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from penstock import convert_to_tensor, devices
+from penstock.autodiff.gradients import gradient_function
 from penstock.ir import defaults
 from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.convert import graph_of, to_tensor
@@ -210,3 +211,8 @@ def call_cpp_shape_fn(op: Any, require_shape_fn: bool = True) -> dict[str, Any]:
 
 def _set_call_cpp_shape_fn(call_cpp_shape_fn: Any) -> None:
     """Nothing to set: shape rules belong to the op types."""
+
+
+def get_gradient_function(op: Any) -> Any:
+    """The function that gives a node's gradients; None where it has none by its type."""
+    return gradient_function(op) if op.inputs else None

@@ -6,6 +6,7 @@ those with one, then the node's name; all may be given by position.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from collections.abc import Callable
@@ -63,6 +64,8 @@ def _function(op_type: str) -> Callable[..., Any]:
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
+    if registry.find(name) is not None:  # `gen_math_ops.MatMul` is `tf.raw_ops.MatMul`
+        return getattr(importlib.import_module("penstock.raw_ops"), name)
     # Old programs ask for `_mat_mul`, too: functions with a wrapper in the API were once private.
     op_type = _op_types().get(name.removeprefix("_"))
     if op_type is None or name.startswith("__"):

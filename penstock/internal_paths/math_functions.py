@@ -9,10 +9,12 @@ from penstock import dtypes
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.tensor import Tensor
 from penstock.ops.casts import cast
+from penstock.ops.filling import fill
 from penstock.ops.filling import range as range_
-from penstock.ops.shaping import shape
+from penstock.ops.partitioning import dynamic_stitch
+from penstock.ops.shaping import shape, size
 
-__all__ = ["_as_indexed_slices", "_as_indexed_slices_list"]
+__all__ = ["_as_indexed_slices", "_as_indexed_slices_list", "reduced_shape"]
 
 
 def _as_indexed_slices(x: Any, optimize: bool = True) -> IndexedSlices:
@@ -36,3 +38,11 @@ def _as_indexed_slices_list(inputs: Sequence[Any], optimize: bool = True) -> lis
         IndexedSlices(each.values, cast(each.indices, dtypes.int64), each.dense_shape)
         for each in slices
     ]
+
+
+def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
+    """A tensor's shape after a reduction that keeps the axes, with size 1."""
+    sizes = cast(input_shape, dtypes.int32)
+    rank = size(sizes)
+    positions = (cast(axes, dtypes.int32) + rank) % rank
+    return dynamic_stitch([range_(rank), positions], [sizes, fill(shape(positions), 1)])

@@ -22,14 +22,17 @@ def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any
     for arg in spec.inputs:
         key = arg.name if arg.name in keywords else _RENAMED.get(arg.name, f"{arg.name}_")
         if key not in keywords:
-            raise TypeError(f"No argument for input {arg.name} found in {spec.name} Op.")
+            raise TypeError(f"No argument for input {arg.name}")
         inputs.append(keywords.pop(key))
     attrs = {}
     for key, value in keywords.items():
         declared = key if key in spec.attrs else key.removesuffix("_")
         if declared not in spec.attrs:
-            given = ", ".join(sorted(keywords))
-            raise TypeError(f"{spec.name} got unexpected keyword arguments: {given}")
+            unknown = [key for key in keywords if key.removesuffix("_") not in spec.attrs]
+            given = ", ".join(sorted(unknown))
+            raise TypeError(f"apply_op() got unexpected keyword arguments: {given}")
+        if declared in spec.implicit_attrs:
+            raise TypeError(f"Should not specify value for inferred attr '{declared}'.")
         attrs[declared] = value
     return _apply(spec, inputs, attrs, name)
 

@@ -33,6 +33,9 @@ contrib.framework.python.framework.checkpoint_utils train.checkpoint_variables
 contrib.framework.python.framework.graph_util contrib.framework.graph_parts
 contrib.framework.python.framework.tensor_util contrib.framework
 contrib.framework.python.ops.audio_ops  internal_paths.generated_ops
+contrib.cluster_resolver.python         contrib.cluster_resolver
+contrib.cluster_resolver.python.training contrib.cluster_resolver
+contrib.cluster_resolver.python.training.* train.cluster_resolver contrib.cluster_resolver
 contrib.checkpoint.python               contrib.checkpoint
 contrib.checkpoint.python.containers    contrib.checkpoint
 contrib.checkpoint.python.python_state  contrib.checkpoint
@@ -42,9 +45,14 @@ contrib.data.python                     contrib.data
 contrib.distribute.python               contrib.distribute
 contrib.distribute.python.mirrored_strategy contrib.distribute
 contrib.distribute.python.one_device_strategy contrib.distribute
+contrib.distribute.python.collective_all_reduce_strategy contrib.distribute
+contrib.distribute.python.parameter_server_strategy contrib.distribute
 contrib.data.python.ops                 contrib.data
 contrib.data.python.ops.threadpool      contrib.data.threadpool
 contrib.data.python.ops.*               contrib.data data.experimental data
+contrib.nccl.python                     contrib.nccl
+contrib.nccl.python.ops                 contrib.nccl
+contrib.nccl.python.ops.nccl_ops        ops.nccl
 contrib.mixed_precision.python          contrib.mixed_precision
 contrib.mixed_precision.python.loss_scale_manager contrib.mixed_precision.loss_scale_manager
 contrib.mixed_precision.python.loss_scale_optimizer contrib.mixed_precision.loss_scale_optimizer
@@ -111,6 +119,11 @@ contrib.gan.python.eval.python.*        contrib.gan.eval
 contrib.gan.python.estimator.python.*   contrib.gan.estimator
 contrib.gan.python.*                    contrib.gan.*
 contrib.graph_editor.util               contrib.graph_editor.elements
+contrib.distributions.python.ops.bijectors contrib.distributions.bijectors
+contrib.eager.python                    contrib.eager
+contrib.eager.python.tfe                contrib.eager
+contrib.eager.python.metrics            contrib.eager.metrics
+contrib.eager.python.metrics_impl       contrib.eager.metrics
 contrib.cudnn_rnn.python                contrib.cudnn_rnn
 contrib.cudnn_rnn.python.layers         contrib.cudnn_rnn
 contrib.cudnn_rnn.python.layers.cudnn_rnn contrib.cudnn_rnn contrib.cudnn_rnn.layers
@@ -223,11 +236,22 @@ python.debug                            debugger
 python.debug.*                          debugger
 
 python.distribute.summary_op_util       internal_paths.replicas
+python.distribute.cluster_resolver      contrib.cluster_resolver
+python.distribute.cluster_resolver.*    train.cluster_resolver contrib.cluster_resolver
+python.distribute.values                distribute.values distribute.variables distribute
+python.distribute.cross_device_ops      distribute.cross_device_ops distribute.collective_reduce
+                                        distribute
+python.distribute.cross_device_utils    distribute.collective_reduce distribute.cross_device_ops
+python.distribute.mirrored_strategy     distribute.mirrored distribute
+python.distribute.collective_all_reduce_strategy distribute.multi_worker contrib.distribute
+python.distribute.parameter_server_strategy distribute.parameter_server
+python.distribute.central_storage_strategy distribute.parameter_server
+python.distribute.distribute_config     contrib.distribute
 python.distribute.*                     distribute
 python.module.module                    module
 
 python.eager.context                    internal_paths.graph_mode
-python.eager.backprop                   internal_paths.graph_mode
+python.eager.backprop                   internal_paths.graph_mode .
 python.eager.core                       internal_paths.graph_mode
 python.eager.def_function               internal_paths.graph_mode .
 python.eager.function                   internal_paths.graph_mode ops.functions
@@ -265,20 +289,23 @@ python.feature_column.*                 feature_column.v2_names feature_column
 
 python.framework.combinations           testing.combinations
 python.framework.test_combinations      testing.combinations
-python.framework.common_shapes          shapes internal_paths.framework_ops .
+python.framework.common_shapes          internal_paths.shape_functions shapes
+                                        internal_paths.framework_ops .
 python.framework.composite_tensor       ir.composite
 python.framework.config                 config.long_names config.threading config
   config.experimental
-python.framework.constant_op            internal_paths.constant_functions .
+python.framework.constant_op            internal_paths.second_signatures
+                                        internal_paths.constant_functions .
 python.framework.cpp_shape_inference_pb2 proto
 python.framework.device                 devices
 python.framework.device_spec            devices
 python.framework.dtypes                 dtypes
 python.framework.errors                 errors
 python.framework.errors_impl            errors
-python.framework.function               ops.functions
+python.framework.function               ops.functions internal_paths.function_captures
 python.framework.function_def_to_graph  ops.functions
 python.framework.func_graph             ops.functions
+python.framework.framework_lib          .
 python.framework.graph_io               train.graph_files .
 python.framework.graph_to_function_def  ops.functions
 python.framework.error_interpolation    internal_paths.error_interpolation
@@ -290,20 +317,24 @@ python.framework.load_library           .
 python.framework.meta_graph             train.meta_graph .
 python.framework.op_def_library         internal_paths.op_def_library
 python.framework.op_def_registry        internal_paths.op_defs
-python.framework.ops                    internal_paths.framework_ops ir.graph ir.operation
-                                        ir.tensor ir.composite ir.convert ir.defaults
-                                        ir.collections ir.collection_protos ir.name_scope proto
-                                        profiler.flops .
+python.framework.ops                    internal_paths.second_signatures
+                                        internal_paths.operation_class
+                                        internal_paths.framework_ops ir.graph ir.operation ir.tensor
+                                        ir.composite ir.convert ir.defaults ir.collections
+                                        ir.collection_protos ir.name_scope proto profiler.flops .
 python.framework.random_seed            ops.seeds .
 python.framework.registry               internal_paths.registry
 python.framework.smart_cond             layers.smart_cond .
 python.framework.sparse_tensor          ir.composite ops.sparse_tensors .
+python.framework.subscribe              internal_paths.subscriptions
+python.framework.tensor_conversion_registry internal_paths.framework_ops .
 python.framework.tensor_shape           shapes
 python.framework.tensor_spec            ir.tensor_spec .
-python.framework.tensor_util            ops.tensor_values ir.constants
-                                        ir.tensor_codec .
+python.framework.tensor_util            internal_paths.tensor_messages ops.tensor_values
+                                        ir.constants ir.tensor_codec .
 python.framework.test_ops               testing.test_ops
 python.framework.test_util              testing.test_util testing .
+python.framework.traceable_stack        internal_paths.traceable_stack
 python.framework.type_spec              ir.type_spec .
 python.framework.versions               version .
 
@@ -336,7 +367,10 @@ python.keras.engine.training            keras.engine.model keras
 python.keras.engine.*                   keras.layers keras
 python.keras.estimator                  keras.estimator
 python.keras.initializers               keras.initializers
+python.keras.keras_parameterized        testing.keras_parameterized
 python.keras.layers                     keras.layers
+python.keras.layers.convolutional_recurrent keras.layers.convolutional_recurrent keras.layers
+python.keras.layers.dense_attention     keras.layers.dense_attention keras.layers
 python.keras.layers.*                   keras.layers keras.layers.recurrent
 python.keras.losses                     keras.losses
 python.keras.metrics                    keras.metrics
@@ -348,8 +382,9 @@ python.keras.preprocessing              keras.preprocessing
 python.keras.preprocessing.*            keras.preprocessing.*
 python.keras.regularizers               keras.regularizers
 python.keras.saving.*                   keras.saving keras.models
+python.keras.testing_utils              testing.keras_models
 python.keras.utils                      keras.utils
-python.keras.utils.conv_utils           layers.windows
+python.keras.utils.conv_utils           layers.windows layers.window_connections
 python.keras.utils.generic_utils        keras.utils keras.utils.serialization layers.object_names
 python.keras.utils.losses_utils         keras.utils.weighting
 python.keras.utils.tf_utils             layers.smart_cond keras.utils
@@ -359,6 +394,7 @@ python.keras.wrappers.scikit_learn      keras.wrappers.scikit_learn
 python.keras.*                          keras
 
 python.kernel_tests.gradient_checker    test
+python.kernel_tests.random.util         testing.random_statistics
 
 python.layers                           layers
 python.layers.base                      layers.base layers
@@ -374,25 +410,31 @@ python.lib.io.python_io                 platform.tf_record
 python.lib.io.tf_record                 platform.tf_record
 
 python.ops.array_grad                   .
-python.ops.array_ops                    internal_paths.array_functions ops.array ops.shaping
-                                        ops.slicing ops.joining ops.gather ops.filling
-                                        ops.diagonals ops.masking ops.padding ops.blocks .
+python.ops.array_ops                    internal_paths.second_signatures
+                                        internal_paths.array_functions ops.array ops.shaping
+                                        ops.slicing ops.joining ops.gather ops.filling ops.diagonals
+                                        ops.masking ops.padding ops.blocks .
                                         internal_paths.generated_ops
 python.ops.batch_norm_ops               nn .
 python.ops.bitwise_ops                  bitwise
 python.ops.candidate_sampling_ops       nn .
-python.ops.check_ops                    debugging .
+python.ops.check_ops                    internal_paths.second_signatures debugging
+                                        ops.type_assertions .
 python.ops.clip_ops                     ops.clip .
-python.ops.cond_v2                      .
-python.ops.confusion_matrix             ops.confusion .
-python.ops.control_flow_ops             internal_paths.control_flow ops.control ops.control_flow
-                                        ops.control_contexts ops.while_context ops.conditionals
-                                        ops.loops ops.debugging .
+python.ops.collective_ops               ops.collectives
+python.ops.cond_v2                      internal_paths.functional_flow .
+python.ops.confusion_matrix             internal_paths.second_signatures ops.confusion .
+python.ops.control_flow_ops             internal_paths.second_signatures internal_paths.control_flow
+                                        ops.control ops.control_flow ops.control_contexts
+                                        ops.while_context ops.conditionals ops.loops ops.debugging .
+python.ops.control_flow_grad            .
 python.ops.control_flow_util            internal_paths.control_flow .
+python.ops.control_flow_util_v2         internal_paths.functional_flow
 python.ops.control_flow_state           autodiff.grad_loop
 python.ops.control_flow_v2_toggles      internal_paths.graph_mode
 python.ops.ctc_ops                      nn ops.ctc internal_paths.ctc_states .
                                         internal_paths.generated_ops
+python.ops.cudnn_rnn_grad               .
 python.ops.custom_gradient              .
 python.ops.data_flow_grad               .
 python.ops.data_flow_ops                ops.queues ops.barriers ops.accumulators ops.staging
@@ -400,61 +442,87 @@ python.ops.data_flow_ops                ops.queues ops.barriers ops.accumulators
                                         internal_paths.generated_ops
 python.ops.distributions                distributions
 python.ops.distributions.distributions  distributions
+python.ops.distributions.bijector        distributions.bijector
+python.ops.distributions.bijector_impl   distributions.bijector
+python.ops.distributions.identity_bijector distributions.plain_bijectors
+python.ops.distributions.transformed_distribution distributions.transformed
 python.ops.distributions.kullback_leibler distributions.kullback_leibler
 python.ops.distributions.special_math   distributions.special_math
-python.ops.distributions.util           distributions.argument_checks
+python.ops.distributions.util           distributions.argument_checks distributions.static_shapes
+                                        distributions.triangular
 python.ops.distributions.*              distributions contrib.distributions
-python.ops.embedding_ops                nn .
+python.ops.embedding_ops                internal_paths.second_signatures nn .
 python.ops.functional_ops               functional ops.functions internal_paths.functional_calls .
+                                        internal_paths.generated_ops
 python.ops.gradient_checker             test
 python.ops.gradient_checker_v2          testing.gradient_checker_v2 test
 python.ops.gradients                    .
-python.ops.gradients_impl               autodiff.gradients autodiff.hessians .
+python.ops.gradients_impl               internal_paths.second_signatures autodiff.gradients
+                                        autodiff.hessians .
 python.ops.gradients_util               autodiff.gradients .
 python.ops.histogram_ops                .
 python.ops.image_ops                    internal_paths.image_functions image .
 python.ops.image_ops_impl               internal_paths.image_functions image .
-python.ops.init_ops                     ops.initializers ops.orthogonal_initializers .
+python.ops.image_grad                   .
+python.ops.init_ops                     ops.initializers ops.orthogonal_initializers
+                                        ops.convolution_initializers
+                                        internal_paths.initializer_functions .
 python.ops.init_ops_v2                  ops.initializers .
+python.ops.initializers_ns              initializers ops.initializers
 python.ops.inplace_ops                  ops.inplace_rows ops.filling internal_paths.generated_ops
 python.ops.io_ops                       io ops.checkpoint_files ops.files ops.readers .
                                         internal_paths.generated_ops
 python.ops.linalg                       linalg
+python.ops.linalg.linear_operator_addition linear_operators.addition
+python.ops.linalg.linear_operator_test_util testing.linear_operator_cases
 python.ops.linalg.*                     linalg linear_operators
 python.ops.linalg_grad                  .
-python.ops.linalg_ops                   linalg .
-python.ops.list_ops                     internal_paths.generated_ops
-python.ops.logging_ops                  ops.debugging ops.printing printing ops.summaries summary .
+python.ops.linalg_ops                   internal_paths.second_signatures linalg .
+python.ops.linalg_ops_impl              linalg .
+python.ops.list_ops                     internal_paths.list_functions internal_paths.generated_ops
+python.ops.logging_ops                  internal_paths.second_signatures ops.debugging ops.printing
+                                        printing ops.summaries summary .
 python.ops.lookup_ops                   lookup lookup.tables lookup.initializers lookup.buckets
                                         lookup.vocabularies lookup.mutable .
                                         internal_paths.generated_ops
 python.ops.losses                       losses
 python.ops.losses.*                     losses losses.squeezing
 python.ops.manip_ops                    .
+python.ops.manip_grad                   .
 python.ops.map_fn                       .
 python.ops.math_grad                    .
-python.ops.math_ops                     internal_paths.math_functions ops.math math
-                                        ops.linear_algebra .
-                                        internal_paths.generated_ops
+python.ops.math_ops                     internal_paths.second_signatures
+                                        internal_paths.math_functions ops.math math
+                                        ops.linear_algebra . internal_paths.generated_ops
 python.ops.metrics                      metrics
 python.ops.metrics_impl                 metrics internal_paths.metric_functions
+python.ops.nccl_ops                     ops.nccl
 python.ops.nn                           nn
 python.ops.nn_grad                      .
-python.ops.nn_impl                      nn .
-python.ops.nn_ops                       nn ops.convolution ops.pool ops.dropout .
-                                        internal_paths.generated_ops
-python.ops.numerics                     .
-python.ops.parsing_ops                  io ops.parsing .
+python.ops.nn_impl                      internal_paths.second_signatures
+                                        internal_paths.nn_functions nn linalg .
+python.ops.nn_ops                       internal_paths.second_signatures
+                                        internal_paths.nn_functions nn ops.convolution ops.pool
+                                        ops.dropout . internal_paths.generated_ops
+python.ops.numerics                     internal_paths.second_signatures .
+python.ops.optional_grad                .
+python.ops.op_selector                  contrib.graph_editor.select contrib.graph_editor.elements
+python.ops.parallel_for                 parallel_loops jacobians
+python.ops.parallel_for.control_flow_ops parallel_loops
+python.ops.parallel_for.gradients       jacobians
+python.ops.parallel_for.test_util       testing.parallel_loop_case
+python.ops.parsing_ops                  internal_paths.second_signatures io ops.parsing .
 python.ops.partitioned_variables        ops.partitioned_variables ops.partitioners .
 python.ops.random_grad                  .
 python.ops.random_ops                   random ops.random . internal_paths.generated_ops
-python.ops.resource_variable_ops        ops.resource_variables ops.resource_variable .
-                                        internal_paths.generated_ops
+python.ops.resource_variable_ops        internal_paths.resource_functions ops.resource_variables
+                                        ops.resource_variable . internal_paths.generated_ops
 python.ops.resources                    ops.resources .
 python.ops.rnn                          nn rnn.dynamic rnn.static internal_paths.rnn_functions
 python.ops.rnn_cell                     rnn.rnn_cell
 python.ops.rnn_cell_impl                rnn.rnn_cell rnn.sizes internal_paths.rnn_functions
 python.ops.rnn_cell_wrapper_impl        rnn.wrappers
+python.ops.rnn_grad                     .
 python.ops.script_ops                   ops.script .
 python.ops.sdca_ops                     internal_paths.generated_ops
 python.ops.seq2seq                      contrib.legacy_seq2seq
@@ -465,38 +533,40 @@ python.ops.signal                       signal
 python.ops.signal.*                     signal
 python.ops.sort_ops                     .
 python.ops.sparse_grad                  .
-python.ops.sparse_ops                   ops.sparse_structure ops.sparse_arithmetic
-                                        ops.sparse_reductions ops.sparse_matmul
-                                        ops.sparse_conversion ops.sparse_serialization
-                                        ops.sparse_cross ops.sparse_tensors
+python.ops.sparse_ops                   internal_paths.second_signatures ops.sparse_structure
+                                        ops.sparse_arithmetic ops.sparse_reductions
+                                        ops.sparse_matmul ops.sparse_conversion
+                                        ops.sparse_serialization ops.sparse_cross ops.sparse_tensors
                                         internal_paths.sparse_functions .
                                         internal_paths.generated_ops
 python.ops.special_math_ops             math .
 python.ops.spectral_ops                 spectral signal
+python.ops.spectral_ops_test_util       internal_paths.fourier_kernels
 python.ops.standard_ops                 .
 python.ops.state_grad                   .
 python.ops.state_ops                    internal_paths.state_functions ops.state
                                         ops.variable_updates .
                                         internal_paths.generated_ops
 python.ops.stateless_random_ops         random .
-python.ops.string_ops                   strings ops.strings ops.string_joining
-                                        ops.string_splitting ops.string_numbers ops.string_hashing
-                                        ops.regex ops.unicode .
+python.ops.string_ops                   internal_paths.second_signatures strings ops.strings
+                                        ops.string_joining ops.string_splitting ops.string_numbers
+                                        ops.string_hashing ops.regex ops.unicode .
 python.ops.summary_op_util              ops.summaries summary
 python.ops.summary_ops                  summary
 python.ops.summary_ops_v2               contrib.summary summary.op_writers summary.op_summaries
-python.ops.template                     .
+python.ops.template                     ops.templates .
 python.ops.tensor_array_grad            ops.tensor_array_gradients .
 python.ops.tensor_array_ops             ops.tensor_array .
 python.ops.unconnected_gradients        .
-python.ops.variable_scope               internal_paths.variable_functions ops.variable_scope
+python.ops.variable_scope               internal_paths.second_signatures
+                                        internal_paths.variable_functions ops.variable_scope
                                         ops.variable_store ops.variable_creation .
 python.ops.variables                    internal_paths.variable_class
                                         ops.variables ops.partitioned_variables
                                         internal_paths.variable_functions
                                         ops.variable_collections .
 python.ops.weights_broadcast_ops        losses.weights_broadcast losses
-python.ops.while_v2                     .
+python.ops.while_v2                     internal_paths.functional_flow .
 python.ops.gen_*_ops                    internal_paths.generated_ops
 
 python.platform.app                     app

@@ -47,7 +47,7 @@ def make_op(
         if key not in spec.attrs:
             raise TypeError(f"{spec.name} got an unexpected keyword argument {key!r}")
         if given is not None and spec.attrs[key].kind == "type":
-            values[key] = dtypes.as_dtype(given).base_dtype
+            values[key] = coerce(spec, spec.attrs[key], given)
     # What is made for the inputs of this node is named inside its own scope: constants, the Switch
     # that takes an input into a branch.
     scopes = graph._scopes
@@ -219,6 +219,8 @@ def _add_list(
         )
     if arg.type_list_attr is not None:
         converted = convert_n_to_tensor(value, name=arg.name)
+        for tensor in converted:
+            _check_allowed(spec, spec.attrs[arg.type_list_attr], tensor._dtype.base_dtype, arg.name)
         _settle(spec, arg, attrs, arg.type_list_attr, [t._dtype.base_dtype for t in converted])
     else:
         converted = _convert_same_type(spec, arg, value, attrs)
@@ -244,35 +246,51 @@ def _convert_same_type(
     try:
         converted = convert_n_to_tensor(value, wanted, arg.name, as_ref=arg.is_ref)
     except (TypeError, ValueError):
-        kinds = ", ".join(
-            getattr(getattr(v, "dtype", None), "name", "<NOT CONVERTIBLE TO TENSOR>") for v in value
-        )
-        wanting = (
-            f"that don't match expected type {settled.name}" if settled else "that don't all match"
-        )
-        raise TypeError(
-            f"Tensors in list passed to '{arg.name}' of '{spec.name}' Op have types [{kinds}] "
-            f"{wanting}."
-        ) from None
+        raise _mixed_types(spec, arg, [_type_name(each) for each in value], settled) from None
     base = [tensor._dtype.base_dtype for tensor in converted]
-    if any(dtype is not base[0] for dtype in base):
-        raise TypeError(
-            f"Tensors in list passed to '{arg.name}' of '{spec.name}' Op have types "
-            f"[{', '.join(d.name for d in base)}] that don't all match."
-        )
+    if any(dtype is not (settled or base[0]) for dtype in base):
+        raise _mixed_types(spec, arg, [dtype.name for dtype in base], settled)
     if arg.type_attr is not None and base and arg.type_attr not in attrs:
         _check_allowed(spec, spec.attrs[arg.type_attr], base[0], arg.name)
         attrs[arg.type_attr] = base[0]
     return converted
 
 
+def _type_name(value: Any) -> str:
+    """The type that a value has as a tensor."""
+    try:
+        return to_tensor(value)._dtype.base_dtype.name
+    except (TypeError, ValueError):
+        return "<NOT CONVERTIBLE TO TENSOR>"
+
+
+def _mixed_types(spec: OpSpec, arg: Arg, names: list[str], settled: DType | None) -> TypeError:
+    if settled is None:
+        wanting = "don't all match."
+    elif arg.dtype is not None:
+        wanting = f"do not match expected type {settled.name}."
+    else:
+        wanting = f"do not match type {settled.name} inferred from earlier arguments."
+    return TypeError(
+        f"Tensors in list passed to '{arg.name}' of '{spec.name}' Op have types "
+        f"[{', '.join(names)}] that {wanting}"
+    )
+
+
 def _settle(spec: OpSpec, arg: Arg, attrs: dict[str, Any], key: str, value: Any) -> None:
     """Sets an attr that a list argument determines, or checks it against an earlier argument."""
     if key in attrs and attrs[key] != value:
-        raise ValueError(
-            f"List argument '{arg.name}' to '{spec.name}' Op with length "
-            f"{value if isinstance(value, int) else len(value)} must match the value "
-            f"{attrs[key]!r} of attr '{key}' that an earlier argument settled."
+        earlier = [a.name for a in spec.inputs if key in (a.number_attr, a.type_list_attr)]
+        if isinstance(value, int):
+            source = f"argument '{earlier[0]}'" if earlier[0] != arg.name else "its attr"
+            raise ValueError(
+                f"List argument '{arg.name}' to '{spec.name}' Op with length {value} must match "
+                f"length {attrs[key]} of {source}."
+            )
+        given, wanted = (", ".join(dtype.name for dtype in types) for types in (value, attrs[key]))
+        raise TypeError(
+            f"Input '{arg.name}' of '{spec.name}' Op has type list of {given} that does not match "
+            f"type list {wanted} of argument '{earlier[0]}'."
         )
     attrs[key] = value
 
@@ -310,8 +328,10 @@ def complete_attrs(spec: OpSpec, given: dict[str, Any], values: dict[str, Any]) 
                 values[key] = list(default) if isinstance(default, list) else default
             elif declared.kind == "shape" and key in given:
                 values[key] = None  # an unknown shape
+            elif key in given:
+                values[key] = coerce(spec, declared, None)
             else:
-                raise TypeError(f"No argument for attr '{key}' found in '{spec.name}' Op.")
+                raise TypeError(f"No argument for attr {key}")
         value = values[key]
         if declared.allowed is not None and value is not declared.default:
             for entry in value if isinstance(value, list) else (value,):
@@ -334,14 +354,25 @@ def _check_minimum(spec: OpSpec, declared: Attr, value: Any) -> None:
 def coerce(spec: OpSpec, declared: Attr, value: Any) -> Any:
     """A user's value for an attr in the form that nodes keep; TypeError where it doesn't fit."""
     kind = declared.kind
+    if not kind.startswith("list("):
+        return _coerced(declared, kind, value)
+    if not isinstance(value, (list, tuple, np.ndarray, shapes.TensorShape)):
+        raise TypeError(f"Expected list for attr {declared.name}")
+    return [_coerced(declared, kind[5:-1], entry) for entry in value]
+
+
+def _coerced(declared: Attr, kind: str, value: Any) -> Any:
     try:
-        if kind.startswith("list("):
-            if not isinstance(value, (list, tuple, np.ndarray, shapes.TensorShape)):
-                raise TypeError
-            return [_coerce_one(kind[5:-1], entry) for entry in value]
         return _coerce_one(kind, value)
     except (TypeError, ValueError):
-        raise TypeError(f"Expected {kind} for argument '{declared.name}' not {value!r}.") from None
+        if kind == "func":
+            raise TypeError(
+                f"Don't know how to convert {value} to a func for argument {declared.name}"
+            ) from None
+        wanted = "DataType" if kind == "type" else kind
+        raise TypeError(
+            f"Expected {wanted} for argument '{declared.name}' not {value!r}."
+        ) from None
 
 
 def _coerce_one(kind: str, value: Any) -> Any:
@@ -370,6 +401,10 @@ def _coerce_one(kind: str, value: Any) -> Any:
     if kind == "func" and hasattr(value, "add_to_graph"):
         value.add_to_graph(get_default_graph())
         return FunctionName(value.name, {})
+    if kind == "func" and isinstance(value, (str, bytes)):
+        return FunctionName(value.decode() if isinstance(value, bytes) else value, {})
+    if kind == "func" and not isinstance(value, FunctionName):
+        raise TypeError
     if kind == "tensor":
         from penstock.ir.tensor_codec import as_array
 

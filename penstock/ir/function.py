@@ -39,6 +39,7 @@ class FunctionGraph(Graph):
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.captures: dict[Tensor, Tensor] = {}
+        self.variables: list[Any] = []  # that the body asked for, of the graph around it
         if outer is not None:
             self._functions = outer._functions
             self._py_functions = outer._py_functions

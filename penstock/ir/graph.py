@@ -32,6 +32,7 @@ class Graph:
         self._nodes_by_name: dict[str, Operation] = {}
         self._names = naming.UniqueNames()
         self._scopes = scopes.Scopes()
+        self._last_loss_reduction: str | None = None  # of what the last loss was made
         self._collections: dict[Any, list[Any]] = {}
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation | Tensor] = set()

@@ -33,6 +33,10 @@ class Scopes(threading.local):
         self.control_flow: Any = None
         self.original_op: Operation | None = None
 
+    def captured(self) -> dict[str, Any]:
+        """The scopes that are open in this thread, for `setting` in another one."""
+        return dict(vars(self))
+
     @contextmanager
     def setting(self, **values: Any) -> Iterator[None]:
         """Sets scope fields for the duration of a `with` block."""

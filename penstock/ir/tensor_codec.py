@@ -166,10 +166,11 @@ def _strings(content: bytes, count: int) -> np.ndarray:
 
 
 def _fill(values: np.ndarray, shape: tuple[int, ...], count: int, empty: Any) -> np.ndarray:
-    if len(values) > count:
-        raise ValueError(
-            f"a TensorProto of shape {list(shape)} has {len(values)} values, more than its {count}"
-        )
+    """The values, the last of them repeated; those that have no place are ignored.
+
+    TensorFlow does that, and its clients send one for a tensor of strings without elements.
+    """
+    values = values[:count]
     filled = np.empty(count, dtype=values.dtype)
     filled[: len(values)] = values
     filled[len(values) :] = values[-1] if len(values) else empty

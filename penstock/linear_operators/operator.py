@@ -16,6 +16,7 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.linear_operators import algebra, batches
+from penstock.module import Module
 from penstock.ops import array, casts, decompositions, elementwise, linear_systems, reductions
 from penstock.ops.spectral_decompositions import svd
 from penstock.ops.value_assertions import assert_equal, assert_less, assert_positive
@@ -25,7 +26,7 @@ from penstock.shapes import Dimension, TensorShape
 Hint = bool | None  # None: it is not known
 
 
-class LinearOperator(abc.ABC):
+class LinearOperator(Module, abc.ABC):
     """A matrix, or a batch of matrices, that need not be written out.
 
     A subclass says how it multiplies (`_matmul`) and what its shape is (`_shape`,
@@ -40,6 +41,9 @@ class LinearOperator(abc.ABC):
       is_positive_definite: whether `xᴴAx` has a positive real part for all x.
       is_square: whether it has as many rows as columns.
     """
+
+    #: Variables are found where an operator keeps them, not among the tensors that it names.
+    _TF_MODULE_IGNORED_PROPERTIES = Module._TF_MODULE_IGNORED_PROPERTIES | {"_graph_parents"}
 
     def __init__(
         self,

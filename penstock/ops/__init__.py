@@ -163,6 +163,8 @@ _FAMILIES = (
     "readers",
     "accumulators",
     "barriers",
+    "collectives",
+    "nccl",
     "record_input",
     "session_handles",
     "staging_ops",

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock import dtypes, shapes
+from penstock import dtypes, errors, shapes
 from penstock.ir import nest
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.convert import convert_to_tensor
@@ -20,7 +20,7 @@ from penstock.ir.function import (
     hashed_name,
 )
 from penstock.ir.operation import Operation
-from penstock.ir.registry import STATEFUL, attr, not_differentiable, op
+from penstock.ir.registry import STATEFUL, attr, op
 from penstock.ir.tensor import Tensor
 from penstock.ops.resource_variables import handle_shape, variable_of
 from penstock.shapes import Shape
@@ -33,7 +33,6 @@ StatefulPartitionedCall = op(
     "StatefulPartitionedCall(args: *Tin) -> output: *Tout", STATEFUL, **_CALL
 )
 SymbolicGradient = op("SymbolicGradient(input: *Tin) -> output: *Tout", f=attr("func"))
-not_differentiable(SymbolicGradient)
 
 
 def function_called(op: Operation, key: str = "f") -> Function:
@@ -119,23 +118,21 @@ class Defun:
 
     def __call__(self, func: Callable[..., Any]) -> DefinedFunction:
         if not callable(func):
-            raise ValueError("func must be callable")
-        names = [
-            name
-            for name, parameter in inspect.signature(func).parameters.items()
-            if parameter.kind
-            in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        ]
-        takes_any = any(
-            parameter.kind is inspect.Parameter.VAR_POSITIONAL
-            for parameter in inspect.signature(func).parameters.values()
-        )
-        if self._input_types and not takes_any and len(names) != len(self._input_types):
+            raise ValueError(f"function {func} must be callable")
+        spec = inspect.getfullargspec(func)
+        if spec.varkw or spec.defaults:
             raise ValueError(
-                f"The function has {len(names)} arguments, but {len(self._input_types)} types of "
-                "arguments are declared"
+                "function with argument defaults or keywords arguments are not supported. "
+                f"{func} has defaults {spec.defaults} and keywords {spec.varkw}."
             )
-        return DefinedFunction(func, self._input_types or None, **self._kwargs)
+        count = len(spec.args) - (1 if inspect.ismethod(func) else 0)
+        given = len(self._input_types)
+        if given and (given < count or (given > count and not spec.varargs)):
+            raise ValueError(
+                "The function has fewer arguments than the number of specified input types."
+            )
+        has_types = bool(self._input_types) or (count == 0 and not spec.varargs)
+        return DefinedFunction(func, self._input_types if has_types else None, **self._kwargs)
 
 
 class DefinedFunction:
@@ -174,11 +171,16 @@ class DefinedFunction:
         if function.gradient_name:
             self._grad_func.add_to_graph(graph)
         captured = list(body.captures)
-        attrs = {f"_{key}": value for key, value in {**self._attrs, **kwargs}.items()}
+        attrs = _call_attrs({**self._attrs, **kwargs})
         inputs = [*tensors, *captured]
         made = graph.create_op(function.name, _entered(inputs), name=name, attrs=attrs)
         if self._shape_func is not None:
-            for output, shape in zip(made.outputs, self._shape_func(made), strict=True):
+            known = self._shape_func(made)
+            if len(known) != len(made.outputs):
+                raise ValueError(
+                    f"shape_func produced {len(known)} shapes for {len(made.outputs)} outputs"
+                )
+            for output, shape in zip(made.outputs, known, strict=True):
                 output.set_shape(shape)
         outputs = made.outputs
         if not outputs:
@@ -190,7 +192,7 @@ class DefinedFunction:
             return [convert_to_tensor(value) for value in args]
         if len(args) != len(self._types):
             raise ValueError(
-                f"Expected {len(self._types)} arguments: {self._types}; got {len(args)}"
+                f"Expected number of arguments: {len(self._types)}, received: {len(args)}"
             )
         return [
             convert_to_tensor(value, dtype.base_dtype)
@@ -200,12 +202,26 @@ class DefinedFunction:
     def _function(self, types: list[Any]) -> tuple[Function, FunctionGraph]:
         key = tuple(types)
         if key not in self._made:
-            body = traced(self._func, types)
+            _call_attrs(self._attrs)
+            body = traced(_with_outer_variables(self._func), types, names=self._names(len(types)))
             name = self._wanted_name or hashed_name(self.__name__.strip("<>"), body)
+            self._check_names(len(body.outputs))
             definition = function_def(name, body, self._out_names)
             function = Function(name, definition, body, self._gradient(), self._gradient_name())
             self._made[key] = function, body
         return self._made[key]
+
+    def _names(self, count: int) -> list[str]:
+        return _argument_names(self._func, count)
+
+    def _check_names(self, count: int) -> None:
+        if self._out_names and len(self._out_names) != count:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "output names must be either empty or equal in size to outputs. output names size "
+                f"= {len(self._out_names)} outputs size = {count}",
+            )
 
     def _gradient_name(self) -> str:
         """The function of the graph that computes the gradient, if it is one with a signature."""
@@ -217,7 +233,7 @@ class DefinedFunction:
         if self._python_gradient is not None:
             return self._python_gradient
         other = self._grad_func
-        if other is None:
+        if other is None or self._gradient_name():
             return None
 
         def call_other(op: Operation, *grads: Any) -> list[Tensor]:
@@ -235,9 +251,36 @@ class DefinedFunction:
             else (next(iter(self._made.values())))
         )
 
+    def instantiate(self, input_types: Sequence[Any]) -> DefinedFunction:
+        """The function for arguments of these types."""
+        if self._types is not None:
+            return self
+        kwargs = dict(self._attrs, python_grad_func=self._python_gradient)
+        defined = DefinedFunction(
+            self._func, list(input_types), self._wanted_name, out_names=self._out_names, **kwargs
+        )
+        if self._grad_func is not None:
+            results = [output._dtype.base_dtype for output in defined._only()[1].outputs]
+            defined = DefinedFunction(
+                self._func,
+                list(input_types),
+                self._wanted_name,
+                self._grad_func.instantiate([*input_types, *results]),
+                out_names=self._out_names,
+                **kwargs,
+            )
+        return defined
+
+    def set_grad_func(self, grad_func: Any) -> None:
+        """Says which function computes the gradient."""
+        assert self._grad_func is None
+        self._grad_func = grad_func
+
     def add_to_graph(self, graph: Any) -> None:
-        """Adds the function to a graph's library."""
+        """Adds the function to a graph's library, with its gradient function."""
         add_function(graph, self._only()[0])
+        if self._grad_func is not None and self._gradient_name():
+            self._grad_func.add_to_graph(graph)
 
     @property
     def name(self) -> str:
@@ -273,6 +316,53 @@ class DefinedFunction:
         return self._python_gradient
 
 
+def _call_attrs(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The attrs of a call from the keywords of `Defun` and of the call."""
+    attrs: dict[str, Any] = {}
+    unknown = []
+    for key, value in kwargs.items():
+        if key == "noinline":
+            attrs["_noinline"] = bool(value)
+        elif key == "compiled":
+            attrs["_XlaCompile"] = bool(value)
+        elif key.startswith("experimental_") or key in ("_implements", "_reference"):
+            attrs[key] = value
+        elif key not in ("separate_compiled_gradients", "whitelisted_stateful_ops"):
+            unknown.append(key)
+    if unknown:
+        raise ValueError(f"Unknown keyword arguments: {unknown}")
+    return attrs
+
+
+#: What a body's `tf.get_variable` says of a variable, besides its name.
+_PASSED_ON = (
+    *("shape", "dtype", "initializer", "regularizer", "reuse", "trainable", "collections"),
+    "use_resource",
+)
+
+
+def _with_outer_variables(func: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose `tf.get_variable` makes variables in the graph around its body."""
+    from penstock.ops.variable_scope import default_store, get_variable_scope, variable_scope
+
+    outer, scope = get_default_graph(), get_variable_scope()
+
+    def get(getter: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        body = get_default_graph()
+        wanted = {key: kwargs[key] for key in _PASSED_ON if key in kwargs}
+        with outer.as_default():
+            variable = scope.get_variable(default_store(), name, *args, **wanted)
+        if isinstance(body, FunctionGraph):
+            body.variables.append(variable)
+        return variable
+
+    def run(*args: Any) -> Any:
+        with variable_scope("", custom_getter=get):
+            return func(*args)
+
+    return run
+
+
 def _entered(inputs: Sequence[Tensor]) -> list[Tensor]:
     """The inputs of a call as tensors of the current graph, captured where it is a body itself."""
     graph = get_default_graph()
@@ -301,6 +391,9 @@ def traced(
         if results is None:
             results = []
         flat = nest.flatten(results) if nest.is_nested(results) else [results]
+        if any(value is None for value in flat):
+            name = getattr(func, "__name__", "function")
+            raise ValueError(f"Function {name} can not return None.")
         body.outputs = [
             body.capture(convert_to_tensor(value)) for value in flat if not _is_operation(value)
         ]

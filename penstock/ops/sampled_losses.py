@@ -129,6 +129,7 @@ def _sampled_logits(
     partition_strategy: str,
     name: str | None,
     seed: int | None,
+    subtract_log_q: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Logits and targets of the true and the sampled classes: [batch, num_true + num_sampled]."""
     if isinstance(weights, PartitionedVariable):
@@ -152,9 +153,11 @@ def _sampled_logits(
             sampled_logits += _hit_penalties(
                 labels, sampled, num_true, num_sampled, sampled_logits.dtype.base_dtype
             )
-        # Less the logarithm of how often a class was drawn, a logit estimates the full softmax's.
-        true_logits -= log(true_counts)
-        sampled_logits -= log(sampled_counts)
+        if subtract_log_q:
+            # Less the logarithm of how often a class was drawn, a logit estimates the full
+            # softmax's.
+            true_logits -= log(true_counts)
+            sampled_logits -= log(sampled_counts)
         logits = concat([true_logits, sampled_logits], 1)
         targets = concat([ones_like(true_logits) / num_true, zeros_like(sampled_logits)], 1)
         return logits, targets

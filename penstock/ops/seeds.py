@@ -13,7 +13,7 @@ from penstock.ir.graph import Graph
 
 __all__ = ["get_seed", "set_random_seed"]
 
-_DEFAULT_GRAPH_SEED = 87654321
+DEFAULT_GRAPH_SEED = 87654321
 _LARGEST = 2**31 - 1  # seeds are kept in 31 bits, whatever the type of the attr
 
 # For each graph, how many nodes took their own seed from the graph's.
@@ -34,7 +34,7 @@ def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
     if graph.seed is None:
         if op_seed is None:
             return None, None
-        seeds = _DEFAULT_GRAPH_SEED, _truncated(op_seed)
+        seeds = DEFAULT_GRAPH_SEED, _truncated(op_seed)
     elif op_seed is None:
         number = _drawn.get(graph, 0)
         _drawn[graph] = number + 1

@@ -57,6 +57,14 @@ def _prefix(message: str | None) -> str:
     return f"{message}.  " if message else ""
 
 
+#: The types of numbers that assertions compare.
+NUMERIC_TYPES = frozenset(
+    dtype
+    for dtype in dtypes.BY_NAME.values()
+    if dtype.is_floating or dtype.is_integer or dtype.is_complex or dtype.is_quantized
+)
+
+
 def is_numeric_tensor(tensor: Any) -> bool:
     """Whether `tensor` is a tensor of numbers; a Python number is none."""
     if not isinstance(tensor, Tensor):

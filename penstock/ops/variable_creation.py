@@ -68,6 +68,11 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
         _creators.of_graph[graph] = outer
 
 
+def creators_of(graph: Graph) -> list[Creator]:
+    """The creators whose scopes are open in this thread, innermost last."""
+    return list(_creators.of_graph.get(graph, ()))
+
+
 def create_variable(
     initial_value: Any = None,
     trainable: bool | None = None,

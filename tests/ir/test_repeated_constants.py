@@ -44,3 +44,18 @@ def test_a_message_that_claims_a_huge_shape_takes_no_memory_to_import() -> None:
     with tf.Graph().as_default() as again:
         tf.import_graph_def(message, name="")
         assert again.get_tensor_by_name("c:0").shape == (1 << 50,)
+
+
+@pytest.mark.parametrize(("size", "expected"), [(2, [1.0, 2.0]), (0, [])])
+def test_values_without_a_place_are_ignored(size: int, expected: list[float]) -> None:
+    given = tf.make_tensor_proto([1.0, 2.0, 3.0])
+    given.tensor_shape.dim[0].size = size
+    given.ClearField("tensor_content")
+    given.float_val.extend([1.0, 2.0, 3.0])
+    graph_def = tf.GraphDef()
+    node = graph_def.node.add(name="c", op="Const")
+    node.attr["dtype"].type = given.dtype
+    node.attr["value"].tensor.CopyFrom(given)
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(graph_def, name="")
+        assert session.run("c:0").tolist() == expected

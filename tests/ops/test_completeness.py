@@ -115,6 +115,18 @@ TESTED_ELSEWHERE: dict[str, str] = {
         ),
         "tests/summary/test_op_writers.py",
     ),
+    # They take several devices.
+    **dict.fromkeys(
+        [
+            *(
+                f"Collective{name}{version}"
+                for name in ("Reduce", "Gather", "BcastSend", "BcastRecv")
+                for version in ("", "V2")
+            ),
+            *("NcclAllReduce", "NcclReduce", "NcclBroadcast"),
+        ],
+        "tests/ops/test_collectives.py",
+    ),
     # What they do is to wait for each other, and handles can't be compared.
     **dict.fromkeys(
         [
