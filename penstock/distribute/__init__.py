@@ -1,6 +1,6 @@
 """`tf.distribute`: strategies for one machine and one device, and what asks for them."""
 
-from penstock.distribute import cluster_resolver
+from penstock.distribute import cluster_resolver, experimental
 from penstock.distribute.context import (
     experimental_set_strategy,
     get_cross_replica_context,
@@ -17,14 +17,10 @@ from penstock.distribute.cross_device_ops import (
 )
 from penstock.distribute.extended import StrategyExtended
 from penstock.distribute.input_pipelines import InputContext, InputReplicationMode
+from penstock.distribute.mirrored import MirroredStrategy
 from penstock.distribute.reduce_op import ReduceOp
 from penstock.distribute.replica_context import ReplicaContext, require_replica_context
-from penstock.distribute.strategy import (
-    MirroredStrategy,
-    OneDeviceStrategy,
-    Strategy,
-    get_loss_reduction,
-)
+from penstock.distribute.strategy import OneDeviceStrategy, Strategy, get_loss_reduction
 from penstock.distributed.server import Server
 
 # Their names inside TensorFlow.
@@ -47,6 +43,7 @@ __all__ = [
     "Strategy",
     "StrategyExtended",
     "cluster_resolver",
+    "experimental",
     "experimental_set_strategy",
     "get_cross_replica_context",
     "get_loss_reduction",

@@ -6,5 +6,20 @@ from penstock.train.cluster_resolver import (
     TFConfigClusterResolver,
 )
 from penstock.train.cluster_resolver import UnionClusterResolver as UnionResolver
+from penstock.train.manager_resolvers import (
+    GCEClusterResolver,
+    KubernetesClusterResolver,
+    RayClusterResolver,
+    SlurmClusterResolver,
+)
 
-__all__ = ["ClusterResolver", "SimpleClusterResolver", "TFConfigClusterResolver", "UnionResolver"]
+__all__ = [
+    "ClusterResolver",
+    "GCEClusterResolver",
+    "KubernetesClusterResolver",
+    "RayClusterResolver",
+    "SimpleClusterResolver",
+    "SlurmClusterResolver",
+    "TFConfigClusterResolver",
+    "UnionResolver",
+]

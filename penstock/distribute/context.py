@@ -37,6 +37,8 @@ class Mode(NamedTuple):
 
 
 class _Modes(threading.local):
+    update_device: str | None = None
+
     def __init__(self) -> None:
         self.of_graphs: weakref.WeakKeyDictionary[Any, list[Mode]] = weakref.WeakKeyDictionary()
 
@@ -75,6 +77,21 @@ def mode(strategy: Strategy, replica_context: ReplicaContext | None) -> Iterator
         yield
     finally:
         stack.pop()
+
+
+@contextmanager
+def updating(device: str) -> Iterator[None]:
+    """A part of the program that updates the variables of one device."""
+    outer, _modes.update_device = _modes.update_device, device
+    try:
+        yield
+    finally:
+        _modes.update_device = outer
+
+
+def get_update_device() -> str | None:
+    """The device whose variables are being updated, inside of `StrategyExtended.update`."""
+    return _modes.update_device
 
 
 def get_strategy() -> Any:

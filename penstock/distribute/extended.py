@@ -1,25 +1,29 @@
 """`tf.distribute.StrategyExtended`: a strategy's methods for code that knows of replicas.
 
-There is one replica on one device: its value of a variable, or of a tensor, is the value.
+Here is what they do with one replica on one device: its value of a variable, or of a tensor, is
+the value. Strategies of several replicas override them.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from penstock import nest
 from penstock.distribute import context
-from penstock.distribute.input_pipelines import DistributedIterator, run_one_step
+from penstock.distribute.input_pipelines import DistributedIterator, InputContext, run_one_step
 from penstock.distribute.reduce_op import as_reduce_op
 from penstock.distribute.replica_context import ReplicaContext
+from penstock.distribute.values import is_distributed
 from penstock.ir.defaults import get_default_graph
 from penstock.ops.control import colocate_with as colocated
 from penstock.ops.control import group as grouped
 from penstock.ops.identity import identity
 from penstock.ops.loops import while_loop
 from penstock.ops.variable_creation import variable_creator_scope
+from penstock.ops.variable_scope import get_variable_scope, variable_scope
 
 
 class StrategyExtended:
@@ -88,17 +92,27 @@ class StrategyExtended:
 
         def created(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
             kwargs["use_resource"] = True
-            with get_default_graph().device(self._device):
-                variable = next_creator(**kwargs)
+            variable = self._create_variable(next_creator, **kwargs)
             variable._distribute_strategy = strategy
             return variable
 
         with (
             context.mode(strategy, None),
             variable_creator_scope(created),
-            get_default_graph().device(self._device),
+            variable_scope(get_variable_scope(), custom_getter=_whole, auxiliary_name_scope=False),
+            get_default_graph().device(self._default_device),
         ):
             yield strategy
+
+    @property
+    def _default_device(self) -> str | None:
+        """Where nodes go that are made between replicas, unless they say otherwise."""
+        return self._device
+
+    def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        kwargs.pop("colocate_with", None)
+        with get_default_graph().device(self._device):
+            return next_creator(**kwargs)
 
     def variable_created_in_scope(self, v: Any) -> bool:
         """Whether a variable was made in this strategy's scope."""
@@ -111,13 +125,22 @@ class StrategyExtended:
     @contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
         """Variables that are made here are placed with another one."""
+        self._validate_colocation(colocate_with_variable)
 
         def created(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
-            with colocated(colocate_with_variable):
-                return next_creator(**kwargs)
+            return self._create_colocated(next_creator, colocate_with_variable, **kwargs)
 
         with variable_creator_scope(created):
             yield
+
+    def _create_colocated(
+        self, next_creator: Callable[..., Any], colocate_with: Any, **kwargs: Any
+    ) -> Any:
+        with colocated(colocate_with):
+            return next_creator(**kwargs)
+
+    def _validate_colocation(self, variable: Any) -> None:
+        """ValueError for a variable of another strategy."""
 
     # Replicas -----------------------------------------------------------------------------------
 
@@ -129,6 +152,14 @@ class StrategyExtended:
         strategy = self._container_strategy
         with get_default_graph().device(self._device), ReplicaContext(strategy, 0):
             return fn(*args, **(kwargs or {}))
+
+    def _local_results(self, value: Any) -> tuple[Any, ...]:
+        """The value of each replica."""
+        return tuple(value.values) if is_distributed(value) else (value,)
+
+    def _reduce(self, reduce_op: Any, value: Any) -> Any:
+        """The sum or mean over the replicas, on the first device."""
+        return nest.map_structure(identity, value)
 
     def _require_cross_replica(self, method: str) -> None:
         if context.has_strategy() and not context.in_cross_replica_context():
@@ -219,3 +250,36 @@ class StrategyExtended:
 
     def _make_dataset_iterator(self, dataset: Any) -> Any:
         return DistributedIterator(dataset)
+
+    def _make_input_fn_iterator(self, input_fn: Callable[..., Any]) -> Any:
+        return DistributedIterator(input_fn(self._input_context()))
+
+    def _input_context(self) -> InputContext:
+        return InputContext(num_replicas_in_sync=self._num_replicas_in_sync)
+
+    def _distribute_dataset(self, dataset: Any) -> Any:
+        """With one replica, the dataset as it is."""
+        return dataset
+
+    def _distribute_from_function(self, dataset_fn: Callable[..., Any]) -> Any:
+        return dataset_fn(self._input_context())
+
+    # Sessions -----------------------------------------------------------------------------------
+
+    def _update_config_proto(self, config_proto: Any) -> Any:
+        return copy.deepcopy(config_proto)
+
+    def _configure(
+        self,
+        session_config: Any = None,
+        cluster_spec: Any = None,
+        task_type: Any = None,
+        task_id: Any = None,
+    ) -> None:
+        """Nothing to change for one device."""
+
+
+def _whole(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A variable of a strategy is not partitioned."""
+    kwargs.pop("partitioner", None)
+    return getter(*args, **kwargs)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.ops.control import group
+from penstock import nest
+from penstock.distribute.device_names import host_of
+from penstock.distribute.values import regroup
+from penstock.ir.defaults import get_default_graph
+from penstock.ops.control import control_dependencies, group
+from penstock.ops.identity import identity
 
 
 class InputReplicationMode(enum.Enum):
@@ -50,22 +56,48 @@ class InputContext:
 
 
 class DistributedIterator:
-    """The inputs of the replicas; with one replica, those of a dataset."""
+    """The inputs of the replicas of one worker: each gets an element of its own.
 
-    def __init__(self, dataset: Any):
-        self._iterator = dataset.make_initializable_iterator()
+    Args:
+      dataset: elements for replicas, one after the other; or a function without arguments that
+        makes the tensors of one.
+      devices: those of the replicas; one replica of a strategy without devices takes the
+        elements as they are.
+    """
+
+    def __init__(self, dataset: Any, devices: Sequence[str] = ()):
+        self._devices = tuple(devices)
+        self._make = dataset if callable(dataset) else None
+        self._iterator: Any = None
+        if self._make is None:
+            with get_default_graph().device(host_of(devices[0]) if devices else None):
+                self._iterator = dataset.make_initializable_iterator()
 
     @property
     def initializer(self) -> Any:
-        return self._iterator.initializer
+        return group() if self._iterator is None else self._iterator.initializer
 
-    def initialize(self) -> list[Any]:
-        """The operations that start, or restart, the iterator."""
-        return [self._iterator.initializer]
+    def initialize(self) -> Any:
+        """The operation that starts, or restarts, the iterator."""
+        return self.initializer
 
     def get_next(self, name: str | None = None) -> Any:
-        """The next element."""
-        return self._iterator.get_next(name)
+        """The next element of each replica."""
+        if not self._devices:
+            return self._next(name)
+        graph = get_default_graph()
+        found: list[Any] = []
+        for device in self._devices:
+            # The replicas take elements in their order.
+            before = [each.op for each in nest.flatten(found[-1:], expand_composites=True)]
+            with graph.device(host_of(device)), control_dependencies(before):
+                element = self._next(name)
+            with graph.device(device):
+                found.append(nest.map_structure(identity, element, expand_composites=True))
+        return regroup(self._devices, found)
+
+    def _next(self, name: str | None) -> Any:
+        return self._make() if self._make is not None else self._iterator.get_next(name)
 
     @property
     def output_types(self) -> Any:
@@ -80,11 +112,89 @@ class DistributedIterator:
         return self._iterator.output_classes
 
 
+class DistributedDataset:
+    """A dataset whose elements go to the replicas of a worker, one to each."""
+
+    def __init__(self, dataset: Any, devices: Sequence[str]):
+        self._dataset = dataset
+        self._devices = tuple(devices)
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> DistributedIterator:
+        return DistributedIterator(self._dataset, self._devices)
+
+    def make_one_shot_iterator(self) -> DistributedIterator:
+        """An iterator that starts by itself."""
+        made = DistributedIterator.__new__(DistributedIterator)
+        made._devices, made._make = self._devices, None
+        with get_default_graph().device(host_of(self._devices[0])):
+            made._iterator = self._dataset.make_one_shot_iterator()
+        return made
+
+    @property
+    def element_spec(self) -> Any:
+        return self._dataset.element_spec
+
+    @property
+    def output_types(self) -> Any:
+        return self._dataset.output_types
+
+    @property
+    def output_shapes(self) -> Any:
+        return self._dataset.output_shapes
+
+    @property
+    def output_classes(self) -> Any:
+        return self._dataset.output_classes
+
+
+def split_batches(dataset: Any, parts: int) -> Any:
+    """The batches of a dataset cut into so many smaller ones, as if it had been made with them."""
+    if parts == 1:
+        return dataset
+    size = _batch_size(dataset)
+    if size is not None and size % parts:
+        raise ValueError(
+            f"The batch size {size} of the dataset is not divisible by the number of replicas, "
+            f"{parts}."
+        )
+
+    def cut(*element: Any) -> Any:
+        from penstock.data import Dataset
+        from penstock.ops.shaping import shape
+
+        whole = element[0] if len(element) == 1 else element
+        rows = shape(nest.flatten(whole)[0], out_type="int64")[0]
+        each = (rows + parts - 1) // parts if size is None else size // parts
+        starts = Dataset.range(0, rows, each)
+        return starts.map(lambda i: nest.map_structure(lambda t: t[i : i + each], whole))
+
+    return dataset.flat_map(cut)
+
+
+def _batch_size(dataset: Any) -> int | None:
+    """The size of a dataset's full batches, where it is known."""
+    from penstock.ir.constants import constant_value
+
+    while dataset is not None:
+        node = dataset._variant_tensor.op
+        if node.type.startswith(("BatchDataset", "PaddedBatchDataset", "MapAndBatchDataset")):
+            position = [arg.name for arg in node.spec.inputs].index("batch_size")
+            flat = node.inputs[position - len(node.spec.inputs)]
+            value = constant_value(flat)
+            return None if value is None else int(value)
+        inputs = dataset._inputs()
+        dataset = inputs[0] if len(inputs) == 1 else None
+    return None
+
+
 class MultiStepContext:
     """What a step function of `experimental_run_steps_on_iterator` may hand out."""
 
+    run_op: Any = None
+
     def __init__(self) -> None:
         self._last_step_outputs: dict[str, Any] = {}
+        self._reduce_ops: dict[str, Any] = {}
         self._non_tensor_outputs: dict[str, Any] = {}
 
     @property
@@ -92,8 +202,20 @@ class MultiStepContext:
         return self._last_step_outputs
 
     def set_last_step_output(self, name: str, output: Any, reduce_op: Any = None) -> None:
-        """Hands out a tensor of the last step."""
-        self._last_step_outputs[name] = output
+        """Hands out a tensor of the last step; replicas' values are reduced if asked."""
+        from penstock.distribute import context
+
+        if context.in_cross_replica_context():
+            if reduce_op is not None:
+                output = context.get_strategy().reduce(reduce_op, output, axis=None)
+            self._last_step_outputs[name] = output
+            return
+
+        def merged(strategy: Any, value: Any) -> None:
+            whole = value if reduce_op is None else strategy.reduce(reduce_op, value, axis=None)
+            self._last_step_outputs[name] = whole
+
+        context.get_replica_context().merge_call(merged, args=(output,))
 
     @property
     def non_tensor_outputs(self) -> dict[str, Any]:
@@ -103,11 +225,11 @@ class MultiStepContext:
         """Hands out something that is not a tensor."""
         self._non_tensor_outputs[name] = output
 
-    run_op: Any = None
 
-
-def run_one_step(fn: Any, iterator: Any) -> MultiStepContext:
+def run_one_step(fn: Callable[..., Any], iterator: Any) -> MultiStepContext:
     """Builds a step function's operations for the next element."""
     made = MultiStepContext()
-    made.run_op = group(fn(made, iterator.get_next()))
+    result = fn(made, iterator.get_next())
+    flat = nest.flatten(getattr(result, "values", result) if result is not None else [])
+    made.run_op = group(*(each for each in flat if each is not None))
     return made

@@ -1,23 +1,21 @@
-"""`tf.distribute.Strategy`: one machine, one device, and therefore one replica."""
+"""`tf.distribute.Strategy`: how a program is spread over devices; the strategies of one device."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
-from penstock import errors, nest
-from penstock.devices import DeviceSpec
+from penstock import nest
+from penstock.distribute.device_names import resolve
 from penstock.distribute.extended import StrategyExtended
-from penstock.distribute.input_pipelines import (
-    DistributedIterator,
-    InputContext,
-    InputReplicationMode,
-)
+from penstock.distribute.input_pipelines import InputContext, InputReplicationMode
 from penstock.distribute.reduce_op import ReduceOp, as_reduce_op
+from penstock.distribute.values import is_distributed
+from penstock.ir.defaults import get_default_graph
+from penstock.ops.casts import cast
 from penstock.ops.control import group
-from penstock.ops.identity import identity
 from penstock.ops.math import reduce_mean, reduce_sum
+from penstock.ops.shaping import shape
 
 
 class Strategy:
@@ -72,25 +70,53 @@ class Strategy:
         if axis is not None and not isinstance(axis, int):
             raise TypeError(f"Expected `axis` to be an integer not: {axis!r}")
         if axis is None:
-            return nest.map_structure(identity, value)
+            return self._extended._reduce(chosen, value)
         over = reduce_sum if chosen is ReduceOp.SUM else reduce_mean
-        return nest.map_structure(lambda each: over(each, axis=axis), value)
+        if not any(is_distributed(each) for each in nest.flatten(value)):
+            return nest.map_structure(lambda each: over(each, axis=axis), value)
+        return self._reduce_rows(chosen, value, axis)
+
+    def _reduce_rows(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
+        """A sum or mean over an axis of all replicas' values, of which some may be shorter."""
+
+        def sums(part: Any) -> Any:
+            return reduce_sum(part, axis=axis)
+
+        def counts(part: Any) -> Any:
+            return cast(shape(part)[axis], part.dtype)
+
+        def whole(each: Any) -> Any:
+            total = self._extended._reduce(ReduceOp.SUM, self._mapped(sums, each))
+            if reduce_op is ReduceOp.SUM:
+                return total
+            return total / self._extended._reduce(ReduceOp.SUM, self._mapped(counts, each))
+
+        return nest.map_structure(whole, value)
+
+    def _mapped(self, function: Callable[..., Any], value: Any) -> Any:
+        with self.scope():
+            return self._extended.call_for_each_replica(function, args=(value,))
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """The value of each replica."""
-        return (value,)
+        return self._extended._local_results(value)
 
     unwrap = experimental_local_results
 
     def group(self, value: Any, name: str | None = None) -> Any:
         """One operation of the operations of all replicas."""
-        return group(*nest.flatten(value), name=name)
+        flat = [
+            part for each in nest.flatten(value) for part in self._extended._local_results(each)
+        ]
+        if len(flat) == 1 and name is None:
+            return flat[0]
+        return group(*flat, name=name)
 
     # Inputs -------------------------------------------------------------------------------------
 
     def make_dataset_iterator(self, dataset: Any) -> Any:
         """An iterator that gives each replica its part of the elements."""
-        return DistributedIterator(dataset)
+        return self._extended._make_dataset_iterator(dataset)
 
     def make_input_fn_iterator(
         self,
@@ -100,17 +126,17 @@ class Strategy:
         """An iterator over the dataset that a function returns."""
         if replication_mode is not InputReplicationMode.PER_WORKER:
             raise ValueError(f"Input replication mode not supported: {replication_mode!r}")
-        return DistributedIterator(input_fn(InputContext()))
+        return self._extended._make_input_fn_iterator(input_fn)
 
     def experimental_distribute_dataset(self, dataset: Any) -> Any:
-        """The dataset as the replicas see it: with one of them, as it is."""
-        return dataset
+        """The dataset as the replicas see it: each batch is cut into a part for each."""
+        return self._extended._distribute_dataset(dataset)
 
     def experimental_distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Any]
     ) -> Any:
-        """The dataset that a function returns."""
-        return dataset_fn(InputContext())
+        """The dataset that a function returns, whose batches are for one replica each."""
+        return self._extended._distribute_from_function(dataset_fn)
 
     def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
         """A dataset of the rows of arrays."""
@@ -125,11 +151,12 @@ class Strategy:
         task_type: Any = None,
         task_id: Any = None,
     ) -> None:
-        """Nothing to change for one device."""
+        """Tells the strategy of a cluster, and changes a session's configuration as it needs."""
+        self._extended._configure(session_config, cluster_spec, task_type, task_id)
 
     def update_config_proto(self, config_proto: Any) -> Any:
         """A copy of a session's configuration, changed as the strategy needs it."""
-        return copy.deepcopy(config_proto)
+        return self._extended._update_config_proto(config_proto)
 
     def __copy__(self) -> Any:
         raise RuntimeError("Must only deepcopy DistributionStrategy.")
@@ -153,52 +180,17 @@ class OneDeviceStrategy(Strategy):
     """One replica, with all its variables, on a device."""
 
     def __init__(self, device: str):
-        super().__init__(StrategyExtended(self, _full_name(device)))
-
-
-class MirroredStrategy(Strategy):
-    """One replica on each device of a machine; Penstock has it for one device.
-
-    Args:
-      devices: names of devices; all GPUs, or else the CPU, if None.
-      cross_device_ops: how values go from device to device; there is nothing to do for one.
-    """
-
-    def __init__(self, devices: Any = None, cross_device_ops: Any = None):
-        names = _local_devices() if devices is None else [_full_name(each) for each in devices]
-        if not names:
-            raise ValueError("Must specify at least one device for MirroredStrategy.")
-        if len(names) != len(set(names)):
-            raise ValueError(f"No duplicates allowed in `devices` argument: {names}")
-        if len(names) > 1:
-            raise errors.UnimplementedError(
-                None,
-                None,
-                f"MirroredStrategy: Penstock mirrors over one device, got {names}. Give it one "
-                "(devices=['/gpu:0']), or build a tower for each GPU under tf.device and average "
-                "their gradients.",
-            )
-        super().__init__(StrategyExtended(self, names[0]))
-
-
-def _full_name(device: str) -> str:
-    spec = DeviceSpec.from_string(device)
-    return spec.replace(
-        job=spec.job or "localhost",
-        replica=spec.replica or 0,
-        task=spec.task or 0,
-        device_type=spec.device_type or "CPU",
-        device_index=spec.device_index or 0,
-    ).to_string()
-
-
-def _local_devices() -> list[str]:
-    from penstock.client.device_lib import list_local_devices
-
-    names = [each.name for each in list_local_devices() if each.device_type == "GPU"]
-    return [_full_name(name) for name in names or ["/device:CPU:0"]]
+        super().__init__(StrategyExtended(self, resolve(device)))
 
 
 def get_loss_reduction() -> ReduceOp:
-    """How an optimizer has to scale a loss: with one replica, not at all."""
-    return ReduceOp.SUM
+    """How replicas' losses become one, for an optimizer: it scales those that are means.
+
+    Only Estimators ask for that: elsewhere it is the program that divides by all examples.
+    """
+    from penstock.distribute.context import get_strategy
+
+    if not get_strategy()._scale_loss_for_estimator:
+        return ReduceOp.SUM
+    last = get_default_graph()._last_loss_reduction
+    return ReduceOp.SUM if last in ("weighted_sum", "sum") else ReduceOp.MEAN

@@ -6,11 +6,12 @@ import copy
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import penstock as tf
 from penstock import nest
-from penstock.estimator import evaluation_summaries, model_export, training_session
+from penstock.estimator import evaluation_summaries, model_export, replicated, training_session
 from penstock.estimator.argument_names import call_with_named, fn_args
 from penstock.estimator.cluster_task import TaskType
 from penstock.estimator.estimator_checks import (
@@ -36,6 +37,7 @@ from penstock.train.evaluation import (
     _StopAfterNEvalsHook,
 )
 from penstock.train.global_step import (
+    GLOBAL_STEP_READ_KEY,
     create_global_step,
     get_global_step,
     get_or_create_global_step_read,
@@ -72,8 +74,7 @@ class Estimator:
         self._config = _with_directory_and_session(config, model_dir)
         self._model_dir = self._config.model_dir
         self._session_config = self._config.session_config
-        if self._config.train_distribute or self._config.eval_distribute:
-            logging.warn("Distribution strategies are not there: the model runs on one device.")
+        self._train_distribution, self._eval_distribution = _strategies_of(self._config)
         logging.info("Using config: %s", str(vars(self._config)))
         self._device_fn = self._config.device_fn or _device_setter_for(self._config)
         if model_fn is None:
@@ -164,6 +165,8 @@ class Estimator:
         return self
 
     def _train_model(self, input_fn: Any, hooks: list[Any], saving_listeners: list[Any]) -> Any:
+        if self._train_distribution is not None:
+            return self._train_replicas(input_fn, hooks, saving_listeners)
         with tf.Graph().as_default() as graph, graph.device(self._device_fn):
             tf.set_random_seed(self._config.tf_random_seed)
             if self._create_and_assert_global_step(graph) is not None:
@@ -176,6 +179,30 @@ class Estimator:
                 self._warm_start()
             return training_session.run(
                 spec, self._config, self._session_config, [*input_hooks, *hooks], saving_listeners
+            )
+
+    def _train_replicas(self, input_fn: Any, hooks: list[Any], saving_listeners: list[Any]) -> Any:
+        strategy = self._train_distribution
+        with tf.Graph().as_default() as graph, strategy.scope():
+            tf.set_random_seed(self._config.tf_random_seed)
+            step = self._create_and_assert_global_step(graph)
+            tf.add_to_collection(GLOBAL_STEP_READ_KEY, strategy.extended.read_var(step))
+            spec, input_hooks = replicated.training_spec(
+                strategy,
+                lambda context: self._call_input_fn(input_fn, ModeKeys.TRAIN, context),
+                lambda features, labels: self._call_model_fn(
+                    features, labels, ModeKeys.TRAIN, self.config
+                ),
+            )
+            if not latest_checkpoint(self._model_dir):
+                self._warm_start()
+            return training_session.run(
+                spec,
+                self._config,
+                strategy.update_config_proto(self._session_config),
+                [*input_hooks, *hooks],
+                saving_listeners,
+                strategy.extended,
             )
 
     # Evaluation ---------------------------------------------------------------------------------
@@ -206,7 +233,10 @@ class Estimator:
         if steps is not None:
             all_hooks.append(_StopAfterNEvalsHook(num_evals=steps))
         checkpoint_path = checkpoint_path or self._latest_or_none("evaluate")
-        with tf.Graph().as_default():
+        strategy, session_config = self._eval_distribution, self._session_config
+        if strategy is not None:
+            session_config = strategy.update_config_proto(session_config)
+        with tf.Graph().as_default(), nullcontext() if strategy is None else strategy.scope():
             scaffold, update_op, values, all_hooks = self._evaluate_build_graph(
                 input_fn, all_hooks, checkpoint_path
             )
@@ -217,7 +247,7 @@ class Estimator:
                 eval_ops=update_op,
                 final_ops=values,
                 hooks=all_hooks,
-                config=self._session_config,
+                config=session_config,
             )
         evaluation_summaries.write(self.eval_dir(name), results, checkpoint_path)
         return dict(results)
@@ -228,11 +258,7 @@ class Estimator:
         tf.set_random_seed(self._config.tf_random_seed)
         graph = tf.get_default_graph()
         self._create_and_assert_global_step(graph)
-        features, labels, input_hooks = self._get_features_and_labels_from_input_fn(
-            input_fn, ModeKeys.EVAL
-        )
-        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
-        update_op, values = _metrics_with_loss(spec)
+        spec, update_op, values, input_hooks = self._evaluation_parts(input_fn)
         if not checkpoint_path:
             self._warm_start()
         if tf.GraphKeys.GLOBAL_STEP in values:
@@ -250,6 +276,22 @@ class Estimator:
                 copy_from_scaffold=scaffold,
             )
         return scaffold, update_op, values, [*input_hooks, *hooks, *spec.evaluation_hooks]
+
+    def _evaluation_parts(self, input_fn: Any) -> tuple[Any, Any, dict[str, Any], list[Any]]:
+        if self._eval_distribution is not None:
+            return replicated.evaluation_parts(
+                self._eval_distribution,
+                lambda context: self._call_input_fn(input_fn, ModeKeys.EVAL, context),
+                lambda features, labels: self._call_model_fn(
+                    features, labels, ModeKeys.EVAL, self.config
+                ),
+                _metrics_with_loss,
+            )
+        features, labels, input_hooks = self._get_features_and_labels_from_input_fn(
+            input_fn, ModeKeys.EVAL
+        )
+        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
+        return spec, *_metrics_with_loss(spec), input_hooks
 
     # Prediction ---------------------------------------------------------------------------------
 
@@ -415,9 +457,12 @@ class Estimator:
         assert step.dtype.is_integer
         return step
 
-    def _call_input_fn(self, input_fn: Any, mode: str) -> Any:
+    def _call_input_fn(self, input_fn: Any, mode: str, input_context: Any = None) -> Any:
+        known = {} if input_context is None else {"input_context": input_context}
         with tf.device("/cpu:0"):
-            return call_with_named(input_fn, mode=mode, params=self.params, config=self.config)
+            return call_with_named(
+                input_fn, mode=mode, params=self.params, config=self.config, **known
+            )
 
     def _get_features_and_labels_from_input_fn(self, input_fn: Any, mode: str) -> Any:
         return parse_input_fn_result(self._call_input_fn(input_fn, mode))
@@ -482,6 +527,20 @@ def _with_directory_and_session(config: Any, model_dir: Any) -> Any:
         model_dir = tempfile.mkdtemp()
         logging.warn("Using temporary folder as model directory: %s", model_dir)
     return RunConfig.replace(config, model_dir=model_dir) if model_dir else config
+
+
+def _strategies_of(config: Any) -> tuple[Any, Any]:
+    """The strategies of training and of evaluation, of which either may be None."""
+    options = config._experimental_distribute
+    if options is None:
+        return config.train_distribute, config.eval_distribute
+    if config.train_distribute is not None or config.eval_distribute is not None:
+        raise ValueError(
+            "Either `train_distribute`, `eval_distribute` or `experimental_distribute` may be set."
+        )
+    if options.remote_cluster is not None:
+        raise ValueError("Start a program in each task instead of giving a `remote_cluster`.")
+    return options.train_distribute, options.eval_distribute
 
 
 def _device_setter_for(config: Any) -> Any:

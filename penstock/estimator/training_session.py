@@ -15,9 +15,18 @@ from penstock.train.saver import Saver
 
 
 def run(
-    spec: Any, config: Any, session_config: Any, hooks: list[Any], saving_listeners: list[Any]
+    spec: Any,
+    config: Any,
+    session_config: Any,
+    hooks: list[Any],
+    saving_listeners: list[Any],
+    replicas: Any = None,
 ) -> Any:
-    """Runs training steps until a hook or the end of the input stops it; gives the last loss."""
+    """Runs training steps until a hook or the end of the input stops it; gives the last loss.
+
+    `replicas` is the `extended` of a strategy: in some of them each worker initializes its own
+    variables, and one of them saves.
+    """
     _add_loss_to_collections(spec.loss)
     worker_hooks = [*hooks, NanTensorHook(spec.loss)]
     if config.log_step_count_steps is not None:
@@ -30,9 +39,15 @@ def run(
     if _leaves_summaries_to_a_worker(config):
         worker_hooks += _summary_hooks(spec, config)
         summary_steps, log_steps = 0, None
+    is_chief = config.is_chief
+    if replicas is not None and replicas.experimental_should_init:
+        is_chief = True
+        chief_hooks = chief_hooks if replicas.should_checkpoint else ()
+        if not replicas.should_save_summary:
+            summary_steps, log_steps = 0, None
     with MonitoredTrainingSession(
         master=config.master,
-        is_chief=config.is_chief,
+        is_chief=is_chief,
         checkpoint_dir=config.model_dir,
         scaffold=spec.scaffold,
         hooks=worker_hooks,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from penstock import errors
 from penstock.kernels.registry import kernel
 
 
@@ -23,7 +24,20 @@ def _(node, env):
 @kernel("SymbolicGradient", step=True)
 def _(node, env):
     call = env.gradient_function(node, node.attrs["f"].name, node.attrs["f"].attrs)
-    return lambda step, *args: _first_of_one(node, call(step, args))
+    expected = len(node.dtypes)
+
+    def run(step, *args):
+        found = call(step, args)
+        if len(found) != expected:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"SymGrad expects to return {expected} (== len(Tin)) gradient(s), but get "
+                f"{len(found)} instead.",
+            )
+        return _first_of_one(node, found)
+
+    return run
 
 
 def _is_true(value) -> bool:

@@ -85,6 +85,7 @@ def compute_weighted_loss(
         weighted = multiply(losses, weights)
         loss = cast(_reduced(weighted, losses, weights, reduction), dtype)
         add_loss(loss, loss_collection)
+        get_default_graph()._last_loss_reduction = reduction
         return loss
 
 

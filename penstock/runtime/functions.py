@@ -7,12 +7,14 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from penstock import dtypes, errors
-from penstock.dtypes import DType, variant
+from penstock import errors
+from penstock.autodiff.function_gradients import gradient_body
+from penstock.dtypes import variant
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.function import Function, FunctionGraph
 from penstock.ir.step_graph import Node
 from penstock.ir.tensor import Tensor
+from penstock.kernels.philox import Generator, collected_generators
 from penstock.passes.pipeline import PassOptions, compile_step
 from penstock.placement.placer import place
 from penstock.runtime.step import Step
@@ -36,7 +38,7 @@ def gradient_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) 
     if function.gradient_name:
         return function_call(device, node, function.gradient_name, attrs)
     types = node.attrs["Tout"]
-    return _Lazily(device, lambda: _differentiated(function.body(attrs, library), types))
+    return _Lazily(device, lambda: gradient_body(function.body(attrs, library), types))
 
 
 def tensor_reader(device: Device, tensor: Tensor) -> Callable[[Step], Any]:
@@ -71,6 +73,7 @@ class _Lazily:
         self._body = body
         self._given = given
         self._compiled: CompiledStep | None = None
+        self._generators: list[Generator] = []
         self._lock = threading.Lock()
 
     @property
@@ -86,18 +89,38 @@ class _Lazily:
         """Whether it matters when the function is called, or how often."""
         return _has_effects(self._body(), set())
 
+    @functools.cached_property
+    def draws_numbers(self) -> bool:
+        """Whether it holds the state of random ops."""
+        ops = self._body().get_operations()
+        return any(op.spec.is_stateful and "seed2" in op.attrs for op in ops)
+
     def renewed(self) -> _Lazily:
         """The function as a new dataset calls it: with random numbers from the start."""
-        ops = self._body().get_operations()
-        has_numbers = any(op.spec.is_stateful and "seed2" in op.attrs for op in ops)
-        return _Lazily(self._device, self._body) if has_numbers else self
+        return _Lazily(self._device, self._body) if self.draws_numbers else self
+
+    def random_state(self) -> list[list[int]]:
+        """Where its random ops are, for `restore_random_state`."""
+        self._compile()
+        return [generator.save() for generator in self._generators]
+
+    def restore_random_state(self, state: Sequence[Sequence[int]]) -> None:
+        """Lets the random ops go on where `random_state` was called."""
+        self._compile()
+        for generator, saved in zip(self._generators, state, strict=True):
+            generator.restore(saved)
+
+    def _compile(self) -> CompiledStep:
+        with self._lock:
+            if self._compiled is None:
+                with collected_generators() as made:
+                    compiled = _compiled(self._device, self._body(), self._given)
+                self._generators, self._compiled = made, compiled
+            return self._compiled
 
     def __call__(self, step: Step, args: Sequence[Any]) -> Sequence[Any]:
-        if self._compiled is None:
-            with self._lock:
-                if self._compiled is None:
-                    self._compiled = _compiled(self._device, self._body(), self._given)
-        return self._compiled.run_inside(step, args)
+        compiled = self._compiled or self._compile()
+        return compiled.run_inside(step, args)
 
 
 def _has_effects(body: FunctionGraph, seen: set[str]) -> bool:
@@ -134,48 +157,3 @@ def _compiled(
     graph = compile_step(arguments, body.outputs, effects, evaluator(device), PassOptions())
     place(graph, [device.name], soft=True)
     return compiled(graph, {device.name: device}, inner=True)
-
-
-def _differentiated(body: FunctionGraph, types: Sequence[DType]) -> FunctionGraph:
-    """A body that computes the gradients, of given types, of another body's arguments."""
-    from penstock.autodiff.gradients import gradients
-    from penstock.ir.graph_def import graph_def
-    from penstock.ir.importer import import_graph_def
-
-    derived = FunctionGraph()
-    derived._functions = body._functions
-    with derived.as_default():
-        names = [tensor.name for tensor in (*body.inputs, *body.outputs)]
-        found = import_graph_def(graph_def(body), name="", return_elements=names) or []
-        derived.inputs = list(found[: len(body.inputs)])
-        results = found[len(body.inputs) :]
-        for tensor, result in zip(derived.inputs, body.inputs, strict=True):
-            tensor._shape = result._shape
-        grads = [
-            derived.add_input(result._dtype, result._shape, f"grad_{index}")
-            for index, result in enumerate(results)
-        ]
-        arguments = derived.inputs[: len(body.inputs)]
-        made = gradients(results, arguments, grad_ys=grads)
-        derived.outputs = [
-            _no_gradient(argument, dtype) if grad is None else _dense(grad)
-            for argument, grad, dtype in zip(arguments, made, types, strict=True)
-        ]
-    return derived
-
-
-def _no_gradient(argument: Tensor, dtype: DType) -> Tensor:
-    """Zeros for an argument that the results don't depend on; a handle of no variable stays."""
-    from penstock.ops.filling import zeros, zeros_like
-    from penstock.ops.identity import identity
-    from penstock.ops.resource_variables import VariableShape
-
-    if argument._dtype is not dtypes.resource:
-        return zeros_like(argument)
-    return identity(argument) if dtype is dtypes.resource else zeros(VariableShape(argument), dtype)
-
-
-def _dense(gradient: Any) -> Any:
-    from penstock.ir.convert import convert_to_tensor
-
-    return convert_to_tensor(gradient)

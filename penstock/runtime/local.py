@@ -204,6 +204,11 @@ class LocalRuntime:
         sys.stderr.write("".join(f"{n.name}: ({n.type}): {n.device}\n" for n in new))
 
     @property
+    def limits_threads(self) -> bool:
+        """Whether kernels may use a number of threads that is not torch's: those of `crew` do."""
+        return self._kernel_threads > 0
+
+    @property
     def host(self) -> Device:
         """The CPU of this process."""
         return next(device for device in self.devices if device.device_type == "CPU")

@@ -11,18 +11,25 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from penstock.state.collectives import Collectives
+
 DEFAULT_CONTAINER = "localhost"
 
 R = TypeVar("R")
 
 
 class ResourceManager:
-    """All state of one device; safe to use from many steps at once."""
+    """All state of one device; safe to use from many steps at once.
+
+    Attributes:
+      collectives: where the collective ops of the devices that share this state meet.
+    """
 
     def __init__(self, default_container: str = DEFAULT_CONTAINER) -> None:
         self._default = default_container
         self._lock = threading.RLock()
         self._containers: dict[str, dict[tuple[type, str], Any]] = {}
+        self.collectives = Collectives()
 
     def get_or_create(self, kind: type[R], container: str, name: str, make: Callable[[], R]) -> R:
         """The resource of that kind and name, made by `make` where it doesn't exist yet."""

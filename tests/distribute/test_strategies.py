@@ -50,7 +50,7 @@ def test_a_scope_makes_variables_for_its_strategy(kind: int) -> None:
     assert strategy.extended.variable_created_in_scope(variable)
     assert not strategy.extended.variable_created_in_scope(tf.Variable(1.0))
     assert variable.device == strategy.extended.parameter_devices[0]
-    assert variable.device == "/job:localhost/replica:0/task:0/device:CPU:0"
+    assert variable.device == "/replica:0/task:0/device:CPU:0"
 
 
 def test_scopes_of_two_strategies_do_not_nest() -> None:
@@ -125,13 +125,13 @@ def test_several_steps_run_in_one() -> None:
         assert session.run(total) == 0 + 1 + 2 + 3
 
 
-def test_several_devices_are_refused_with_advice() -> None:
-    with pytest.raises(tf.errors.UnimplementedError, match="build a tower for each GPU"):
-        tf.distribute.MirroredStrategy(["/gpu:0", "/gpu:1"])
-    with pytest.raises(tf.errors.UnimplementedError):
-        tf.contrib.distribute.MirroredStrategy(num_gpus=2)
+def test_devices_are_named_once() -> None:
     with pytest.raises(ValueError, match="duplicates"):
         tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:0"])
+    with pytest.raises(ValueError, match="other than 'localhost'"):
+        tf.distribute.MirroredStrategy(["/cpu:0", "/job:worker/cpu:1"])
+    with pytest.raises(ValueError, match="only specify one"):
+        tf.contrib.distribute.MirroredStrategy(["/cpu:0"], num_gpus=2)
 
 
 def test_a_strategy_can_be_set_for_good() -> None:

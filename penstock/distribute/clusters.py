@@ -1,0 +1,58 @@
+"""The tasks of a cluster as strategies see them: workers, who leads, who is which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.distributed.cluster_spec import ClusterSpec
+
+_WORKING = ("chief", "worker", "master")
+
+
+def normalized(cluster_spec: Any) -> ClusterSpec:
+    """A ClusterSpec of whatever describes one; it has one chief, and one evaluator, at most."""
+    try:
+        spec = ClusterSpec(cluster_spec)
+    except TypeError:
+        raise ValueError(
+            "`cluster_spec' should be dict or a `tf.train.ClusterSpec` or a "
+            "`tf.train.ClusterDef` object"
+        ) from None
+    for job in ("chief", "evaluator"):
+        if job in spec.jobs and spec.num_tasks(job) > 1:
+            raise ValueError(f"There must be at most one {job!r} job.")
+    return spec
+
+
+def worker_count(cluster_spec: Any, task_type: str) -> int:
+    """How many tasks take part in what a task of this type does."""
+    spec = normalized(cluster_spec)
+    if task_type == "evaluator":
+        return spec.num_tasks("evaluator")
+    return sum(spec.num_tasks(job) for job in _WORKING if job in spec.jobs)
+
+
+def is_chief(cluster_spec: Any, task_type: str, task_id: int) -> bool:
+    """Whether a task is the one that saves and initializes."""
+    spec = normalized(cluster_spec)
+    if task_type in ("chief", "master", "evaluator"):
+        return True
+    leads = "chief" not in spec.jobs and "master" not in spec.jobs
+    return leads and task_type == "worker" and task_id == 0
+
+
+def id_in_cluster(cluster_spec: Any, task_type: str, task_id: int) -> int:
+    """The number of a task among those that do the same."""
+    spec = normalized(cluster_spec)
+    if task_type == "worker":
+        return task_id + sum(spec.num_tasks(job) for job in ("chief", "master") if job in spec.jobs)
+    return task_id
+
+
+def collective_leader(cluster_spec: Any, task_type: str, task_id: int) -> str:
+    """The task that collective groups are formed by; none for an evaluator, which is alone."""
+    spec = normalized(cluster_spec)
+    if task_type == "evaluator":
+        return ""
+    first = next((job for job in ("chief", "master") if job in spec.jobs), "worker")
+    return f"/job:{first}/replica:0/task:0"

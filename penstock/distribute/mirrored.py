@@ -1,0 +1,372 @@
+"""`tf.distribute.MirroredStrategy`: a replica on each device, each with copies of all variables."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from penstock import nest
+from penstock.devices import DeviceSpec
+from penstock.distribute import context
+from penstock.distribute.cross_device_ops import (
+    CrossDeviceOps,
+    broadcast_by_copies,
+    choose_the_best,
+    devices_of,
+    validate_destinations,
+)
+from penstock.distribute.device_names import is_local, local_devices, resolve
+from penstock.distribute.extended import StrategyExtended
+from penstock.distribute.input_pipelines import (
+    DistributedDataset,
+    DistributedIterator,
+    MultiStepContext,
+    split_batches,
+)
+from penstock.distribute.reduce_op import ReduceOp, as_reduce_op
+from penstock.distribute.replica_threads import call_in_each
+from penstock.distribute.strategy import Strategy
+from penstock.distribute.values import (
+    Mirrored,
+    container_of,
+    is_distributed,
+    regroup,
+    regroup_updates,
+    select_device,
+)
+from penstock.distribute.variables import (
+    DistributedVariable,
+    MirroredVariable,
+    SyncOnReadVariable,
+)
+from penstock.ir.collections import GraphKeys
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.name_scope import name_scope
+from penstock.ir.tensor import Tensor
+from penstock.ops.control import group as grouped
+from penstock.ops.identity import identity
+from penstock.ops.loops import while_loop
+from penstock.ops.variables import VariableAggregation, VariableSynchronization, is_trainable
+
+
+class MirroredStrategy(Strategy):
+    """One replica on each device of a machine, all of which take each step together.
+
+    Inside of `experimental_run_v2(fn)` the function is called once for each replica; the optimizers
+    of `tf.train` add the replicas' gradients and update all copies of a variable alike.
+
+    Args:
+      devices: names of devices; all GPUs, or else the CPU, if None.
+      cross_device_ops: how the replicas' values become one, a `tf.distribute.CrossDeviceOps`.
+    """
+
+    def __init__(self, devices: Any = None, cross_device_ops: Any = None):
+        super().__init__(MirroredExtended(self, devices, cross_device_ops))
+
+
+def _checked_devices(devices: Any) -> tuple[str, ...]:
+    names = local_devices() if devices is None else [resolve(each) for each in devices]
+    if not names:
+        raise ValueError("Must specify at least one device for MirroredStrategy.")
+    if len(names) != len(set(names)):
+        raise ValueError(f"No duplicates allowed in `devices` argument: {names}")
+    local = {is_local(name) for name in names}
+    if len(local) > 1:
+        raise ValueError(
+            f"Local device string cannot have job specified other than 'localhost': {names}"
+        )
+    return tuple(names)
+
+
+class MirroredExtended(StrategyExtended):
+    """The methods of `MirroredStrategy` for libraries."""
+
+    def __init__(self, container_strategy: Any, devices: Any, cross_device_ops: Any = None):
+        self._devices = _checked_devices(devices)
+        super().__init__(container_strategy, self._devices[0])
+        self._given_ops = cross_device_ops
+
+    @property
+    def _cross_device_ops(self) -> CrossDeviceOps:
+        chosen: CrossDeviceOps = self._given_ops or choose_the_best(self._devices)
+        return chosen
+
+    # Where ----------------------------------------------------------------------------------------
+
+    @property
+    def _num_replicas_in_sync(self) -> int:
+        return len(self._devices)
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        return self._devices
+
+    @property
+    def worker_devices_by_replica(self) -> list[list[str]]:
+        return [[device] for device in self._devices]
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        return self._devices
+
+    def non_slot_devices(self, var_list: Any) -> Any:
+        return self._devices
+
+    @property
+    def _default_device(self) -> str | None:
+        """That of the first worker, where devices are another task's."""
+        if is_local(self._devices[0]):
+            return None
+        spec = DeviceSpec.from_string(self._devices[0])
+        return f"/job:{spec.job}/task:{spec.task}"
+
+    # Variables ------------------------------------------------------------------------------------
+
+    def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        near = kwargs.pop("colocate_with", None)
+        devices = devices_of(near) if is_distributed(near) else self._devices
+        joined = kwargs.pop("collections", None)
+        joined = [GraphKeys.GLOBAL_VARIABLES] if joined is None else list(joined)
+        kwargs["collections"] = []
+        kwargs.pop("caching_device", None)  # each replica has a copy on its own device
+        kind = _kind_of(kwargs)
+        aggregation = kwargs.pop("aggregation", None) or VariableAggregation.NONE
+        trainable = is_trainable(kwargs.get("trainable"), kwargs.get("synchronization"))
+        copies = self._make_copies(next_creator, devices, kwargs)
+        made = kind(self._container_strategy, devices, copies, aggregation)
+        graph = get_default_graph()
+        if trainable:
+            # The copies have joined the collection; the variable of all of them takes their place.
+            joined.append(GraphKeys.TRAINABLE_VARIABLES)
+            listed = graph.get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+            listed[:] = [each for each in listed if not any(each is c for c in copies)]
+        graph.add_to_collections(joined, made)
+        return made
+
+    def _make_copies(
+        self, next_creator: Callable[..., Any], devices: Sequence[str], kwargs: dict[str, Any]
+    ) -> list[Any]:
+        copies: list[Any] = []
+        for number, device in enumerate(devices):
+            with get_default_graph().device(device):
+                settings = dict(kwargs)
+                settings["initial_value"] = self._initial_value(number, device, copies, kwargs)
+                if number:
+                    name = copies[0].name.partition(":")[0]
+                    # The slash at the end keeps name scopes out.
+                    settings["name"] = f"{name}/replica_{number}/"
+                copies.append(next_creator(**settings))
+        return copies
+
+    def _initial_value(
+        self, number: int, device: str, copies: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """The first copy's own, of which the others take a copy."""
+        if number == 0:
+            return kwargs["initial_value"]
+
+        def of_the_first() -> Any:
+            with get_default_graph().device(device):
+                return identity(copies[0].initial_value)
+
+        return of_the_first
+
+    def _create_colocated(
+        self, next_creator: Callable[..., Any], colocate_with: Any, **kwargs: Any
+    ) -> Any:
+        return next_creator(colocate_with=colocate_with, **kwargs)
+
+    def _validate_colocation(self, variable: Any) -> None:
+        if not isinstance(variable, DistributedVariable):
+            raise ValueError(
+                "`colocate_vars_with` must only be passed a variable created in this "
+                f"tf.distribute.Strategy.scope(), not: {variable!r}"
+            )
+        if variable.distribute_strategy.extended is not self:
+            raise ValueError(
+                "`colocate_vars_with` must only be passed a variable created in this "
+                f"tf.distribute.Strategy.scope(), not {variable} created in scope: "
+                f"{variable.distribute_strategy}"
+            )
+
+    # Replicas -------------------------------------------------------------------------------------
+
+    def call_for_each_replica(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self._require_cross_replica("call_for_each_replica")
+        with self._container_strategy.scope():
+            return call_in_each(self._container_strategy, self._devices, fn, args, kwargs or {})
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
+        self._require_cross_replica("reduce_to")
+        chosen = as_reduce_op(reduce_op)
+        if isinstance(value, (Mirrored, MirroredVariable)) and chosen is ReduceOp.MEAN:
+            return value
+        if isinstance(value, Mirrored):
+            raise ValueError(f"A mirrored value is not summed: {value}")
+        if not is_distributed(value):
+            return self._reduce_single(chosen, value, destinations)
+        return self._cross_device_ops.reduce(chosen, value, destinations)
+
+    def _reduce_single(self, reduce_op: ReduceOp, value: Any, destinations: Any) -> Any:
+        """Reduces a value that is the same in all replicas."""
+        if not isinstance(value, Tensor) and value == 0:
+            return 0
+        if reduce_op is ReduceOp.MEAN:
+            return value
+        validate_destinations(destinations)
+        if self._num_replicas_in_sync != 1:
+            raise ValueError(
+                f"A non-DistributedValues value {value} cannot be reduced with the given reduce op "
+                f"{reduce_op}."
+            )
+        return broadcast_by_copies(value, destinations)
+
+    def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
+        self._require_cross_replica("batch_reduce_to")
+        return self._cross_device_ops.batch_reduce(reduce_op, value_destination_pairs)
+
+    def _reduce(self, reduce_op: Any, value: Any) -> Any:
+        def reduced(each: Any) -> Any:
+            whole = self.reduce_to(reduce_op, each, self._devices[0])
+            return self._local_results(whole)[0]
+
+        with self._container_strategy.scope():
+            return nest.map_structure(reduced, value)
+
+    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        self._require_cross_replica("broadcast_to")
+        if isinstance(tensor, (float, int)):
+            return tensor  # its type is known when it is used
+        return self._cross_device_ops.broadcast(tensor, destinations or self._devices)
+
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        self._require_cross_replica("update")
+        variable = container_of(var)
+        copies = dict(zip(variable.devices, variable.values, strict=True))
+        return self._on_devices(variable.devices, fn, args, kwargs, group, copies)
+
+    def update_non_slot(
+        self,
+        colocate_with: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        self._require_cross_replica("update_non_slot")
+        return self._on_devices(tuple(colocate_with), fn, args, kwargs, group, None)
+
+    def _on_devices(
+        self,
+        devices: Sequence[str],
+        fn: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        group: bool,
+        first: dict[str, Any] | None,
+    ) -> Any:
+        """Calls a function for each device, with the device's own of `first` before its args."""
+        made = []
+        for number, device in enumerate(devices):
+            with (
+                get_default_graph().device(device),
+                context.updating(device),
+                name_scope(f"update_{number}"),
+            ):
+                own = () if first is None else (first[device],)
+                given = select_device(device, tuple(args))
+                options = select_device(device, kwargs or {})
+                made.append(fn(*own, *given, **options))
+        return regroup_updates(devices, made, self._local_results, group)
+
+    def value_container(self, value: Any) -> Any:
+        return container_of(value)
+
+    def read_var(self, v: Any) -> Any:
+        if isinstance(v, SyncOnReadVariable):
+            with self._container_strategy.scope():
+                return v._get_cross_replica()
+        return identity(v.get() if is_distributed(v) else v)
+
+    # Inputs ---------------------------------------------------------------------------------------
+
+    def _make_dataset_iterator(self, dataset: Any) -> Any:
+        return DistributedIterator(split_batches(dataset, len(self._devices)), self._devices)
+
+    def _make_input_fn_iterator(self, input_fn: Callable[..., Any]) -> Any:
+        return DistributedIterator(input_fn(self._input_context()), self._devices)
+
+    def _distribute_dataset(self, dataset: Any) -> Any:
+        return DistributedDataset(split_batches(dataset, len(self._devices)), self._devices)
+
+    def _distribute_from_function(self, dataset_fn: Callable[..., Any]) -> Any:
+        return DistributedDataset(dataset_fn(self._input_context()), self._devices)
+
+    def experimental_run_steps_on_iterator(
+        self,
+        fn: Callable[..., Any],
+        iterator: Any,
+        iterations: Any = 1,
+        initial_loop_values: Any = None,
+    ) -> Any:
+        self._require_cross_replica("experimental_run_steps_on_iterator")
+        outputs = MultiStepContext()
+        initial = nest.flatten(initial_loop_values or {})
+
+        def step(index: Any, *_: Any) -> Any:
+            result = fn(outputs, iterator.get_next())
+            parts = {key: self._local_results(v) for key, v in outputs.last_step_outputs.items()}
+            with get_default_graph().control_dependencies(self._operations_of(result)):
+                return [index + 1, *nest.flatten(parts)]
+
+        with self._container_strategy.scope():
+            loop = while_loop(
+                lambda index, *_: index < iterations,
+                step,
+                [0, *initial],
+                parallel_iterations=1,
+                back_prop=False,
+                return_same_structure=True,
+            )
+        outputs.run_op = grouped(*loop)
+        self._hand_out(outputs, loop[1:])
+        return outputs
+
+    def _operations_of(self, result: Any) -> list[Any]:
+        flat = [part for each in nest.flatten(result) for part in self._local_results(each)]
+        return [each for each in flat if each is not None]
+
+    def _hand_out(self, outputs: MultiStepContext, values: Sequence[Any]) -> None:
+        """Puts the values of the last iteration in the place of those inside of the loop."""
+        left = list(values)
+        for name, inside in outputs.last_step_outputs.items():
+            count = len(self._local_results(inside))
+            own, left = left[:count], left[count:]
+            outputs.last_step_outputs[name] = regroup(self._devices, own) if count > 1 else own[0]
+
+    # Sessions -------------------------------------------------------------------------------------
+
+    def _update_config_proto(self, config_proto: Any) -> Any:
+        changed = copy.deepcopy(config_proto)
+        changed.isolate_session_state = True
+        return changed
+
+
+def _kind_of(kwargs: dict[str, Any]) -> type[DistributedVariable]:
+    mode = kwargs.get("synchronization") or VariableSynchronization.AUTO
+    if mode is VariableSynchronization.NONE:
+        raise ValueError(
+            "`NONE` variable synchronization mode is not supported with `Mirrored` distribution "
+            f"strategy. Please change the `synchronization` for variable: {kwargs.get('name')}"
+        )
+    return SyncOnReadVariable if mode is VariableSynchronization.ON_READ else MirroredVariable
