@@ -68,7 +68,8 @@ from penstock.dtypes import (
 )
 from penstock.errors import OpError
 from penstock.execution_modes import *
-from penstock.functional import foldl, foldr, map_fn, scan, vectorized_map
+from penstock.functional import foldl, foldr, map_fn, scan
+from penstock.gradient_tape import GradientTape
 from penstock.ir.collections import GraphKeys
 from penstock.ir.composite import (
     IndexedSlices,
@@ -159,6 +160,7 @@ from penstock.ops.variable_scope import *
 from penstock.ops.variable_updates import *
 from penstock.ops.variables import *
 from penstock.ops.volume_patches import extract_volume_patches
+from penstock.parallel_loops import vectorized_map
 from penstock.platform.logging import get_logger
 from penstock.platform.versions import *
 from penstock.printing import print

@@ -13,7 +13,6 @@ from typing import Any
 
 #: A symbol, or a namespace with all that is in it, and what to do about it.
 REASONS: dict[str, str] = {
-    "tf.contrib.eager": "Penstock runs graphs: build one, and run it in a tf.Session.",
     "tf.autograph.to_code": "Python code is not converted to graphs.",
     "tf.autograph.to_graph": "Python code is not converted: use tf.cond and tf.while_loop.",
     "tf.load_op_library": "Libraries of compiled ops are made for one TensorFlow; write the op as "
@@ -66,21 +65,11 @@ REASONS: dict[str, str] = {
     ),
     **dict.fromkeys(
         [
-            "tf.distribute.experimental",
-            "tf.contrib.distribute.CollectiveAllReduceStrategy",
-            "tf.contrib.distribute.ParameterServerStrategy",
+            "tf.distribute.experimental.TPUStrategy",
             "tf.contrib.distribute.TPUStrategy",
+            "tf.contrib.distribute.initialize_tpu_system",
         ],
-        "There is tf.distribute for one device; for several, build a tower for each under "
-        "tf.device, or use tf.train.Server with tf.train.replica_device_setter.",
-    ),
-    **dict.fromkeys(
-        [
-            "tf.distribute.cluster_resolver.GCEClusterResolver",
-            "tf.distribute.cluster_resolver.KubernetesClusterResolver",
-            "tf.distribute.cluster_resolver.SlurmClusterResolver",
-        ],
-        "Penstock asks no cloud service: use SimpleClusterResolver or TFConfigClusterResolver.",
+        "There are no TPUs here: tf.distribute.MirroredStrategy is for several GPUs.",
     ),
     "tf.distribute.cluster_resolver.TPUClusterResolver": "There are no TPUs here.",
     "tf.contrib.seq2seq.dynamic_rnn_decoder": "TensorFlow 1.2 replaced it: use "
@@ -95,8 +84,6 @@ REASONS: dict[str, str] = {
     "tf.contrib.seq2seq.AttentionWrapper with a GreedyEmbeddingHelper.",
     "tf.contrib.seq2seq.prepare_attention": "TensorFlow 1.2 replaced it: use "
     "tf.contrib.seq2seq.BahdanauAttention or LuongAttention.",
-    "tf.contrib.distributions.bijectors": "Transformed distributions are not there: transform "
-    "samples and log_prob in the graph.",
     **dict.fromkeys(
         [
             f"tf.contrib.tpu.{name}"
@@ -317,11 +304,13 @@ REASONS: dict[str, str] = {
     "from tf.keras.layers and load its weights with load_weights.",
     "tf.keras.callbacks.RemoteMonitor": "Penstock sends nothing over the network: use CSVLogger, "
     "TensorBoard or LambdaCallback.",
-    "tf.keras.experimental": "Use tf.saved_model for serving, tf.keras.optimizers.schedules for "
-    "learning rates.",
-    "tf.keras.layers.ConvLSTM2D": "Use RNN with a cell that convolves.",
-    "tf.keras.layers.LocallyConnected1D": "Use a Lambda layer over tf.extract_image_patches.",
-    "tf.keras.layers.LocallyConnected2D": "Use a Lambda layer over tf.extract_image_patches.",
+    **dict.fromkeys(
+        [
+            "tf.keras.experimental.export_saved_model",
+            "tf.keras.experimental.load_from_saved_model",
+        ],
+        "Use tf.saved_model.simple_save with K.get_session(), or model.save with HDF5.",
+    ),
     "tf.keras.mixed_precision": "Cast layers' inputs with dtype='float16' where wanted.",
     "tf.keras.utils.HDF5Matrix": "Open the file with h5py: fit takes its datasets as arrays.",
     "tf.keras.utils.multi_gpu_model": "Place layers with tf.device, and join their outputs.",

@@ -12,7 +12,6 @@ from penstock import absent
 from penstock.ops.variable_creation import disable_resource_variables
 
 __all__ = [
-    "GradientTape",
     "control_flow_v2_enabled",
     "disable_control_flow_v2",
     "disable_eager_execution",
@@ -54,13 +53,6 @@ def enable_eager_execution(
 
 def disable_eager_execution() -> None:
     """Nothing to do: operations are nodes of a graph."""
-
-
-class GradientTape:
-    """RuntimeError: Penstock runs graphs, `tf.gradients` differentiates them."""
-
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
-        _refuse("tf.GradientTape")
 
 
 def enable_v2_behavior() -> NoReturn:

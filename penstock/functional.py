@@ -22,7 +22,7 @@ from penstock.ops.tensor_array import TensorArray
 from penstock.ops.variable_scope import get_variable_scope
 from penstock.shapes import Dimension, TensorShape
 
-__all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
+__all__ = ["foldl", "foldr", "map_fn", "scan"]
 
 
 def map_fn(
@@ -308,13 +308,3 @@ def _caching_variables() -> Iterator[None]:
         yield
     finally:
         scope.set_caching_device(None)
-
-
-def vectorized_map(fn: Callable[[Any], Any], elems: Any) -> Any:
-    """`tf.map_fn` by its later name; the result types are those that `fn` returns."""
-    from penstock import nest
-    from penstock.ir.convert import convert_to_tensor
-
-    first = nest.map_structure(lambda tensor: convert_to_tensor(tensor)[0], elems)
-    types = nest.map_structure(lambda tensor: tensor.dtype, fn(first))
-    return map_fn(fn, elems, dtype=types)

@@ -1,0 +1,1 @@
+"""How clusters of many workers would scale, in virtual time: docs/scaling.md."""

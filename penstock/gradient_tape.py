@@ -1,0 +1,320 @@
+"""`tf.GradientTape` in a graph: gradients through the operations that were made in its block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from penstock import jacobians, nest
+from penstock.autodiff.gradients import UnconnectedGradients, gradients
+from penstock.ir.convert import convert_to_tensor, to_tensor
+from penstock.ir.defaults import get_default_graph
+from penstock.ir.graph import Graph
+from penstock.ir.operation import Operation
+from penstock.ir.tensor import Tensor
+from penstock.ops.filling import zeros
+from penstock.ops.joining import concat
+from penstock.ops.shaping import shape
+from penstock.ops.variables import Variable
+
+__all__ = ["GradientTape"]
+
+
+class GradientTape:
+    """Differentiates through the operations of a `with` block, and through no others.
+
+    1. An operation is on the tape if it was made while the tape recorded, and if one of its inputs
+       is watched, or came from an operation on the tape.
+    2. Trainable variables are watched unless told otherwise; tensors that were `watch`ed are.
+    3. A tape gives gradients once, unless it is persistent.
+
+    >>> with tf.GradientTape() as tape:
+    ...     loss = tf.reduce_sum(tf.square(w))
+    >>> grad = tape.gradient(loss, w)
+
+    Args:
+      persistent: whether `gradient` can be called more than once.
+      watch_accessed_variables: whether trainable variables are watched.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
+        self._persistent = persistent
+        self._watches_variables = watch_accessed_variables
+        self._tape: _Recording | None = None
+        self._recording = False
+
+    def __enter__(self) -> GradientTape:
+        self._start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._recording:
+            self._stop()
+
+    def _start(self) -> None:
+        if self._recording:
+            raise ValueError("Tape is already recording.")
+        if self._tape is None:
+            self._tape = _Recording()
+        self._tape.start(get_default_graph())
+        self._recording = True
+
+    def _stop(self) -> None:
+        if not self._recording or self._tape is None:
+            raise ValueError("Tape is not recording.")
+        self._tape.stop()
+        self._recording = False
+
+    def watch(self, tensor: Any) -> None:
+        """Watches tensors or variables, in a structure."""
+        assert self._tape is not None
+        for each in nest.flatten(tensor):
+            if not isinstance(each, (Tensor, Variable)):
+                raise ValueError(f"Passed in object of type {type(each)}, not tf.Tensor")
+            self._tape.watched.append(each)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """A block whose operations are not on the tape."""
+        if self._tape is None:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def reset(self) -> None:
+        """Forgets all that is on the tape, and all that is watched."""
+        self._stop()
+        self._tape = None
+        self._start()
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables that operations on the tape read."""
+        assert self._tape is not None
+        used = {tensor for op in self._tape.operations() for tensor in op.inputs}
+        found = self._variables(get_default_graph())
+        return tuple(
+            variable
+            for variable in found
+            if _root(variable) in used or any(_root(variable) in t.op.inputs for t in used)
+        )
+
+    def _variables(self, graph: Graph) -> list[Any]:
+        assert self._tape is not None
+        found = [each for each in self._tape.watched if isinstance(each, Variable)]
+        if self._watches_variables:
+            keys = graph.get_all_collection_keys()
+            named = {id(v): v for key in keys for v in graph.get_collection_ref(key)}
+            found += [v for v in named.values() if isinstance(v, Variable) and v.trainable]
+        return list({id(variable): variable for variable in found}.values())
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradients of targets by sources, in the structure of the sources.
+
+        Args:
+          target: a structure of tensors to differentiate.
+          sources: a structure of tensors and variables, by which to differentiate.
+          output_gradients: weights of the targets; ones if None.
+          unconnected_gradients: what to give for a source that no target depends on.
+        """
+        if self._tape is None:
+            raise RuntimeError(
+                "GradientTape.gradient can only be called once on non-persistent tapes."
+            )
+        if self._recording and not self._persistent:
+            self._stop()
+        targets = [self._recorded(each) for each in nest.flatten(target)]
+        weights = None if output_gradients is None else nest.flatten(output_gradients)
+        found = self._gradients(targets, nest.flatten(sources), weights, unconnected_gradients)
+        if not self._persistent:
+            self._tape = None
+        return nest.pack_sequence_as(sources, found)
+
+    def _recorded(self, target: Any) -> Any:
+        if isinstance(target, Tensor):
+            return target
+        if self._recording:
+            return convert_to_tensor(target)
+        with self:
+            return convert_to_tensor(target)
+
+    def _gradients(
+        self,
+        targets: list[Any],
+        sources: list[Any],
+        weights: list[Any] | None,
+        unconnected: Any,
+    ) -> list[Any]:
+        tape = self._tape
+        assert tape is not None
+        roots = [_root(each) for each in [*tape.watched, *self._variables(targets[0].graph)]]
+        on_tape = tape.reached(roots)
+        wanted = [i for i, each in enumerate(targets) if each in on_tape]
+        known = [i for i, each in enumerate(sources) if _root(each) in on_tape]
+        found: list[Any] = [None] * len(sources)
+        if wanted and known:
+            results = gradients(
+                [targets[i] for i in wanted],
+                [sources[i] for i in known],
+                None if weights is None else [weights[i] for i in wanted],
+                stop_gradients=tape.ends(roots),
+            )
+            for i, result in zip(known, results, strict=True):
+                found[i] = result
+        missing = [i for i, each in enumerate(found) if each is None]
+        if UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO:
+            for i in missing:
+                x = convert_to_tensor(sources[i])
+                found[i] = zeros(shape(x), x.dtype.base_dtype)
+        return found
+
+    def _continued(self, tensor: Any, xs: Sequence[Any], unconnected: Any) -> list[Any]:
+        """Gradients of a tensor made of a target after the block."""
+        assert self._tape is not None
+        return self._gradients([tensor], list(xs), None, unconnected)
+
+    def jacobian(
+        self,
+        target: Tensor,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivatives of each element of the target by each element of the sources."""
+        found = self._by_element(
+            jacobians.jacobian,
+            target,
+            sources,
+            unconnected_gradients,
+            parallel_iterations,
+            experimental_use_pfor,
+        )
+        return found
+
+    def batch_jacobian(
+        self,
+        target: Tensor,
+        source: Tensor,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each row of the target by the same row of the source."""
+        found = self._by_element(
+            jacobians.batch_jacobian,
+            target,
+            source,
+            unconnected_gradients,
+            parallel_iterations,
+            experimental_use_pfor,
+        )
+        if found is None:
+            return zeros(concat([shape(target), shape(source)[1:]], 0))
+        return found
+
+    def _by_element(
+        self,
+        compute: Any,
+        target: Tensor,
+        sources: Any,
+        unconnected: Any,
+        parallel_iterations: int | None,
+        use_pfor: bool,
+    ) -> Any:
+        if self._tape is None:
+            raise RuntimeError(
+                "GradientTape.jacobian can only be called once on non-persistent tapes."
+            )
+        tape = self._tape
+        if not self._recording:
+            tape.start(get_default_graph())
+        found = compute(
+            target,
+            sources,
+            use_pfor,
+            parallel_iterations,
+            differentiate=lambda y, xs: self._continued(y, xs, unconnected),
+        )
+        if not self._recording:
+            tape.stop()
+        if not self._persistent:
+            self._tape = None
+        return found
+
+
+class _Recording:
+    """Which operations were made while a tape recorded."""
+
+    def __init__(self) -> None:
+        self.watched: list[Any] = []
+        self._finished: list[list[Operation]] = []
+        self._open: tuple[Graph, int] | None = None
+
+    def start(self, graph: Graph) -> None:
+        self._open = graph, graph.version
+
+    def stop(self) -> None:
+        self._finished.append(self._current())
+        self._open = None
+
+    def _current(self) -> list[Operation]:
+        if self._open is None:
+            return []
+        graph, start = self._open
+        return graph.get_operations()[start:]
+
+    def operations(self) -> list[Operation]:
+        return [op for part in [*self._finished, self._current()] for op in part]
+
+    def reached(self, roots: Sequence[Tensor]) -> set[Tensor]:
+        """The roots, and the tensors that recorded operations made of them."""
+        found = {*roots}
+        for root in roots:  # what a variable by reference is read by was made together with it
+            found.update(out for op in _readers(root) for out in op.outputs)
+        operations = self.operations()
+        grows = True
+        while grows:  # a loop's nodes are not in the order of their edges
+            before = len(found)
+            for op in operations:
+                if any(tensor in found for tensor in op.inputs):
+                    found.update(op.outputs)
+            grows = len(found) > before
+        return found
+
+    def ends(self, roots: Sequence[Tensor]) -> list[Tensor]:
+        """The tensors that recorded operations use and others made: gradients stop there."""
+        operations = self.operations()
+        recorded = {*operations}
+        recorded.update(op for root in roots for op in _readers(root))
+        used = {tensor: None for op in operations for tensor in op.inputs}
+        return [tensor for tensor in used if tensor.op not in recorded]
+
+
+def _root(source: Any) -> Any:
+    """The tensor that stands for a source: of a variable its handle, or its reference."""
+    if isinstance(source, Variable):
+        handle = getattr(source, "handle", None)
+        return handle if isinstance(handle, Tensor) else to_tensor(source, as_ref=True)
+    return source
+
+
+def _readers(root: Tensor) -> list[Operation]:
+    if not root.dtype.is_ref_dtype:
+        return []
+    return [op for op in root.consumers() if op.type == "Identity"]
