@@ -170,6 +170,22 @@ class StepGraph:
                 node.inputs = [replaced.get(edge, edge) for edge in node.inputs]
         self.fetches = [replaced.get(edge, edge) for edge in self.fetches]
 
+    def join(self, joined: dict[Node, Node], replaced: dict[Edge, Edge] | None = None) -> None:
+        """Puts new nodes where the first of those was that each of them stands for.
+
+        `replaced` says which results stand for which; without it, the first one for each.
+        """
+        if not joined:
+            return
+        self.nodes = list(dict.fromkeys(joined.get(node, node) for node in self.nodes))
+        if replaced is None:
+            replaced = {Edge(node, 0): Edge(made, 0) for node, made in joined.items()}
+        self.replace(replaced)
+        for node in self.nodes:
+            if node.controls:
+                node.controls = list(dict.fromkeys(joined.get(c, c) for c in node.controls))
+        self.targets = [joined.get(node, node) for node in self.targets]
+
     def drop_unused(self) -> None:
         """Keeps only what fetches and targets need, and the feeds."""
         needed: set[Node] = set(self.feeds)

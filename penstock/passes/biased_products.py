@@ -48,7 +48,7 @@ def add_bias_in_products(step: StepGraph, may_join: Callable[[Node], bool]) -> N
             continue
         made = _joined(chain, bias)
         joined.update(dict.fromkeys(chain, made))
-    _put_in(step, joined)
+    step.join(joined)
 
 
 def _chain(product: Node, users: dict[Node, list[Node]], fetched: set[Node]) -> list[Node]:
@@ -93,15 +93,3 @@ def _joined(chain: list[Node], bias: Edge) -> Node:
     )
     made.inputs = [*product.inputs, bias]
     return made
-
-
-def _put_in(step: StepGraph, joined: dict[Node, Node]) -> None:
-    """Puts the new nodes where their products were."""
-    if not joined:
-        return
-    step.nodes = list(dict.fromkeys(joined.get(node, node) for node in step.nodes))
-    step.replace({Edge(node, 0): Edge(made, 0) for node, made in joined.items()})
-    for node in step.nodes:
-        if node.controls:
-            node.controls = list(dict.fromkeys(joined.get(c, c) for c in node.controls))
-    step.targets = [joined.get(node, node) for node in step.targets]

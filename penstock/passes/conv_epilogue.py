@@ -56,7 +56,7 @@ def rectify_in_convolutions(step: StepGraph, may_join: Callable[[Node], bool]) -
             read_before[node] = bias.node
         joined.update(dict.fromkeys(chain, _joined(chain, bias)))
     _read_earlier(step, read_before)
-    _put_in(step, joined)
+    step.join(joined)
 
 
 def feeds_epilogue(value: Edge) -> bool:
@@ -149,15 +149,3 @@ def _joined(chain: list[Node], bias: Edge) -> Node:
     )
     made.inputs = [*convolution.inputs, bias]
     return made
-
-
-def _put_in(step: StepGraph, joined: dict[Node, Node]) -> None:
-    """Puts the new nodes where their convolutions were."""
-    if not joined:
-        return
-    step.nodes = list(dict.fromkeys(joined.get(node, node) for node in step.nodes))
-    step.replace({Edge(node, 0): Edge(made, 0) for node, made in joined.items()})
-    for node in step.nodes:
-        if node.controls:
-            node.controls = list(dict.fromkeys(joined.get(c, c) for c in node.controls))
-    step.targets = [joined.get(node, node) for node in step.targets]

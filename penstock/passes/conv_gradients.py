@@ -56,7 +56,8 @@ def join_conv_gradients(step: StepGraph, may_join: Callable[[Node], bool]) -> No
         joined[other] = joined[node] = made
         replaced[Edge(other, 0)], replaced[Edge(node, 0)] = Edge(made, 0), Edge(made, 1)
     if joined:
-        _put_in(step, joined, replaced)
+        step.join(joined, replaced)
+        step.drop_unused()
 
 
 def _of_one_convolution(of_input: Node, of_filter: Node) -> bool:
@@ -97,14 +98,3 @@ def _joined(of_input: Node, of_filter: Node) -> Node:
     )
     made.inputs = [of_filter.inputs[0], of_input.inputs[1], of_input.inputs[2]]
     return made
-
-
-def _put_in(step: StepGraph, joined: dict[Node, Node], replaced: dict[Edge, Edge]) -> None:
-    """Puts the new nodes where the first of their two was."""
-    step.nodes = list(dict.fromkeys(joined.get(node, node) for node in step.nodes))
-    step.replace(replaced)
-    for node in step.nodes:
-        if node.controls:
-            node.controls = list(dict.fromkeys(joined.get(c, c) for c in node.controls))
-    step.targets = [joined.get(node, node) for node in step.targets]
-    step.drop_unused()

@@ -39,14 +39,7 @@ def sum_rectified_gradients(step: StepGraph, may_join: Callable[[Node], bool]) -
         made = _joined(rectifying, node)
         joined[rectifying] = joined[node] = made
         replaced[Edge(rectifying, 0)], replaced[Edge(node, 0)] = Edge(made, 0), Edge(made, 1)
-    if not joined:
-        return
-    step.nodes = list(dict.fromkeys(joined.get(node, node) for node in step.nodes))
-    step.replace(replaced)
-    for node in step.nodes:
-        if node.controls:
-            node.controls = list(dict.fromkeys(joined.get(c, c) for c in node.controls))
-    step.targets = [joined.get(node, node) for node in step.targets]
+    step.join(joined, replaced)
 
 
 def _joined(rectifying: Node, summing: Node) -> Node:
