@@ -76,8 +76,22 @@ _because(
 _because(
     "the same kernel as LookupTableExportV2, behind a handle of the old kind", "LookupTableExport"
 )
+_because(
+    "several devices meet in it: `benchmarks.cluster` measures steps of several tasks",
+    """
+    CollectiveBcastRecv CollectiveBcastRecvV2 CollectiveBcastSend CollectiveBcastSendV2
+    CollectiveGather CollectiveGatherV2 CollectiveReduce CollectiveReduceV2 NcclAllReduce
+    NcclBroadcast NcclReduce
+    """,
+)
 _because("its encoder is not among the ops", "DecodeGif")
-_because("no inputs written for it yet", "AudioSpectrogram DecodeWav EncodeWav Mfcc")
+_because(
+    "no inputs written for it yet",
+    """
+    AudioSpectrogram DecodeWav EncodeWav Mfcc RaggedGather RaggedRange RaggedTensorFromVariant
+    RaggedTensorToSparse RaggedTensorToTensor RaggedTensorToVariant
+    """,
+)
 # What these families work on: prefixes of names, since each has a dozen of ops.
 _STRUCTURES = (
     *(
