@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+import torch
+
 from penstock import proto
 from penstock.ir.step_graph import StepGraph
 from penstock.kernels.kernel_threads import kernel_threads
@@ -55,6 +57,8 @@ class _LimitedThreads:
         return self._plan.source
 
     def run(self, step: Step | None, feeds: Sequence[Any]) -> tuple[Any, ...]:
+        if torch.get_num_threads() == self._count:  # nothing to set: spares a microsecond or two
+            return self._plan.run(step, feeds)
         with kernel_threads(self._count):
             return self._plan.run(step, feeds)
 
