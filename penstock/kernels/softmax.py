@@ -7,6 +7,8 @@ import torch
 from penstock import errors
 from penstock.kernels.registry import direct, kernel
 
+_MANY = 1 << 14  # logits: then passes over memory cost more than calls
+
 
 def _over_last(function):
     def run(logits):
@@ -55,19 +57,37 @@ def _(node):
                     None, None, f"Must have at least one class, got logits {list(logits.shape)}"
                 )
             raise ValueError("there must be one label per row of logits")
-        log_p = torch.log_softmax(logits, 1)
         column = labels.unsqueeze(1)
         if labels.device.type != "cpu":
-            return _unchecked(log_p, column)
+            return _unchecked(torch.log_softmax(logits, 1), column)
+        given = _given_many if logits.numel() >= _MANY else _given_few
         try:
-            loss = log_p.gather(1, column)
+            return given(logits, column)
         except (IndexError, RuntimeError):
             _refuse_labels(labels, logits.shape[1])
             raise
-        backprop = log_p.exp_().scatter_(1, column, loss.expm1())  # p - 1 for the right class
-        return loss.squeeze(1).neg_(), backprop
 
     return run
+
+
+def _given_few(logits, column):
+    """Losses and gradients, with few calls."""
+    log_p = torch.log_softmax(logits, 1)
+    loss = log_p.gather(1, column)
+    backprop = log_p.exp_().scatter_(1, column, loss.expm1())  # p - 1 for the right class
+    return loss.squeeze(1).neg_(), backprop
+
+
+def _given_many(logits, column):
+    """The same with fewer passes over the logits: one exponential of each, and no logarithm.
+
+    The probability of a row's largest logit is one part of the sum of the exponentials.
+    """
+    of_class = logits.gather(1, column).squeeze(1)
+    p = torch.softmax(logits, 1)
+    loss = p.amax(1).log_().neg_().add_(logits.amax(1)).sub_(of_class)
+    p.scatter_add_(1, column.long(), torch.full_like(column, -1, dtype=p.dtype))
+    return loss, p
 
 
 def _unchecked(log_p, column):
