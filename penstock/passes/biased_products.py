@@ -28,10 +28,9 @@ _ADDITIONS = ("BiasAdd", "BiasAddV1", "Add", "AddV2")
 def add_bias_in_products(step: StepGraph, may_join: Callable[[Node], bool]) -> None:
     """Replaces products, the biases added to them and the ReLUs behind by one node each.
 
-    It runs on a placed step; `may_join` says of a node whether its device can do so.
+    It runs on a placed step; `may_join` says of a node whether its device can do so. Nodes that are
+    neighbours are in the same branch and the same iteration.
     """
-    if step.has_control_flow:
-        return
     position = {node: i for i, node in enumerate(step.nodes)}
     users: dict[Node, list[Node]] = defaultdict(list)
     for node in step.nodes:

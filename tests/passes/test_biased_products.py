@@ -54,6 +54,31 @@ def test_values_and_gradients(addition, rectified, turns, rows):
     np.testing.assert_allclose(of_v, passed.sum(0), rtol=1e-4, atol=1e-4)
 
 
+def test_in_a_loop_and_beside_it():
+    x = tf.constant(random(4, 6))
+    w, b = tf.Variable(random(6, 6, seed=1)), tf.Variable(random(6, seed=2))
+
+    def body(i, state):
+        return i + 1, tf.nn.relu(tf.matmul(state, w) + b)
+
+    _, state = tf.while_loop(lambda i, _: i < 3, body, [0, x])
+    output = tf.matmul(state, w) + b
+    chosen = tf.cond(tf.reduce_sum(x) < 1e9, lambda: tf.matmul(output, w) + b, lambda: output)
+    gradients = tf.gradients(chosen, [w, b])
+    expected = random(4, 6).astype(np.float64)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found, *_ = session.run([chosen, *gradients])
+        error = tf.test.compute_gradient_error([w, b], [[6, 6], [6]], chosen, [4, 6], delta=1e-2)
+    for _ in range(3):
+        expected = np.maximum(expected @ random(6, 6, seed=1) + random(6, seed=2), 0)
+    for _ in range(2):
+        expected = expected @ random(6, 6, seed=1) + random(6, seed=2)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    assert error < 0.05 * np.abs(expected).max()
+    assert made_of([chosen, *gradients]) >= 1
+
+
 def test_a_layer_of_the_library():
     x = tf.placeholder(tf.float32, [None, 4])
     output = tf.layers.dense(tf.layers.dense(x, 5, activation=tf.nn.relu), 3)
