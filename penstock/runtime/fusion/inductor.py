@@ -70,14 +70,20 @@ def compiled_function(source: RegionSource, threads: int) -> Callable[[list[Any]
     It raises AssertionError for inputs of another form.
     """
     from torch._inductor import config
-    from torch._inductor.compile_fx import compile_fx_inner
-    from torch._inductor.decomposition import select_decomp_table
-    from torch.fx.experimental.proxy_tensor import make_fx
 
     inputs = _imitations(source.inputs)
     called = evaluated(source.text)
-    options = {"size_asserts": True, "cpp.threads": threads, "fx_graph_cache": True}
+    options = {
+        "size_asserts": True,
+        "cpp.threads": threads,
+        "fx_graph_cache": True,
+        "compile_threads": 1,  # else it starts processes that stay, when it is imported already
+    }
     with torch.no_grad(), config.patch(options):
+        from torch._inductor.compile_fx import compile_fx_inner
+        from torch._inductor.decomposition import select_decomp_table
+        from torch.fx.experimental.proxy_tensor import make_fx
+
         graph = make_fx(called, decomposition_table=select_decomp_table())(*inputs)
         return compile_fx_inner(graph, inputs)
 
