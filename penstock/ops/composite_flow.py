@@ -27,7 +27,7 @@ def _converted(value: Any, name: str | None = None) -> Any:
 def _each(value: Any, function: Callable[[Tensor], Tensor]) -> Any:
     """The value with the function done to each of its tensors."""
     if isinstance(value, CompositeTensor):
-        return type(value)(*(function(part) for part in value._parts()))
+        return value._with_parts([function(part) for part in value._parts()])
     return function(value)
 
 
@@ -95,7 +95,7 @@ def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> 
             return Switch(data, to_tensor(pred, name="pred"), name=scope)
         pred = to_tensor(pred, name="pred")
         sent = [Switch(part, pred) for part in data._parts()]
-        return tuple(type(data)(*outputs) for outputs in zip(*sent, strict=True))
+        return tuple(data._with_parts(outputs) for outputs in zip(*sent, strict=True))
 
 
 def switch_ref_or_tensor(data: Any, pred: Any, name: str = "Switch") -> Any:

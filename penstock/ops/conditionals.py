@@ -8,7 +8,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir import nest
 from penstock.ir.collections import GraphKeys
-from penstock.ir.composite import IndexedSlices, SparseTensor
+from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import CompositeTensor, to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
@@ -172,11 +172,8 @@ def _pack(structure: Any, merged: list[Tensor]) -> Any:
     remaining = iter(merged)
 
     def rebuilt(leaf: Any) -> Any:
-        if isinstance(leaf, IndexedSlices):
-            parts = [next(remaining) for _ in leaf._parts()]
-            return IndexedSlices(*parts)
-        if isinstance(leaf, SparseTensor):
-            return SparseTensor(next(remaining), next(remaining), next(remaining))
+        if isinstance(leaf, CompositeTensor):
+            return leaf._with_parts([next(remaining) for _ in leaf._parts()])
         if isinstance(leaf, TensorArray):
             return leaf._with_flow(next(remaining))
         return next(remaining)

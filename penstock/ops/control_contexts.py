@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from penstock import dtypes, proto
-from penstock.ir.composite import IndexedSlices, SparseTensor
+from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import CompositeTensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
@@ -237,17 +237,21 @@ def merge(inputs: Sequence[Any], name: str | None = None) -> Any:
         spec = RefMerge if all(each.dtype.is_ref_dtype for each in inputs) else Merge
         return spec(inputs, name=name or "Merge")
     with name_scope(name, "Merge", [part for each in inputs for part in _parts(each)]):
-        slices = as_indexed_slices(inputs) if not _all_sparse(inputs) else inputs
+        slices = inputs if _of_other_parts(inputs) else as_indexed_slices(inputs)
         merged = [Merge(list(parts)) for parts in zip(*map(_parts, slices), strict=True)]
-    return type(slices[0])(*(pair[0] for pair in merged)), merged[0][1]
+    return slices[0]._with_parts([pair[0] for pair in merged]), merged[0][1]
 
 
 def _parts(value: Any) -> list[Tensor]:
     return value._parts() if isinstance(value, CompositeTensor) else [value]
 
 
-def _all_sparse(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, SparseTensor) for value in values)
+def _of_other_parts(values: Sequence[Any]) -> bool:
+    """Whether all are values of several tensors that no dense tensor can be made part of."""
+    return all(
+        isinstance(value, CompositeTensor) and not isinstance(value, IndexedSlices)
+        for value in values
+    )
 
 
 def as_indexed_slices(values: Sequence[Any]) -> list[IndexedSlices]:

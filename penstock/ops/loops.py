@@ -8,7 +8,6 @@ from typing import Any
 from penstock import shapes
 from penstock.ir import nest
 from penstock.ir.collections import GraphKeys
-from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.convert import CompositeTensor, to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.same_structure import assert_same_structure
@@ -137,10 +136,8 @@ class _Leaf:
         return [to_tensor(value)]
 
     def rebuilt(self, tensors: Sequence[Tensor]) -> Any:
-        if self.kind is IndexedSlices:
-            return IndexedSlices(*tensors)
-        if self.kind is SparseTensor:
-            return SparseTensor(*tensors)
+        if isinstance(self.value, CompositeTensor):
+            return self.value._with_parts(tensors)
         if self.kind is TensorArray:
             return self.value._with_flow(tensors[0])
         return tensors[0]

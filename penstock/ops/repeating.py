@@ -8,6 +8,7 @@ from penstock import dtypes
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
+from penstock.ops.binary import maximum
 from penstock.ops.broadcasting import broadcast_to, tile
 from penstock.ops.casts import cast
 from penstock.ops.joining import concat, stack
@@ -42,7 +43,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
         if counts._shape == ():
             return _by_one_number(data, counts, place, sizes)
         counts = broadcast_to(counts, stack([sizes[place]]))
-        longest = reduce_max(counts)
+        longest = maximum(0, reduce_max(counts))
         mask = sequence_mask(counts, longest)
         copies = _tiled(data, longest, place)
         chosen = boolean_mask(copies, mask, axis=place)

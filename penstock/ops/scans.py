@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from penstock import dtypes
 from penstock.ir.convert import to_tensor
@@ -32,6 +35,21 @@ CumulativeLogsumexp = op("CumulativeLogsumexp(x: T, axis: Tidx) -> out: T", T=FL
 @CumulativeLogsumexp.shape
 def _(op: Any, x: Shape, axis: Shape) -> Shape:
     return x
+
+
+def _accumulated(accumulate: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule for known values, of the forms that occur in arithmetic of shapes."""
+
+    def fold(op: Any, x: Any, axis: Any) -> Any:
+        if op.attrs["exclusive"] or op.attrs["reverse"] or x.ndim != 1:
+            return None
+        return accumulate(x, axis=int(axis), dtype=x.dtype)
+
+    return fold
+
+
+Cumsum.fold(_accumulated(np.cumsum))
+Cumprod.fold(_accumulated(np.cumprod))
 
 
 @Cumsum.gradient

@@ -68,6 +68,8 @@ def _of_composite(variable: CompositeTensor, invariant: Any) -> list[shapes.Shap
             raise TypeError(f"TypeSpec {invariant!r} is not compatible with {variable!r}")
         if isinstance(variable, SparseTensor):
             return _sparse(shapes.TensorShape(invariant.shape).ndims)  # type: ignore[attr-defined]
+        if hasattr(invariant, "_component_specs"):
+            return [shapes.raw(spec.shape) for spec in invariant._component_specs]
         return [part._shape for part in variable._parts()]
     if not isinstance(invariant, shapes.TensorShape):
         raise TypeError(f"Expected shape to be a TypeSpec or TensorShape, got {invariant!r}")
@@ -77,6 +79,9 @@ def _of_composite(variable: CompositeTensor, invariant: Any) -> list[shapes.Shap
         return _sparse(None if known is None else known[0])
     if isinstance(variable, IndexedSlices):
         return _slices(variable, shapes.raw(invariant))
+    describe = getattr(variable, "_shape_invariant_to_type_spec", None)
+    if describe is not None:
+        return _of_composite(variable, describe(invariant))
     raise TypeError(
         f"To describe or constrain a {type(variable).__name__}, use a spec instead of a TensorShape"
     )

@@ -7,7 +7,6 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import to_tensor
-from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.registry import attr, not_differentiable, op, types
 from penstock.ir.type_sets import INDEX
@@ -15,7 +14,7 @@ from penstock.ops.shape_checks import with_rank
 from penstock.ops.shaping import renamed_argument
 from penstock.shapes import Shape
 
-__all__ = ["string_split"]
+__all__: list[str] = []  # the public functions are those of tf.ragged
 
 StringSplit = op(
     "StringSplit(input: string, delimiter: string) -> indices: int64, values: string, shape: int64",
@@ -53,47 +52,13 @@ def _(op: Operation, data: Shape, splits: Shape) -> list[Shape]:
 
 
 def string_split(
-    source: Any,
-    sep: Any = None,
-    skip_empty: bool = True,
-    delimiter: Any = None,
-    result_type: str = "SparseTensor",
-    name: str | None = None,
+    source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None
 ) -> SparseTensor:
-    """Splits each string of a vector at any byte of `sep` (" "), or into bytes if it is empty.
-
-    The words of string number i are row i of the resulting sparse matrix.
-    """
-    with name_scope(name, "StringSplit", [source]):
-        separators = renamed_argument("sep", sep, "delimiter", delimiter)
-        separators = to_tensor(" " if separators is None else separators, dtypes.string)
-        strings = to_tensor(source, dtypes.string)
-        _check_result_type(result_type)
-        return SparseTensor(*StringSplit(strings, separators, skip_empty=skip_empty))
-
-
-def split(
-    input: Any = None,
-    sep: Any = None,
-    maxsplit: int = -1,
-    result_type: str = "SparseTensor",
-    source: Any = None,
-    name: str | None = None,
-) -> SparseTensor:
-    """Splits each string of a vector at the text `sep`, as Python's `str.split` does.
-
-    Without `sep` it splits at white space. The words of string number i are row i of the resulting
-    sparse matrix; with `maxsplit` the rest of a string is its last word.
-    """
-    input = renamed_argument("input", input, "source", source)
-    with name_scope(name, "StringSplit", [input]):
-        strings = to_tensor(input, dtypes.string, "input")
-        _check_result_type(result_type)
-        if strings.shape.ndims not in (None, 1):
-            raise ValueError(
-                f"strings.split makes a SparseTensor of a vector of strings, got {strings!r}"
-            )
-        return string_split_v2(strings, sep, maxsplit)
+    """`tf.string_split` of a vector, without a name scope of its own."""
+    separators = renamed_argument("sep", sep, "delimiter", delimiter)
+    separators = to_tensor(" " if separators is None else separators, dtypes.string)
+    strings = to_tensor(source, dtypes.string)
+    return SparseTensor(*StringSplit(strings, separators, skip_empty=skip_empty))
 
 
 def string_split_v2(source: Any, sep: Any = None, maxsplit: int = -1) -> SparseTensor:
@@ -101,10 +66,3 @@ def string_split_v2(source: Any, sep: Any = None, maxsplit: int = -1) -> SparseT
     separator = to_tensor("" if sep is None else sep, dtypes.string)
     strings = to_tensor(source, dtypes.string)
     return SparseTensor(*StringSplitV2(strings, separator, maxsplit=maxsplit))
-
-
-def _check_result_type(result_type: str) -> None:
-    if result_type == "RaggedTensor":
-        raise NotImplementedError("result_type='RaggedTensor': there are no ragged tensors")
-    if result_type != "SparseTensor":
-        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import shapes
+from penstock.ir.dispatch import dispatched
 from penstock.ir.operation import Operation
 from penstock.ir.registry import attr, not_differentiable, op
 from penstock.ir.tensor import Tensor
@@ -50,6 +51,7 @@ def _(op: Operation, input: Shape, pos: Shape, length: Shape) -> Shape:
     return shapes.broadcast(input, pos)
 
 
+@dispatched
 def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """The part of each string that starts at `pos` (from the end if negative) with `len` units.
 
@@ -59,11 +61,13 @@ def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = 
     return Substr(input, pos, len, unit=unit, name=name)
 
 
+@dispatched
 def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """The length of each string in bytes, or in characters with `unit="UTF8_CHAR"`."""
     return StringLength(input, unit=unit, name=name)
 
 
+@dispatched
 def string_strip(input: Any, name: str | None = None) -> Tensor:
     """Each string without white space at its ends."""
     return StringStrip(input, name=name)
@@ -79,11 +83,13 @@ def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Ten
     return StringUpper(input, encoding=encoding, name=name)
 
 
+@dispatched
 def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
     """Each string in web-safe base 64, filled up with "=" if `pad`."""
     return EncodeBase64(input, pad=pad, name=name)
 
 
+@dispatched
 def decode_base64(input: Any, name: str | None = None) -> Tensor:
     """The strings that web-safe base 64, filled up or not, stands for."""
     return DecodeBase64(input, name=name)
