@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from penstock import shapes
+from penstock.kernels.example_forms import ExampleForms
 from penstock.kernels.packed_features import (
     KINDS,
     WrongKind,
@@ -190,6 +191,8 @@ class ExampleParser:
         self._split_types = [torch_type(dtype) for dtype in split_types]
         is_plain = not sparse and not ragged and all(type(c) is Dense for c in self._dense)
         self._single = SingleExample(self._dense) if is_plain else None
+        numbers_only = is_plain and ExampleForms.can_read(self._dense)
+        self._forms = ExampleForms(self._dense) if numbers_only else None
         self.has_equal_rows = not ragged and all(type(c) is Dense for c in self._dense)
         self._ahead = ParsedAhead(self)
 
@@ -204,6 +207,9 @@ class ExampleParser:
                 return outputs if len(outputs) != 1 else outputs[0]
         for i, (column, default) in enumerate(zip(self._dense, defaults, strict=True)):
             column.check_default(default, i)
+        alike = None if self._forms is None or single else self._forms.read(serialized)
+        if alike is not None:
+            return alike if len(alike) != 1 else alike[0]
         examples = split_examples(serialized)
         report = ExampleReport(names, single)
         sparse = [column.gather(examples, report) for column in self._sparse]
@@ -247,6 +253,9 @@ class ExampleParser:
         """
         for i, (column, default) in enumerate(zip(self._dense, defaults, strict=True)):
             column.check_default(default, i)
+        alike = None if self._forms is None else self._forms.read(serialized)
+        if alike is not None:
+            return [], alike
         examples, report = split_examples(serialized), ExampleReport([], single=True)
         sparse = [column.gather(examples, report) for column in self._sparse]
         dense = [

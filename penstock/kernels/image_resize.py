@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from penstock import errors
+from penstock.kernels.image_workspace import resized_picture
 from penstock.kernels.registry import kernel
 from penstock.kernels.signed_bits import as_signed
 from penstock.kernels.values import torch_type
@@ -53,6 +54,11 @@ class Taps(NamedTuple):
     weights: torch.Tensor
     identical: bool  # the axis stays as it is
     prepared: dict  # by the number of channels, what `pairs` gives
+
+    @property
+    def is_pair(self):
+        """Whether each pixel lies between two."""
+        return len(self.indices) == 2 and not self.identical
 
     def pairs(self, channels):
         """Both indices of a pair of taps in one vector, and the weights of the second ones.
@@ -171,7 +177,7 @@ def _selected(x, axis, indices):
 
 def _interpolated(x, axis, taps):
     """An axis resized by at most two taps."""
-    if len(taps.indices) < 2 or taps.identical:
+    if not taps.is_pair:
         return resampled(x, axis, taps)
     # Few calls on long lines: a call costs as much as the arithmetic of a small image, and ATen
     # should not loop over the few channels of a pixel.
@@ -230,14 +236,26 @@ def spread(grad, axis, taps, size):
 
 def _both(resize, x, rows, columns):
     """Resizes both axes in the order that is less work: columns cost more than rows."""
+    order = ((HEIGHT, rows), (WIDTH, columns))
+    for axis, taps in order if _rows_first(x, rows, columns) else reversed(order):
+        x = resize(x, axis, taps)
+    return x
+
+
+def _rows_first(x, rows, columns):
     _, height, width, _ = x.shape
     new_height, new_width = rows.indices.shape[1], columns.indices.shape[1]
     first_rows = new_height * (width + _COLUMN_COST * new_width)
-    rows_first = first_rows <= new_width * (_COLUMN_COST * height + new_height)
-    order = ((HEIGHT, rows), (WIDTH, columns))
-    for axis, taps in order if rows_first else reversed(order):
-        x = resize(x, axis, taps)
-    return x
+    return first_rows <= new_width * (_COLUMN_COST * height + new_height)
+
+
+def _bilinear(images, rows, columns):
+    """Both axes resized by two taps each, a picture of usual size in memory that is kept."""
+    if rows.is_pair and columns.is_pair and _rows_first(images, rows, columns):
+        resized = resized_picture(images, rows, columns)
+        if resized is not None:
+            return resized
+    return _both(_interpolated, images, rows, columns)
 
 
 def _both_spread(grad, rows, columns, height, width):
@@ -341,7 +359,7 @@ def _(node):
             return _by_aten(images, height, width, align_corners)
         rows = bilinear_taps(images.shape[HEIGHT], height, *corners, images.device)
         columns = bilinear_taps(images.shape[WIDTH], width, *corners, images.device)
-        resized = _both(_interpolated, images, rows, columns)
+        resized = _bilinear(images, rows, columns)
         return resized.clone() if resized is images else resized
 
     return run

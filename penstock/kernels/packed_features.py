@@ -257,6 +257,18 @@ def _integers(octets, last):
     return numbers.view(np.int64)
 
 
+def integers_in_rows(octets, count):
+    """The numbers in payloads of equal length, a matrix of bytes; None unless each has `count`."""
+    last = octets < 0x80
+    if not last[:, -1].all():
+        return None
+    if octets.shape[1] == count:
+        return octets if last.all() else None
+    if (last.sum(1) != count).any():
+        return None
+    return _integers(octets.reshape(-1), np.flatnonzero(last)).reshape(-1, count)
+
+
 class _Strings(Kind):
     """A payload is a list of strings, or just one, which has the form of any other payload."""
 

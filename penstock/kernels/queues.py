@@ -103,7 +103,7 @@ def _(node, env):
 class _RandomWords:
     """Random 32-bit words, those of TensorFlow's generator where there is a seed."""
 
-    _BLOCKS = 64
+    _BLOCKS = 512  # drawn at once: most of the cost of a draw is the same for any number
 
     def __init__(self, seed, seed2):
         if seed == 0 and seed2 == 0:

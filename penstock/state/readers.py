@@ -384,6 +384,9 @@ class _TFRecords(Iterator[Record]):
         records = self._reader.read_several(self._MOST_AHEAD)
         if not records:
             raise StopIteration
+        if len(records) < self._MOST_AHEAD:  # blocks of one size fit batches of most sizes
+            with suppress(errors.OpError):  # the next call meets it again
+                records += self._reader.read_several(self._MOST_AHEAD - len(records))
         # Steps that are under way still use the records of the block before.
         self._block_before, self._block = self._block, Block(records)
         self._place = 0

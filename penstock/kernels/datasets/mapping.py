@@ -98,6 +98,8 @@ class _Ready:
 
 
 _SHORT_CALL = 0.2e-3  # seconds
+_LONG_TASK = 3e-3  # handing it to a thread costs next to nothing
+_MOST_PER_TASK = 8
 
 
 class _Usefulness:
@@ -128,44 +130,60 @@ class _Usefulness:
             return not self._expected
         return self._busy / self._calls < _SHORT_CALL and self._busy > 0.3 * self._wall
 
+    def calls_per_task(self):
+        """How many calls are worth the cost of a task."""
+        if self._calls < self._calls_to_measure:
+            return 1
+        most = _LONG_TASK * self._calls / self._wall if self._wall else _MOST_PER_TASK
+        return max(1, min(_MOST_PER_TASK, int(most)))
+
 
 class ParallelMapped(UnaryElements):
     """A function of up to `threads` elements at once; results come in the order of the source.
 
     A program that did not ask for threads (`asked`) gets them where calls turn out to be long. If
     nobody can tell when calls happen (`free`), there are more results ahead, so that threads do
-    not wait for the reader.
+    not wait for the reader, and a task is several calls if these are short.
     """
 
     def __init__(self, source, function, captured, context, threads, preserve, *, free, asked=True):
         super().__init__(source)
         self._function, self._captured, self._context = function, captured, context
         self._threads, self._preserve = threads, preserve
-        self._most = 2 * threads if free else threads  # calls that are under way or done
+        self._free = free
+        self._most = 2 * threads if free else threads  # tasks that are under way or done
         self._pool = None
         self._usefulness = _Usefulness(asked)
-        self._pending = deque()
+        self._pending = deque()  # tasks, each of which gives a list of results
+        self._results = deque()  # of the task that was taken last
         self._ended = False
 
     def next(self):
-        if not self._usefulness.is_low():
-            self._fill()
-        elif not self._pending:
-            return self._next_alone()
-        if not self._pending:
-            return None
         try:
-            return self._take().result()
+            if not self._results and not self._take_results():
+                return self._next_alone() if self._usefulness.is_low() else None
+            return self._results.popleft().result()
         except errors.OutOfRangeError as error:
             out_of_range(error, self._preserve)
             self._pending.clear()
+            self._results.clear()
             self._ended = True
             return None
+
+    def _take_results(self):
+        """Waits for the results of the next task; whether there was one."""
+        if not self._usefulness.is_low():
+            self._fill()
+        if not self._pending:
+            return False
+        try:
+            self._results.extend(self._take().result())
         except CancelledError:
             raise errors.CancelledError(None, None, "the iterator was closed") from None
+        return True
 
     def _take(self):
-        """The entry whose turn it is: the first one, or without order the first that is done."""
+        """The task whose turn it is: the first one, or without order the first that is done."""
         if self._context.in_order:
             return self._pending.popleft()
         waiting = [entry for entry in self._pending if isinstance(entry, Future)]
@@ -181,43 +199,57 @@ class ParallelMapped(UnaryElements):
             self._pool.shutdown(wait=False)
             self._pool = None
         element = None if self._ended else self._source.next()
-        if element is None:
-            return None
-        try:
-            return self._usefulness.measured(
-                self._context.call, self._function, element + self._captured
-            )
-        except errors.OutOfRangeError as error:
-            out_of_range(error, self._preserve)
-            self._ended = True
-            return None
+        return None if element is None else self._called(element)
+
+    def _called(self, element):
+        return self._usefulness.measured(
+            self._context.call, self._function, element + self._captured
+        )
 
     def _fill(self):
         if self._pool is None:
             self._pool = ThreadPoolExecutor(
                 self._threads, "penstock-map", share_processors, (self._threads,)
             )
-        call, function, captured = self._context.call, self._function, self._captured
-        measured = self._usefulness.measured
+        count = self._usefulness.calls_per_task() if self._free else 1
         while not self._ended and len(self._pending) < self._most:
+            elements, error = self._next_elements(count)
+            if elements:
+                self._pending.append(self._pool.submit(self._called_for_each, elements))
+            if error is not None:
+                self._pending.append(_Ready([_Ready(error=error)]))
+
+    def _next_elements(self, count):
+        """Up to `count` elements of the source, fewer at its end and before its error."""
+        elements = []
+        while len(elements) < count:
             try:
                 element = self._source.next()
             except errors.OpError as error:
-                self._pending.append(_Ready(error=error))
-                continue
+                return elements, error
             if element is None:
                 self._ended = True
-            else:
-                self._pending.append(
-                    self._pool.submit(measured, call, function, element + captured)
-                )
+                break
+            elements.append(element)
+        return elements, None
+
+    def _called_for_each(self, elements):
+        results = []
+        for element in elements:
+            try:
+                results.append(_Ready(self._called(element)))
+            except Exception as error:
+                results.append(_Ready(error=error))
+        return results
 
     def save(self):
-        return [self._ended, [_saved(entry) for entry in self._pending], self._source.save()]
+        results = [*self._results, *(each for task in self._pending for each in task.result())]
+        return [self._ended, [_saved(result) for result in results], self._source.save()]
 
     def restore(self, state):
-        self._ended, entries, source = state
-        self._pending = deque(_restored(entry) for entry in entries)
+        self._ended, results, source = state
+        self._pending.clear()
+        self._results = deque(_restored(result) for result in results)
         self._source.restore(source)
 
     def close(self):
@@ -226,9 +258,9 @@ class ParallelMapped(UnaryElements):
         super().close()
 
 
-def _saved(entry):
+def _saved(result):
     try:
-        return saved_element(entry.result())
+        return saved_element(result.result())
     except errors.OpError as error:
         return saved_element(Failure(error))
 
