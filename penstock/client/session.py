@@ -317,9 +317,11 @@ class BaseSession(SessionInterface):
     def _prepare(self, key: Any, fetches: Any, feed_dict: dict[Any, Any]) -> _Run:
         if not hasattr(feed_dict, "items"):
             raise TypeError(f"feed_dict must be a dictionary, got {type(feed_dict)}")
-        flat = Fetches(self._graph, fetches, self)
         if not self._graph.get_operations():
-            raise RuntimeError("The Session graph is empty. Add operations to the graph first.")
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run()."
+            )
+        flat = Fetches(self._graph, fetches, self)
         tensors, expand = self._expand_feeds(feed_dict)
         step = self._compiled(tensors, flat.tensors, flat.targets)
         run = _Run(step, tensors, expand, flat)

@@ -1,5 +1,7 @@
 """Kernels that call Python functions."""
 
+import traceback
+
 import numpy as np
 
 from penstock import dtypes, errors
@@ -7,6 +9,7 @@ from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.values import from_array, to_array
 from penstock.ops.literals import to_array as literal_array
 from penstock.ops.script import host_functions
+from penstock.state.waiting import MustWait
 
 
 class ConcreteArray(np.ndarray):
@@ -16,8 +19,21 @@ class ConcreteArray(np.ndarray):
         return np.asarray(self)[()]
 
 
-@kernel("PyFunc", "PyFuncStateless", "EagerPyFunc", devices=HOST)
+@kernel("PyFunc", "EagerPyFunc", devices=HOST, step=True)
 def _(node):
+    call = _caller(node)
+
+    def run(step, *inputs):
+        # A function can't be tried, and it may wait for another function of the same step.
+        if step.only_tries:
+            raise MustWait
+        return call(*inputs)
+
+    return run
+
+
+@kernel("PyFuncStateless", devices=HOST)
+def _caller(node):
     token, types = node.attrs["token"], node.attrs["Tout"]
     as_argument = _concrete if node.type == "EagerPyFunc" else _plain
 
@@ -33,7 +49,9 @@ def _(node):
         result = _call(function, [as_argument(to_array(value)) for value in inputs])
         if not types:
             return ()
-        if not isinstance(result, (list, tuple)):
+        if result is None:
+            result = ()
+        elif not isinstance(result, (list, tuple)):
             result = (result,)
         if len(result) != len(types):
             raise errors.InvalidArgumentError(
@@ -62,7 +80,10 @@ def _call(function, arguments):
     except errors.OpError:
         raise
     except Exception as error:
-        raise _error_of(error)(None, None, f"{type(error).__name__}: {error}") from error
+        frames = error.__traceback__.tb_next  # from the function on
+        shown = traceback.TracebackException(type(error), error, frames)
+        told = f"{type(error).__name__}: {error}\n{''.join(shown.format())}"
+        raise _error_of(error)(None, None, told) from error
 
 
 def _error_of(error):
@@ -79,10 +100,10 @@ def _error_of(error):
 
 
 def _checked(token, index, value, dtype):
-    if dtype is dtypes.string:
+    array = _array_of(value)
+    given = dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
+    if dtype is given is dtypes.string:
         return literal_array(value, dtypes.string)[0]
-    array = np.asarray(value)
-    given = dtypes.as_dtype(array.dtype) if array.dtype != object else None
     if given is not dtype:
         # A Python number has no width of its own; arrays must match exactly.
         if not hasattr(value, "dtype") and np.can_cast(
@@ -93,9 +114,23 @@ def _checked(token, index, value, dtype):
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"{index}-th value returned by {token} is "
-                f"{'object' if given is None else dtypes.runtime_name(given)}, but expects "
-                f"{dtypes.runtime_name(dtype)}",
+                f"{index}-th value returned by {token} is {dtypes.runtime_name(given)}, but "
+                f"expects {dtypes.runtime_name(dtype)}",
             )
     # The function may keep and change what it returned: the step gets memory of its own.
     return from_array(array.copy())
+
+
+def _array_of(value):
+    """A result as an array, which is of numbers, of booleans or of strings."""
+    array = np.asarray(value)
+    if array.dtype.kind == "V" and array.dtype.names:
+        raise errors.InternalError(None, None, "Unsupported numpy data type")
+    if array.dtype.kind in "mM":
+        raise errors.InternalError(None, None, f"Unsupported numpy type: {array.dtype}")
+    if array.dtype == object:
+        for item in array.flat:
+            if not isinstance(item, (bytes, str)):
+                kind = type(item).__name__
+                raise errors.InternalError(None, None, f"Unsupported object type {kind}")
+    return array

@@ -6,12 +6,13 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from penstock import dtypes
 from penstock.ir.apply import make_op
 from penstock.ir.defaults import get_default_graph
-from penstock.ir.registry import STATEFUL, OpSpec, not_differentiable, op
+from penstock.ir.registry import CALLS_PYTHON, STATEFUL, OpSpec, not_differentiable, op
 from penstock.ir.signature import attr
 
 __all__ = ["numpy_function", "py_func", "py_function"]
@@ -19,6 +20,7 @@ __all__ = ["numpy_function", "py_func", "py_function"]
 PyFunc = op(
     "PyFunc(input: *Tin) -> output: *Tout",
     STATEFUL,
+    CALLS_PYTHON,
     token=attr("string"),
     Tin=attr("list(type)", minimum=0),
     Tout=attr("list(type)", minimum=0),
@@ -32,13 +34,13 @@ PyFuncStateless = op(
 EagerPyFunc = op(
     "EagerPyFunc(input: *Tin) -> output: *Tout",
     STATEFUL,
+    CALLS_PYTHON,
     token=attr("string"),
     is_async=False,
     Tin=attr("list(type)", minimum=0),
     Tout=attr("list(type)", minimum=0),
 )
 not_differentiable(PyFunc, PyFuncStateless)
-not_differentiable(EagerPyFunc)
 
 
 class HostFunctions:
@@ -66,6 +68,10 @@ class HostFunctions:
         holder = self._functions.get(token)
         return None if holder is None else holder.function
 
+    def size(self) -> int:
+        """How many functions are registered."""
+        return len(self._functions)
+
 
 class _Holder:
     __slots__ = ("__weakref__", "function")
@@ -75,6 +81,39 @@ class _Holder:
 
 
 host_functions = HostFunctions()
+
+
+class ConcreteFunction:
+    """A function of arrays that may use TensorFlow's ops: they are computed as it calls them.
+
+    `call` and `call_gradient` are what does so; the client, which has sessions, sets them.
+    """
+
+    call: Callable[[Callable[..., Any], Sequence[Any]], Any]
+    call_gradient: Callable[[Callable[..., Any], Sequence[Any], Sequence[Any]], Any]
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function
+
+    def __call__(self, *arrays: Any) -> Any:
+        return ConcreteFunction.call(self.function, arrays)
+
+    def gradient(self, *arrays: Any, inputs: int) -> Any:
+        """The gradients by the first arrays, the inputs, given those by the outputs."""
+        return ConcreteFunction.call_gradient(self.function, arrays[:inputs], arrays[inputs:])
+
+
+@EagerPyFunc.gradient
+def _(op, *dys):
+    concrete: Any = host_functions.find(op.attrs["token"])
+    inputs = list(op.inputs)
+    by_inputs = partial(concrete.gradient, inputs=len(inputs))
+    types = [tensor.dtype.base_dtype for tensor in inputs]
+    attrs = {"token": host_functions.add(by_inputs), "Tout": types}
+    grads = make_op(EagerPyFunc, [[*inputs, *dys]], attrs).outputs
+    for grad, tensor in zip(grads, inputs, strict=True):
+        grad.set_shape(tensor.shape)
+    return [grad if grad.dtype.is_floating else None for grad in grads]
 
 
 @PyFunc.shape
@@ -111,8 +150,13 @@ def numpy_function(
 def py_function(
     func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: str | None = None
 ) -> Any:
-    """As `tf.py_func`, for functions that ask their arguments for `.numpy()`."""
-    return _node(EagerPyFunc, func, inp, Tout, name)
+    """As `tf.py_func`, for functions that use TensorFlow's ops, or ask arguments for `.numpy()`.
+
+    Gradients go through it where the function computes with ops and operators.
+    """
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func!r} of {type(func)}")
+    return _node(EagerPyFunc, ConcreteFunction(func), inp, Tout, name)
 
 
 def _node(
@@ -125,5 +169,5 @@ def _node(
     attrs = {"token": host_functions.add(func), "Tout": types}
     node = make_op(spec, [list(inp)], attrs, name)
     if not types:
-        return node
+        return [] if spec is PyFuncStateless else node
     return list(node.outputs) if is_list else node.outputs[0]

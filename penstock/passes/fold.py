@@ -57,7 +57,8 @@ def _values(
             values = result if isinstance(result, list) else [result]
             types = [dtype.as_numpy_dtype for dtype in node.dtypes]
             return [_typed(value, dtype) for value, dtype in zip(values, types, strict=True)]
-    if not node.inputs or any(edge.node not in constants for edge in node.inputs):
+    # Without inputs of any kind, a node is a source (a placeholder, a handle), not a computation.
+    if not spec.inputs or any(edge.node not in constants for edge in node.inputs):
         return None
     if any(dtype.is_ref_dtype for dtype in node.dtypes) or not _is_small(node):
         return None

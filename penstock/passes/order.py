@@ -9,7 +9,8 @@ the dataflow executor run a step alike.
 
 A node that may wait, for a queue to fill, comes when nothing else is left to run, and no such edge
 leads out of it: what it waits for may be something that another node does. The members of a
-collective instance, which wait for each other, come together (`meetings`).
+collective instance, which wait for each other, come together (`meetings`). What comes after the
+lock of a mutex is ordered by the lock alone: an edge into it could close a circle of waits.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from penstock import dtypes
-from penstock.ir.registry import ALIASES, READS, WAITS, WRITES
+from penstock.ir.registry import ALIASES, CALLS_PYTHON, LOCKS, READS, WAITS, WRITES
 from penstock.ir.step_graph import Edge, Node, StepGraph, is_back_edge
 from penstock.passes.meetings import Meetings
 
@@ -96,10 +97,25 @@ def may_wait(node: Node) -> bool:
     return WAITS in node.spec.traits
 
 
+def may_block(node: Node) -> bool:
+    """Whether others must be able to run beside a node: it may wait, or calls a user's function.
+
+    Such a function keeps its place in the order of the step, unlike what is known to wait.
+    """
+    if (loop := node.attrs.get("loop")) is not None:
+        return any(may_block(inner) for part in (loop.header, loop.body) for inner in part.nodes)
+    return WAITS in node.spec.traits or CALLS_PYTHON in node.spec.traits
+
+
 def order_step(step: StepGraph) -> None:
     """Sorts `step.nodes` into the order of execution and adds the control edges of state."""
     touched = {node: accesses(node) for node in step.nodes}
-    touched = {node: access for node, access in touched.items() if access.reads or access.writes}
+    guarded = _after_locks(step.nodes)
+    touched = {
+        node: access
+        for node, access in touched.items()
+        if (access.reads or access.writes) and node not in guarded
+    }
     waits = any(may_wait(node) for node in step.nodes)
     if not waits and not any(access.writes for access in touched.values()):
         return
@@ -108,6 +124,15 @@ def order_step(step: StepGraph) -> None:
         # An edge out of a branch would make what it leads to die with the branch, and no edge may
         # cross the border of a frame: there the executor's own order decides.
         _connect(step.nodes, touched)
+
+
+def _after_locks(nodes: list[Node]) -> set[Node]:
+    found: set[Node] = set()
+    if any(LOCKS in node.spec.traits for node in nodes):
+        for node in nodes:
+            if LOCKS in node.spec.traits or any(each in found for each in node.producers()):
+                found.add(node)
+    return found
 
 
 class _Blockers:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from penstock import dtypes
 from penstock.ir.registry import ALIASES, MEETS, READS
 from penstock.ir.step_graph import Edge, Node, StepGraph, feed_for
-from penstock.passes.order import may_wait, state_of
+from penstock.passes.order import may_block, state_of
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Part:
 
 def needs_regions(step: StepGraph) -> bool:
     """Whether two of the step's waits are ordered by no edge."""
-    waits = [node for node in step.nodes if may_wait(node)]
+    waits = [node for node in step.nodes if may_block(node)]
     # All devices come to their collective ops in one order: these don't hold up each other.
     if len(waits) < 2 or all(MEETS in node.spec.traits for node in waits):
         return False
@@ -45,11 +45,11 @@ def needs_regions(step: StepGraph) -> bool:
 
 def regions(step: StepGraph) -> list[Part]:
     """The parts of a step without guards, in an order in which they could run."""
-    waits = [node for node in step.nodes if may_wait(node)]
+    waits = [node for node in step.nodes if may_block(node)]
     behind = _waits_behind(step, waits)
     shared = {node for node in step.nodes if _is_given(node)}
     own = [node for node in step.nodes if node not in shared]
-    home: dict[Node, object] = {node: node if may_wait(node) else behind[node] for node in own}
+    home: dict[Node, object] = {node: node if may_block(node) else behind[node] for node in own}
     _delay_reads(step, own, home)
     members: dict[object, list[Node]] = {}
     for node in own:
@@ -66,7 +66,7 @@ def regions(step: StepGraph) -> list[Part]:
 
 def _is_given(node: Node) -> bool:
     """Whether every region can have a copy of a node: feeds, constants and handles of state."""
-    if node.type == "_Feed" or node.inputs or node.controls or may_wait(node):
+    if node.type == "_Feed" or node.inputs or node.controls or may_block(node):
         return node.type == "_Feed"
     handle = bool(node.dtypes) and (
         node.dtypes[0].is_ref_dtype or node.dtypes[0] is dtypes.resource
@@ -95,7 +95,7 @@ def _delay_reads(step: StepGraph, nodes: list[Node], home: dict[Node, object]) -
     fetched = {edge.node for edge in step.fetches} | set(step.targets)
     for node in reversed(nodes):
         traits = node.spec.traits
-        if may_wait(node) or node in fetched or not (READS in traits or ALIASES in traits):
+        if may_block(node) or node in fetched or not (READS in traits or ALIASES in traits):
             continue
         homes = {home[consumer] for consumer in consumers[node]}
         if len(homes) == 1 and not isinstance(only := homes.pop(), Node):
@@ -146,7 +146,7 @@ def _part(step: StepGraph, nodes: list[Node], shared: set[Node], needed: dict[Ed
     )
     graph.verify("regions")
     originals = {copy: node for node, copy in copies.items()}
-    return Part(graph, may_wait(nodes[0]), list(feeds), outputs, originals)
+    return Part(graph, may_block(nodes[0]), list(feeds), outputs, originals)
 
 
 def _feed_for(edge: Edge) -> Node:

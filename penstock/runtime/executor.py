@@ -18,7 +18,7 @@ from penstock.ir.operation import describe
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.kernels.control_flow import DEAD
 from penstock.kernels.values import fetcher
-from penstock.passes.order import accesses, may_wait
+from penstock.passes.order import accesses, may_block
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose, in_iteration
 from penstock.runtime.frames import ENTER, EXIT, MERGE, NEXT_ITERATION, Frame, Iteration, Structure
@@ -50,7 +50,7 @@ class Execution:
         self.structure = Structure(step)
         self.accesses = {node: accesses(node) for node in step.nodes}
         self.written = {state for access in self.accesses.values() for state in access.writes}
-        self.may_wait = {node for node in step.nodes if may_wait(node)}
+        self.may_block = {node for node in step.nodes if may_block(node)}
         self.rank = {node: i for i, node in enumerate(step.nodes)}
         self.consumers = _consumers(step)
         self.ready: list[tuple[bool, int, int, int, Node, Frame]] = []
@@ -71,11 +71,8 @@ class Execution:
 
     def run(self, wanted: set[Node] | None = None) -> None:
         """Runs what is ready, and what that makes ready; only `wanted` nodes if given."""
-        waits = Waits(self.context)
-        try:
+        with Waits(self.context) as waits:
             self._run_ready(wanted, waits)
-        finally:
-            waits.close()
 
     def _run_ready(self, wanted: set[Node] | None, waits: Waits) -> None:
         held = []
@@ -127,7 +124,7 @@ class Execution:
             return
         seen = self.context.trace is not None or self.context.observer is not None
         call = self._call_seen if seen else self._call
-        if node in self.may_wait and self.context.observer is None:
+        if node in self.may_block and self.context.observer is None:
             waiting = functools.partial(
                 _call_within, frame, call, self.bound[node], state, iteration
             )

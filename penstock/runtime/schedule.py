@@ -76,11 +76,8 @@ class Schedule:
         assert step is not None  # who may wait needs to know for whom
         values: dict[Edge, Any] = dict(self._constants)
         values.update(zip(self._feeds, feeds, strict=True))
-        waits = Waits(step)
-        try:
+        with Waits(step) as waits:
             self._run(step, values, waits)
-        finally:
-            waits.close()
         results = []
         for edge, give in zip(self._fetches, self._give, strict=True):
             value = values[edge]

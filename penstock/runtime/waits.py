@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from penstock.runtime.step import Step
+from penstock.state.mutexes import release_locks
 from penstock.state.waiting import MustWait
 
 Call = Callable[[Step], Any]
@@ -27,6 +28,14 @@ class Waits:
         self._running = 0
         self._ended: SimpleQueue[tuple[Any, Any, BaseException | None]] = SimpleQueue()
         self._cancellation = step.cancellation
+
+    def __enter__(self) -> Waits:
+        return self
+
+    def __exit__(self, failure: type[BaseException] | None, *_: Any) -> None:
+        self.close()
+        if failure is not None:
+            release_locks(self._step.resources)
 
     def __bool__(self) -> bool:
         return bool(self._aside or self._running)
