@@ -430,10 +430,16 @@ class TensorShape:
             return NotImplemented
 
     def __ne__(self, other: object) -> bool:
+        if self is other and self._dims is not None:
+            return False
         try:
-            return self._dims != raw(other)
+            dims = raw(other)
         except TypeError:
-            return NotImplemented
+            return True
+        if self._dims is None or dims is None:
+            raise ValueError("The inequality of unknown TensorShapes is undefined.")
+        # An unknown size may be any: it is not known to be equal to another one.
+        return None in self._dims or self._dims != dims
 
     def __hash__(self) -> int:
         return hash(self._dims)

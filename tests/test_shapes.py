@@ -354,10 +354,19 @@ def test_slices_with_steps() -> None:
 @pytest.mark.parametrize("b", RAW, ids=shapes.text)
 def test_equality_compares_what_is_known(a: Shape, b: Shape) -> None:
     assert (TensorShape(a) == TensorShape(b)) is (a == b)
-    assert (TensorShape(a) != TensorShape(b)) is (a != b)
+    if a is not None and b is not None:
+        assert (TensorShape(a) != TensorShape(b)) is (a != b or None in a)
     assert (TensorShape(a) == b) is (a == b)
     if a == b:
         assert hash(TensorShape(a)) == hash(TensorShape(b))
+
+
+def test_inequality_of_an_unknown_rank_is_undefined() -> None:
+    unknown, partly = TensorShape(None), TensorShape([2, None])
+    for a, b in ((unknown, partly), (partly, unknown), (unknown, unknown), (partly, None)):
+        with pytest.raises(ValueError, match="unknown TensorShapes is undefined"):
+            a != b  # noqa: B015 - the comparison is the subject
+    assert not partly != partly  # noqa: SIM202 - the same object is equal to itself
 
 
 def test_equality_with_other_things() -> None:

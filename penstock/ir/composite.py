@@ -79,6 +79,10 @@ class IndexedSlices(CompositeTensor):
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
+    def __str__(self) -> str:
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
+        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+
     def __repr__(self) -> str:
         return (
             f"IndexedSlices(indices={self._indices!r}, values={self._values!r}, "
@@ -151,6 +155,12 @@ class SparseTensor(CompositeTensor):
 
         run = session_for(self.graph, session, "evaluate tensor").run
         return SparseTensorValue(*run(self._parts(), feed_dict))
+
+    def __str__(self) -> str:
+        return (
+            f"SparseTensor(indices={self._indices}, values={self._values}, "
+            f"dense_shape={self._dense_shape})"
+        )
 
     def __repr__(self) -> str:
         return (

@@ -133,6 +133,10 @@ class CompositeTensor:
         """The tensors that it is made of."""
         raise NotImplementedError
 
+    def _with_parts(self, parts: Sequence[Any]) -> Any:
+        """A value like this one, made of other tensors."""
+        return type(self)(*parts)
+
 
 _tensor_like: tuple[type, ...] = (Tensor,)
 

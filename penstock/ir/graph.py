@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -40,6 +40,8 @@ class Graph:
         self._seed: int | None = None
         self._functions: dict[str, Any] = {}
         self._py_functions: dict[str, Any] = {}
+        # Computes a tensor where they have values at once (`tf.py_function`).
+        self._evaluate_now: Callable[[Tensor], Any] | None = None
         self._gradient_functions: dict[str, Any] = {}  # of tf.custom_gradient: they hold tensors
         self._versions = (PRODUCER_VERSION, 0)  # that wrote its nodes, that a reader needs
         self.mutations = 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MappingView
 from typing import Any
 
 
 def is_nested(value: Any) -> bool:
     """Whether a value is a structure (and not a leaf); strings are leaves."""
-    return isinstance(value, (list, tuple, Mapping)) or hasattr(type(value), "__attrs_attrs__")
+    return isinstance(value, (list, tuple, Mapping, MappingView)) or hasattr(
+        type(value), "__attrs_attrs__"
+    )
 
 
 def _children(structure: Any) -> Iterator[Any]:
@@ -64,7 +66,7 @@ def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
     children = [_pack(child, leaves) for child in _children(structure)]
     if hasattr(structure, "_fields") or hasattr(type(structure), "__attrs_attrs__"):
         return type(structure)(*children)
-    return type(structure)(children)
+    return children if isinstance(structure, MappingView) else type(structure)(children)
 
 
 def map_structure(function: Callable[..., Any], *structures: Any) -> Any:

@@ -34,6 +34,8 @@ class Trait(Enum):
     RESHAPES = "reshapes"  # its output has the elements of its first input, in their order
     SAME_IF_SAME_SHAPE = "same_if_same_shape"  # then its output is its first input
     WAITS = "waits"  # may wait for what other steps do, or other nodes of its own
+    CALLS_PYTHON = "calls_python"  # calls a function of the user's, which may wait for another one
+    LOCKS = "locks"  # what comes after it runs while nothing else does under the same lock
     MEETS = "meets"  # waits for the nodes of its collective instance on the other devices
     CONTROL_FLOW = "control_flow"  # decides which nodes run: only the executor can run it
     ALLOWS_UNINITIALIZED = "allows_uninitialized_input"  # its ref input may have no value yet
@@ -43,7 +45,8 @@ STATEFUL, COMMUTATIVE, AGGREGATE = Trait.STATEFUL, Trait.COMMUTATIVE, Trait.AGGR
 READS, WRITES, ALIASES = Trait.READS, Trait.WRITES, Trait.ALIASES
 ADDS_ROWS, RESHAPES = Trait.ADDS_ROWS, Trait.RESHAPES
 SAME_IF_SAME_SHAPE = Trait.SAME_IF_SAME_SHAPE
-WAITS, MEETS = Trait.WAITS, Trait.MEETS
+WAITS, MEETS, LOCKS = Trait.WAITS, Trait.MEETS, Trait.LOCKS
+CALLS_PYTHON = Trait.CALLS_PYTHON
 CONTROL_FLOW, ALLOWS_UNINITIALIZED = Trait.CONTROL_FLOW, Trait.ALLOWS_UNINITIALIZED
 
 ShapeRule = Callable[..., Any]

@@ -7,13 +7,14 @@ from typing import Any
 
 from penstock.ir import nest as trees
 from penstock.ir.composite import IndexedSlices, SparseTensor
+from penstock.ir.convert import CompositeTensor
 
 Items = list[tuple[Any, Any]]
 
 
 def is_nested_or_composite(structure: Any) -> bool:
     """Whether a value is a structure or a tensor of several parts, such as a SparseTensor."""
-    return trees.is_nested(structure) or isinstance(structure, (SparseTensor, IndexedSlices))
+    return trees.is_nested(structure) or isinstance(structure, CompositeTensor)
 
 
 def inner_test(expand_composites: bool) -> Callable[[Any], bool]:
@@ -30,6 +31,8 @@ def items(structure: Any) -> Items:
         found = [("values", structure.values), ("indices", structure.indices)]
         shape = structure.dense_shape
         return found if shape is None else [*found, ("dense_shape", shape)]
+    if isinstance(structure, CompositeTensor):
+        return list(enumerate(structure._parts()))
     if isinstance(structure, Mapping):
         return [(key, structure[key]) for key in trees._sorted_keys(structure)]
     if hasattr(type(structure), "__attrs_attrs__"):
@@ -83,18 +86,19 @@ def _assert_same(
     if check_types:
         _assert_same_type(first, second)
     children, others = items(first), items(second)
-    if len(children) != len(others):
-        raise ValueError(
-            "The two structures don't have the same number of elements. "
-            f"First structure: {_typed(first)}. Second structure: {_typed(second)}"
-        )
     if isinstance(first, Mapping) and isinstance(second, Mapping) and set(first) != set(second):
         raise ValueError(
             "The two dictionaries don't have the same set of keys. First structure has keys "
             f"{list(first)}, while second structure has keys {list(second)}"
         )
-    for (_, child), (_, other) in zip(children, others, strict=True):
+    # A difference below is told before one in number, as it is met first.
+    for (_, child), (_, other) in zip(children, others, strict=False):
         _assert_same(child, other, check_types, is_inner)
+    if len(children) != len(others):
+        raise ValueError(
+            "The two structures don't have the same number of elements. "
+            f"First structure: {_typed(first)}. Second structure: {_typed(second)}"
+        )
 
 
 def _assert_same_type(first: Any, second: Any) -> None:

@@ -118,6 +118,8 @@ class Tensor:
         )
 
     def __bool__(self) -> bool:
+        if self.graph._evaluate_now is not None:
+            return bool(self.graph._evaluate_now(self))
         raise errors.OperatorNotAllowedInGraphError(
             "Using a `tf.Tensor` as a Python `bool` is not allowed: "
             f"{self.name!r} has no value while the graph is built. Use `if t is not None:` to test "
@@ -125,10 +127,20 @@ class Tensor:
         )
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if self.graph._evaluate_now is not None:
+            import numpy as np
+
+            return np.asarray(self.graph._evaluate_now(self), dtype)
         raise NotImplementedError(
             f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array: it has a value only "
             "in a step (session.run or eval)"
         )
+
+    def __getattr__(self, name: str) -> Any:
+        evaluate = self._op.graph._evaluate_now if name == "numpy" else None
+        if evaluate is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return lambda: evaluate(self)
 
     def __hash__(self) -> int:
         return id(self)

@@ -65,6 +65,8 @@ def array_to_proto(array: np.ndarray, dtype: DType) -> Any:
         raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
     if array.size == 1 and FIELD_OF[dtype.base_dtype.name] in _SCALAR_FIELDS:
         _set_scalar(message, array.reshape(-1)[0], dtype)
+    elif dtype.base_dtype.name in _LISTED:
+        getattr(message, FIELD_OF[dtype.base_dtype.name]).extend(_listed(array))
     elif array.size:
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         message.tensor_content = np.ascontiguousarray(little).tobytes()
@@ -75,6 +77,19 @@ _SCALAR_FIELDS = frozenset(
     "float_val double_val int_val int64_val uint32_val uint64_val bool_val half_val "
     "scomplex_val dcomplex_val".split()
 )
+
+
+# The types of which TensorFlow's Python code lists all values instead of writing their bytes.
+_LISTED = frozenset(["bfloat16", "bool", "complex64", "complex128", "float16", "uint16"])
+
+
+def _listed(array: np.ndarray) -> list[Any]:
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if flat.dtype.kind == "c":
+        return flat.view(flat.real.dtype).tolist()
+    if flat.dtype.kind in "bu":
+        return flat.tolist()
+    return flat.view(np.uint16).tolist()
 
 
 def _set_scalar(message: Any, value: Any, dtype: DType) -> None:

@@ -30,6 +30,12 @@ def _(node, env):
             # In memory of its own: a view that repeats elements could not be written to in place.
             return x.expand(sizes).contiguous()
         except RuntimeError:
+            if x.dim() > len(sizes):
+                message = (
+                    f"Rank of input ({x.dim()}) must be no greater than rank of output shape "
+                    f"({len(sizes)})."
+                )
+                raise errors.InvalidArgumentError(None, None, message) from None
             raise _incompatible(x.shape, sizes) from None
 
     return run

@@ -49,12 +49,21 @@ def _(node):
 # Bands ----------------------------------------------------------------------------------------
 
 
+def _check_dimensions(name, value, least):
+    if value.dim() < least:
+        found = shapes.text(tuple(value.shape))
+        message = f"{name} must be at least {least}-dim, received shape: {found}"
+        raise errors.InvalidArgumentError(None, None, message)
+
+
 @kernel("MatrixBandPart", fresh=True)
 def _(node):
     def run(x, num_lower, num_upper):
-        if x.dim() < 2:
-            message = f"input must be at least 2-dim, received shape: {shapes.text(tuple(x.shape))}"
-            raise errors.InvalidArgumentError(None, None, message)
+        _check_dimensions("input", x, 2)
+        for name, limit in (("num_lower", num_lower), ("num_upper", num_upper)):
+            if limit.dim():
+                message = f"{name} must be scalar, got shape {shapes.text(tuple(limit.shape))}"
+                raise errors.InvalidArgumentError(None, None, message)
         lower, upper = num_lower.item(), num_upper.item()
         for name, limit, size, what in (
             ("num_lower", lower, x.shape[-2], "rows"),
@@ -160,7 +169,11 @@ def _alignment(node):
 
 @kernel("MatrixDiag", fresh=True)
 def _(node):
-    return torch.diag_embed
+    def run(diagonal):
+        _check_dimensions("diagonal", diagonal, 1)
+        return torch.diag_embed(diagonal)
+
+    return run
 
 
 @kernel("MatrixDiagV2", "MatrixDiagV3", fresh=True)
@@ -182,7 +195,11 @@ def _(node, env):
 
 @kernel("MatrixDiagPart")
 def _(node):
-    return lambda x: x.diagonal(0, -2, -1)
+    def run(x):
+        _check_dimensions("input", x, 2)
+        return x.diagonal(0, -2, -1)
+
+    return run
 
 
 @kernel("MatrixDiagPartV2", "MatrixDiagPartV3")
@@ -222,7 +239,11 @@ def _set(x, diagonals, lower, upper, align):
 
 @kernel("MatrixSetDiag", fresh=True)
 def _(node):
-    return lambda x, diagonal: _set(x, diagonal, 0, 0, "LEFT_LEFT")
+    def run(x, diagonal):
+        _check_dimensions("input", x, 2)
+        return _set(x, diagonal, 0, 0, "LEFT_LEFT")
+
+    return run
 
 
 @kernel("MatrixSetDiagV2", "MatrixSetDiagV3", fresh=True)

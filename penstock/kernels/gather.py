@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from penstock import errors
+from penstock import errors, shapes
 from penstock.kernels.bounds_on_gpu import flat_or_negative, outside, select_or_zero
 from penstock.kernels.known_inputs import is_text, known_number
 from penstock.kernels.registry import kernel
@@ -112,13 +112,17 @@ def _(node, env):
     known = known_number(node, env, 2)
     if is_text(node):
         if batch:
-            raise errors.UnimplementedError(None, None, "gather of strings takes no batch_dims")
+            return lambda params, indices, axis: _select_text_batched(
+                params, indices, int(axis), batch
+            )
         return lambda params, indices, axis: _select_text(params, indices, int(axis))
     narrow = node.inputs[1].dtype.name == "int16"
-    if known == 0 and not batch and not narrow:
+    if known == 0 and node.inputs[0].shape and not batch and not narrow:
         return moving(node, _row_selector(node))
 
     def run(params, indices, axis):
+        if not params.dim():
+            raise errors.InvalidArgumentError(None, None, "params must be at least 1 dimensional")
         axis = known if known is not None else axis.item()
         if not -params.dim() <= axis < params.dim():
             raise errors.InvalidArgumentError(
@@ -134,6 +138,14 @@ def _(node, env):
         return _select_batched(params, indices, axis % params.dim(), leading)
 
     return moving(node, run)
+
+
+def _select_text_batched(params, indices, axis, batch):
+    """Strings by their places, which are gathered as numbers."""
+    places = torch.arange(params.size).reshape(params.shape)
+    leading = batch + indices.dim() if batch < 0 else batch
+    chosen = _select_batched(places, indices, axis % params.ndim, leading)
+    return np.asarray(params.reshape(-1)[chosen.numpy()], dtype=object)
 
 
 # Along several dimensions ---------------------------------------------------------------------
@@ -177,11 +189,25 @@ def _rows_of(params, indices):
     return row_numbers(indices, list(params.shape[:depth]), what)
 
 
+def _check_nonempty(params, indices):
+    message = None
+    if not params.ndim or not indices.ndim:
+        message = f"{'indices' if params.ndim else 'params'} must be at least a vector"
+    elif not math.prod(params.shape) and math.prod(indices.shape[:-1]):
+        message = (
+            "Requested more than 0 entries, but params is empty.  "
+            f"Params shape: {shapes.text(tuple(params.shape))}"
+        )
+    if message is not None:
+        raise errors.InvalidArgumentError(None, None, message)
+
+
 @kernel("GatherNd", fresh=True)
 def _(node):
     text = is_text(node)
 
     def run(params, indices):
+        _check_nonempty(params, indices)
         depth = indices.shape[-1]
         inner = tuple(params.shape[depth:])
         rows = params.reshape((math.prod(params.shape[:depth]), *inner))

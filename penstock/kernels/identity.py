@@ -16,13 +16,20 @@ direct(
     {
         "Identity": _same,
         "Snapshot": _same,
-        "GuaranteeConst": _same,
         "StopGradient": _same,
         "PreventGradient": _same,
     },
     fresh=False,
     same=True,
 )
+
+
+@kernel("GuaranteeConst")
+def _(node):
+    if node.inputs[0].dtype.name == "resource":
+        message = "Input tensor cannot be a resource variable handle."
+        raise errors.InvalidArgumentError(None, None, message)
+    return _same
 
 
 @kernel("IdentityN")

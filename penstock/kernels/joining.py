@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from penstock import errors
+from penstock import errors, shapes
 from penstock.kernels.known_inputs import is_text, known_list, known_number
 from penstock.kernels.output_lists import as_outputs
 from penstock.kernels.registry import kernel
@@ -39,6 +39,7 @@ def _join(node):
 @kernel("ConcatOffset", fresh=True)
 def _(node):
     def run(axis, *sizes):
+        _check_shape_vectors(axis, sizes)
         rows = [size.tolist() for size in sizes]
         at = axis.item()
         if not -len(rows[0]) <= at < len(rows[0]):
@@ -52,6 +53,26 @@ def _(node):
     return run
 
 
+def _check_shape_vectors(axis, sizes):
+    message = None
+    if axis.dim():
+        found = shapes.text(tuple(axis.shape))
+        message = f"Concat dim tensor should be a scalar integer, but got shape {found}"
+    for i, size in enumerate(sizes):
+        if size.dim() != 1:
+            message = (
+                f"input {i} should be a vector, but got shape {shapes.text(tuple(size.shape))}"
+            )
+        elif len(size) != len(sizes[0]):
+            message = f"input {i} should contain {len(sizes[0])} elements, but got {len(size)}"
+        if message is not None:
+            raise errors.InvalidArgumentError(None, None, message)
+
+
+def _sizes_text(row):
+    return f"[{' '.join(map(str, row))}]"
+
+
 def _check_concat_shapes(rows, axis):
     first = rows[0]
     for i, row in enumerate(rows):
@@ -59,8 +80,8 @@ def _check_concat_shapes(rows, axis):
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"All dimensions except {axis} must match. Input {i} has shape {row} and doesn't "
-                f"match input 0 with shape {first}.",
+                f"All dimensions except {axis} must match. Input {i} has shape {_sizes_text(row)} "
+                f"and doesn't match input 0 with shape {_sizes_text(first)}.",
             )
 
 

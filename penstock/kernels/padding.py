@@ -28,6 +28,10 @@ def _flat(borders):
     return [size for border in reversed(borders) for size in border]
 
 
+def _is_cut(borders):
+    return any(border < 0 for pair in borders for border in pair)
+
+
 def _known_filler(node, env):
     if node.type == "Pad":
         return 0
@@ -49,7 +53,8 @@ def _(node, env):
         return _pad_text
     borders = known_list(node, env, 1)
     value = _known_filler(node, env)
-    if borders is not None and value is not None and node.inputs[0].shape is not None:
+    shape = node.inputs[0].shape
+    if borders is not None and value is not None and shape is not None and not _is_cut(borders):
         flat = _flat(borders)
         return lambda x, *_: torch.constant_pad_nd(x, flat, value)
 

@@ -27,7 +27,7 @@ def _(node):
         numbers = to_array(values)
         if tags.shape != numbers.shape:
             raise invalid(
-                f"tags and values are not the same shape: {list(tags.shape)} != "
+                f"tags and values not the same shape: {list(tags.shape)} != "
                 f"{list(numbers.shape)}"
                 + (f" (tag '{tags[()].decode()}')" if not tags.ndim else ""),
             )

@@ -171,17 +171,30 @@ def _(node):
     return run
 
 
+def _check_lengths(lengths, count):
+    used = 0
+    for length in lengths:
+        if length < 0:
+            raise _invalid(f"Invalid value in lengths: {length}")
+        used += length
+        if used > count:
+            raise _invalid(
+                f"Attempting to slice [{used - length}, {used}] from tensor with length {count}"
+            )
+    if used < count:
+        raise _invalid(f"Unused values in tensor. Length of tensor: {count} Values used: {used}")
+
+
 @_on_host("TensorListSplit")
 def _(node):
     dtype = _element_type(node)
 
     def run(tensor, shape, lengths):
+        if lengths.dim() != 1:
+            given = shapes.text(tuple(lengths.shape))
+            raise _invalid(f"Expected lengths to be a vector, received shape: {given}")
         sizes = lengths.tolist()
-        if sum(sizes) != tensor.shape[0]:
-            raise _invalid(
-                "Values are not compatible: the sum of lengths must be the first dimension, got "
-                f"{sum(sizes)} and {tensor.shape[0]}"
-            )
+        _check_lengths(sizes, tensor.shape[0])
         ends = np.cumsum(sizes).tolist()
         elements = [tensor[end - size : end] for size, end in zip(sizes, ends, strict=True)]
         made = TensorList(elements, dtype, _shape_of(shape))
@@ -385,6 +398,19 @@ def _(node):
     return run
 
 
+def _check_parts(elements):
+    """Refuses what can't be put one behind another."""
+    for i, element in enumerate(elements):
+        if not element.ndim:
+            raise _invalid(f"Concat saw a scalar shape at index {i} but requires at least vectors.")
+        first, found = (tuple(each.shape[1:]) for each in (elements[0], element))
+        if found != first:
+            raise _invalid(
+                "Tried to concat elements of different shapes: Incompatible shapes during merge: "
+                f"{shapes.text(first)} vs. {shapes.text(found)}"
+            )
+
+
 @_on_host("TensorListConcat", "TensorListConcatV2")
 def _(node):
     dtype = _element_type(node)
@@ -402,6 +428,7 @@ def _(node):
             else element
             for i, element in enumerate(made.elements)
         ]
+        _check_parts(elements)
         if not elements and not shapes.is_full(inner):
             raise _invalid(
                 "All except the first dimension must be fully defined when concating an empty "

@@ -10,6 +10,7 @@ import numpy as np
 from penstock import dtypes, shapes
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import to_tensor
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import AGGREGATE, COMMUTATIVE, attr, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
@@ -271,6 +272,7 @@ def _operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     return x, to_tensor(y, name="y", preferred_dtype=x.dtype.base_dtype)
 
 
+@dispatched
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x + y, element by element; strings are joined."""
     with name_scope(name, "Add", [x]) as scope:
@@ -280,11 +282,13 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
         return spec(x, y, name=scope)
 
 
+@dispatched
 def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x - y, element by element."""
     return Sub(x, y, name=name)
 
 
+@dispatched
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x * y, element by element."""
     return Mul(x, y, name=name)
@@ -327,6 +331,7 @@ def _same_type(x: Tensor, y: Tensor) -> Any:
     return x_type
 
 
+@dispatched
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python 3 has it: integers are divided as floats."""
     with name_scope(name, "truediv", [x, y]) as scope:
@@ -337,6 +342,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
         return RealDiv(x, y, name=scope)
 
 
+@dispatched
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python 3 has it."""
     if name is not None:
@@ -357,6 +363,7 @@ def div(x: Any, y: Any, name: str | None = None) -> Tensor:
         return spec(x, y, name=scope)
 
 
+@dispatched
 def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y, and 0 where y is 0."""
     with name_scope(name, "div_no_nan", [x, y]) as scope:
@@ -372,6 +379,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
         return DivNoNan(to_tensor(1, name="one", dtype=x.dtype.base_dtype), x, name=scope)
 
 
+@dispatched
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x // y: the quotient, rounded down."""
     with name_scope(name, "floordiv", [x, y]) as scope:
@@ -383,16 +391,19 @@ def floor_div(x: Any, y: Any, name: str | None = None) -> Tensor:
     return FloorDiv(x, y, name=name)
 
 
+@dispatched
 def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y of floating and complex numbers."""
     return RealDiv(x, y, name=name)
 
 
+@dispatched
 def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The quotient of integers, rounded towards zero as in C."""
     return TruncateDiv(x, y, name=name)
 
 
+@dispatched
 def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x % y: the rest of a division that rounds down; it has the sign of y."""
     return FloorMod(x, y, name=name)
@@ -401,27 +412,32 @@ def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
 mod = floormod
 
 
+@dispatched
 def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The rest of a division that rounds towards zero; it has the sign of x."""
     return TruncateMod(x, y, name=name)
 
 
+@dispatched
 def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The larger of x and y, element by element."""
     return Maximum(x, y, name=name)
 
 
+@dispatched
 def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The smaller of x and y, element by element."""
     return Minimum(x, y, name=name)
 
 
+@dispatched
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x to the power of y, element by element."""
     with name_scope(name, "Pow", [x]) as scope:
         return Pow(x, y, name=scope)
 
 
+@dispatched
 def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
     """(x - y) squared; of complex numbers, their squared distance."""
     return SquaredDifference(x, y, name=name)
@@ -437,6 +453,7 @@ def _summands(inputs: Any) -> list[Any]:
     return [x if isinstance(x, (Tensor, IndexedSlices)) else to_tensor(x) for x in inputs]
 
 
+@dispatched
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of a list of tensors of one shape (no broadcasting)."""
     summands = _summands(inputs)

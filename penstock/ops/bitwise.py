@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.ir.dispatch import dispatched
 from penstock.ir.registry import COMMUTATIVE, not_differentiable, op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INTEGER
@@ -27,31 +28,37 @@ for _spec in (BitwiseAnd, BitwiseOr, BitwiseXor, LeftShift, RightShift):
     _spec.shape(broadcast_shape)
 
 
+@dispatched
 def invert(x: Any, name: str | None = None) -> Tensor:
     """Flips every bit."""
     return Invert(x, name=name)
 
 
+@dispatched
 def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits set in both x and y."""
     return BitwiseAnd(x, y, name=name)
 
 
+@dispatched
 def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits set in x or y."""
     return BitwiseOr(x, y, name=name)
 
 
+@dispatched
 def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits set in just one of x and y."""
     return BitwiseXor(x, y, name=name)
 
 
+@dispatched
 def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x with its bits moved up by y places; y is clipped to the width of the type."""
     return LeftShift(x, y, name=name)
 
 
+@dispatched
 def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x with its bits moved down by y places, keeping the sign; y is clipped to the width."""
     return RightShift(x, y, name=name)

@@ -10,6 +10,7 @@ import numpy as np
 from penstock import dtypes, shapes
 from penstock.ir.constants import constant_shape, reads_partial_shapes
 from penstock.ir.convert import convert_to_tensor
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.registry import SAME_IF_SAME_SHAPE, not_differentiable, op, types
@@ -189,6 +190,7 @@ def _(op: Operation, grad: Tensor) -> Any:
     return [reduce_sum(reshape(grad, interleaved), axes), None]
 
 
+@dispatched
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """`input` repeated `multiples[i]` times along each dimension i."""
     return Tile(input, multiples, name=name)

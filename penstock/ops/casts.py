@@ -10,6 +10,7 @@ from penstock import dtypes, shapes
 from penstock.dtypes import DType
 from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.convert import to_tensor
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import op, types
 from penstock.ir.tensor import Tensor
@@ -132,6 +133,7 @@ def _(op: Any, grad: Any) -> Any:
 # Public functions -----------------------------------------------------------------------------
 
 
+@dispatched
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """Converts to another type; floats lose their fraction towards zero on the way to integers.
 
@@ -153,6 +155,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         return Cast(x, DstT=base_type, name=scope)
 
 
+@dispatched
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """Converts to `dtype`; what lies outside its range becomes its nearest end."""
     from penstock.ops.binary import Maximum, Minimum
@@ -224,6 +227,7 @@ def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
     return cast(x, dtypes.complex128, name=name)
 
 
+@dispatched
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """Complex numbers of their real and imaginary parts (both float32 or both float64)."""
     real = to_tensor(real, name="real")
@@ -241,6 +245,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
         return Complex(real, imag, Tout=target, name=scope)
 
 
+@dispatched
 def real(input: Any, name: str | None = None) -> Tensor:
     """The real part; real numbers stay as they are."""
     with name_scope(name, "Real", [input]) as scope:
@@ -250,6 +255,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
         return Real(input, Tout=input.dtype.real_dtype, name=scope)
 
 
+@dispatched
 def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for real numbers."""
     with name_scope(name, "Imag", [input]) as scope:
@@ -259,17 +265,17 @@ def imag(input: Any, name: str | None = None) -> Tensor:
         return Imag(input, Tout=input.dtype.real_dtype, name=scope)
 
 
+@dispatched
 def angle(input: Any, name: str | None = None) -> Tensor:
-    """The argument of complex numbers, in radians; 0 or pi for real ones."""
+    """The argument of complex numbers, in radians; real ones have 0, whatever their sign."""
     with name_scope(name, "Angle", [input]) as scope:
         input = to_tensor(input, name="input")
         if input.dtype.is_complex:
             return Angle(input, Tout=input.dtype.real_dtype, name=scope)
-        is_negative = input < 0
-        half_turn = np.pi * array.ones_like(input)
-        return array.where(is_negative, half_turn, array.zeros_like(input))
+        return array.zeros_like(input)
 
 
+@dispatched
 def conj(x: Any, name: str | None = None) -> Any:
     """The complex conjugate; real numbers stay as they are."""
     if isinstance(x, Tensor):

@@ -8,6 +8,7 @@ from penstock import dtypes
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import to_tensor
 from penstock.ir.defaults import get_default_graph
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import op
 from penstock.ir.tensor import Tensor
@@ -69,6 +70,7 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
     return L2Loss(t, name=name)
 
 
+@dispatched
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """Values below `clip_value_min` become it, values above `clip_value_max` that."""
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as scope:

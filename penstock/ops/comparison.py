@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from penstock import shapes
+from penstock.ir.dispatch import dispatched
 from penstock.ir.registry import COMMUTATIVE, not_differentiable, op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import NUMERIC, REAL
@@ -80,51 +81,61 @@ def _(op: Any, x: Any, y: Any) -> Any:
 LogicalNot.fold(folding(np.logical_not))
 
 
+@dispatched
 def less(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Whether x < y, element by element."""
     return Less(x, y, name=name)
 
 
+@dispatched
 def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Whether x <= y, element by element."""
     return LessEqual(x, y, name=name)
 
 
+@dispatched
 def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Whether x > y, element by element."""
     return Greater(x, y, name=name)
 
 
+@dispatched
 def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Whether x >= y, element by element."""
     return GreaterEqual(x, y, name=name)
 
 
+@dispatched
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Whether x == y, element by element."""
     return Equal(x, y, name=name)
 
 
+@dispatched
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Whether x != y, element by element."""
     return NotEqual(x, y, name=name)
 
 
+@dispatched
 def logical_not(x: Any, name: str | None = None) -> Tensor:
     """Whether x is false, element by element."""
     return LogicalNot(x, name=name)
 
 
+@dispatched
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Whether x and y are both true, element by element."""
     return LogicalAnd(x, y, name=name)
 
 
+@dispatched
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Whether x or y is true, element by element."""
     return LogicalOr(x, y, name=name)
 
 
+@dispatched
 def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
     """Whether just one of x and y is true, element by element."""
     either = LogicalOr(x, y)

@@ -106,8 +106,8 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
     for entry in elements:
         if not hasattr(entry, "device"):
             raise TypeError(
-                f"'inputs' should be zero or more (nested) Tensors. Received {entry!r} with type "
-                f"{type(entry)}"
+                f"Expected tf.group() expected Tensor arguments not '{entry}' with type "
+                f"'{type(entry)}'"
             )
         member = entry if isinstance(entry, Operation) else entry.op
         by_device.setdefault(member.device, []).append(member)

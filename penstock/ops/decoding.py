@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.ir.constants import constant_value
+from penstock.ir.dispatch import dispatched
 from penstock.ir.operation import Operation
 from penstock.ir.registry import attr, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
@@ -169,6 +170,7 @@ def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
     return DecodeJSONExample(json_examples, name=name)
 
 
+@dispatched
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
     """The strings that "ZLIB" or "GZIP" data holds; "" leaves them as they are."""
     return DecodeCompressed(bytes, compression_type=compression_type, name=name)

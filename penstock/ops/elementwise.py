@@ -9,6 +9,7 @@ import numpy as np
 
 from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import to_tensor
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import not_differentiable, op, types
 from penstock.ir.tensor import Tensor
@@ -220,6 +221,7 @@ def of_values(spec: Any, x: Any, name: str | None) -> Any:
     return spec(x, name=name)
 
 
+@dispatched
 def abs(x: Any, name: str | None = None) -> Any:
     """The absolute value; of complex numbers, their length."""
     if isinstance(x, SparseTensor):
@@ -231,51 +233,61 @@ def abs(x: Any, name: str | None = None) -> Any:
         return Abs(x, name=scope)
 
 
+@dispatched
 def negative(x: Any, name: str | None = None) -> Any:
     """-x, element by element."""
     return of_values(Neg, x, name)
 
 
+@dispatched
 def sign(x: Any, name: str | None = None) -> Any:
     """-1, 0 or 1 by the sign of x; x / |x| for complex numbers."""
     return of_values(Sign, x, name)
 
 
+@dispatched
 def reciprocal(x: Any, name: str | None = None) -> Tensor:
     """1 / x, element by element."""
     return Reciprocal(x, name=name)
 
 
+@dispatched
 def square(x: Any, name: str | None = None) -> Any:
     """x * x, element by element."""
     return of_values(Square, x, name)
 
 
+@dispatched
 def sqrt(x: Any, name: str | None = None) -> Any:
     """The square root, element by element."""
     return of_values(Sqrt, x, name)
 
 
+@dispatched
 def rsqrt(x: Any, name: str | None = None) -> Tensor:
     """1 / sqrt(x), element by element."""
     return Rsqrt(x, name=name)
 
 
+@dispatched
 def exp(x: Any, name: str | None = None) -> Tensor:
     """e to the power of x, element by element."""
     return Exp(x, name=name)
 
 
+@dispatched
 def expm1(x: Any, name: str | None = None) -> Tensor:
     """exp(x) - 1, exact for small x."""
     return Expm1(x, name=name)
 
 
+@dispatched
 def log(x: Any, name: str | None = None) -> Tensor:
     """The natural logarithm, element by element."""
     return Log(x, name=name)
 
 
+@dispatched
 def log1p(x: Any, name: str | None = None) -> Tensor:
     """log(1 + x), exact for small x."""
     return Log1p(x, name=name)
@@ -292,6 +304,7 @@ def sigmoid(x: Any, name: str | None = None) -> Tensor:
         return Sigmoid(to_tensor(x, name="x"), name=scope)
 
 
+@dispatched
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), exact for large negative x."""
     from penstock.ops.activations import softplus
@@ -301,37 +314,44 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
         return Neg(softplus(-x), name=scope)
 
 
+@dispatched
 def floor(x: Any, name: str | None = None) -> Tensor:
     """The largest whole number that is not above x."""
     return Floor(x, name=name)
 
 
+@dispatched
 def ceil(x: Any, name: str | None = None) -> Tensor:
     """The smallest whole number that is not below x."""
     return Ceil(x, name=name)
 
 
+@dispatched
 def round(x: Any, name: str | None = None) -> Tensor:
     """The nearest whole number; halves go to the even one. Integers stay as they are."""
     x = to_tensor(x, name="x")
     return x if x.dtype.is_integer else Round(x, name=name)
 
 
+@dispatched
 def rint(x: Any, name: str | None = None) -> Tensor:
     """The nearest whole number; halves go to the even one."""
     return Rint(x, name=name)
 
 
+@dispatched
 def is_nan(x: Any, name: str | None = None) -> Tensor:
     """Whether each element is not a number."""
     return IsNan(x, name=name)
 
 
+@dispatched
 def is_inf(x: Any, name: str | None = None) -> Tensor:
     """Whether each element is infinite."""
     return IsInf(x, name=name)
 
 
+@dispatched
 def is_finite(x: Any, name: str | None = None) -> Tensor:
     """Whether each element is neither infinite nor NaN."""
     return IsFinite(x, name=name)

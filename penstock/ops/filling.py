@@ -15,6 +15,7 @@ from penstock import dtypes, shapes
 from penstock.dtypes import DType
 from penstock.ir.constants import constant_shape, constant_value
 from penstock.ir.convert import convert_to_tensor
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.registry import STATEFUL, attr, not_differentiable, op, types
@@ -172,6 +173,7 @@ def _size_vector(sizes: Any) -> Tensor:
     return convert_to_tensor(sizes, dtypes.int32)
 
 
+@dispatched
 def zeros_like(
     tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
 ) -> Tensor:
@@ -190,6 +192,7 @@ def zeros_like(
         return ZerosLike(tensor, name=scope)
 
 
+@dispatched
 def ones_like(
     tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
 ) -> Tensor:
@@ -320,6 +323,7 @@ def _(op: Operation, indices: Shape, depth: Shape, on: Shape, off: Shape) -> Sha
     return (*indices[:axis], None if value is None else int(value), *indices[axis:])
 
 
+@dispatched
 def one_hot(
     indices: Any,
     depth: Any,

@@ -11,6 +11,7 @@ from penstock.ir.composite import IndexedSlices
 from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.registry import op, types
@@ -152,6 +153,7 @@ def _batched_segment_sum(values: Any, indices: Any, batch: int, count: Any) -> T
     return reshape(summed, concat([batch_shape, [count], rest], 0))
 
 
+@dispatched
 def gather(
     params: Any,
     indices: Any,
@@ -174,6 +176,7 @@ def gather(
     return GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
+@dispatched
 def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
     """`gather` along the last dimension of `indices`, for each entry of the ones before."""
     with name_scope(name, "BatchGather", [params, indices]) as scope:
@@ -212,6 +215,7 @@ def _(op: Operation, grad: Tensor) -> Any:
     return [scatter_nd(indices, grad, sizes), None]
 
 
+@dispatched
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
     """The elements or slices of `params` at positions that the last dimension of `indices` holds.
 

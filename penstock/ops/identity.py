@@ -7,6 +7,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.registry import ALIASES, STATEFUL, attr, not_differentiable, op
@@ -79,6 +80,7 @@ def _(op: Operation, grad: Any) -> Any:
     raise LookupError(f"Gradient explicitly disabled. Reason: {op.attrs['message']!r}")
 
 
+@dispatched
 def identity(input: Any, name: str | None = None) -> Tensor:
     """A tensor with the same value: a node of its own to name, place or wait for."""
     return Identity(input, name=name)
@@ -118,6 +120,7 @@ def _gradient_message(op: Operation) -> str:
     return f"Not a number (NaN) or infinity (Inf) values detected in gradient. {shown!r}"
 
 
+@dispatched
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
     """`tensor`, with an error that says `message` where it holds a NaN or an infinity."""
     return CheckNumerics(tensor, message=message, name=name)

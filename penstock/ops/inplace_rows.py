@@ -13,6 +13,7 @@ from penstock.ir.convert import to_tensor
 from penstock.ir.registry import STATEFUL, not_differentiable, op
 from penstock.ir.tensor import Tensor
 from penstock.ops import array, casts
+from penstock.ops.filling import Empty
 from penstock.shapes import Shape
 
 __all__ = [
@@ -69,6 +70,12 @@ def inplace_add(x: Any, i: Any, v: Any) -> Tensor:
 def inplace_sub(x: Any, i: Any, v: Any) -> Tensor:
     """`x` with `v` subtracted from the rows `i`."""
     return _with_rows(x, i, v, InplaceSub)
+
+
+def empty_like(x: Any, init: bool | None = None) -> Tensor:
+    """A tensor of the type and shape of `x`, of zeros if `init`, else of any values."""
+    x = to_tensor(x)
+    return Empty(array.shape(x), dtype=x.dtype, init=bool(init))
 
 
 alias_inplace_update, alias_inplace_add, alias_inplace_sub = (

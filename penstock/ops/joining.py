@@ -15,6 +15,7 @@ from penstock.ir.convert import (
     is_dense_tensor_like,
     register_tensor_conversion_function,
 )
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.registry import attr, not_differentiable, op, types
@@ -170,6 +171,7 @@ def _rows_between(grad: Any, start: Tensor, end: Tensor, dense_shape: Tensor) ->
     return IndexedSlices(gather(grad.values, inside), rows, dense_shape)
 
 
+@dispatched
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """Tensors joined along an existing dimension; `stack` makes a new one."""
     if not isinstance(values, (list, tuple)):
@@ -248,6 +250,7 @@ def _(op: Operation, *values: Shape) -> Shape:
     return wanted
 
 
+@dispatched
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape as the slices of a new dimension at `axis`."""
     if axis == 0:

@@ -7,6 +7,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.registry import not_differentiable, op, types
@@ -30,6 +31,7 @@ def _(op: Operation, x: Shape) -> Shape:
     return (None, None if x is None else len(x))
 
 
+@dispatched
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """The positions at which `condition` is true, one per row; or with `x` and `y`, a tensor with
     the elements of `x` where it is true and those of `y` elsewhere.

@@ -199,9 +199,10 @@ def batch_normalization(
         factor = rsqrt(variance + variance_epsilon)
         if scale is not None:
             factor *= scale
-        scaled = x * cast(factor, x.dtype.base_dtype)
+        dtype = dtypes.as_dtype(x.dtype).base_dtype  # x may be an array
+        scaled = x * cast(factor, dtype)
         shift = offset - mean * factor if offset is not None else -mean * factor
-        return scaled + cast(shift, x.dtype.base_dtype)
+        return scaled + cast(shift, dtype)
 
 
 def batch_norm_with_global_normalization(

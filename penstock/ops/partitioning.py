@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from penstock.ir.constants import constant_value
+from penstock.ir.dispatch import dispatched
 from penstock.ir.operation import Operation
 from penstock.ir.registry import op
 from penstock.ir.tensor import Tensor
@@ -54,6 +55,7 @@ def _(op: Operation, *grads: Tensor) -> Any:
     return [reshape(merged, shape(data)), None]
 
 
+@dispatched
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from penstock import dtypes
 from penstock.ir.constants import constant_value
+from penstock.ir.dispatch import dispatched
 from penstock.ir.graph import Graph
 from penstock.ir.registry import SAME_IF_SAME_SHAPE, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
@@ -304,6 +305,7 @@ def _reduce(
     return result
 
 
+@dispatched
 def reduce_sum(
     input_tensor: Anything,
     axis: Anything = None,
@@ -321,6 +323,7 @@ def reduce_sum(
     return _reduce(Sum, input_tensor, axis, keep, name)
 
 
+@dispatched
 def reduce_mean(
     input_tensor: Anything,
     axis: Anything = None,
@@ -334,6 +337,7 @@ def reduce_mean(
     return _reduce(Mean, input_tensor, axis, keep, name)
 
 
+@dispatched
 def reduce_prod(
     input_tensor: Anything,
     axis: Anything = None,
@@ -347,6 +351,7 @@ def reduce_prod(
     return _reduce(Prod, input_tensor, axis, keep, name)
 
 
+@dispatched
 def reduce_max(
     input_tensor: Anything,
     axis: Anything = None,
@@ -360,6 +365,7 @@ def reduce_max(
     return _reduce(Max, input_tensor, axis, keep, name)
 
 
+@dispatched
 def reduce_min(
     input_tensor: Anything,
     axis: Anything = None,
@@ -373,6 +379,7 @@ def reduce_min(
     return _reduce(Min, input_tensor, axis, keep, name)
 
 
+@dispatched
 def reduce_all(
     input_tensor: Anything,
     axis: Anything = None,
@@ -386,6 +393,7 @@ def reduce_all(
     return _reduce(All, input_tensor, axis, keep, name)
 
 
+@dispatched
 def reduce_any(
     input_tensor: Anything,
     axis: Anything = None,

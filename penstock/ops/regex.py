@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.ir.dispatch import dispatched
 from penstock.ir.operation import Operation
 from penstock.ir.registry import attr, not_differentiable, op
 from penstock.ir.tensor import Tensor
@@ -43,6 +44,7 @@ def _(op: Operation, input: Shape) -> Shape:
     return input
 
 
+@dispatched
 def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
@@ -57,6 +59,7 @@ def regex_replace(
     return RegexReplace(input, pattern, rewrite, replace_global=replace_global, name=name)
 
 
+@dispatched
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
     """Whether each string as a whole matches `pattern`."""
     if _is_text(pattern):

@@ -7,6 +7,7 @@ from typing import Any
 from penstock import dtypes, shapes
 from penstock.ir.constants import constant_value
 from penstock.ir.convert import to_tensor
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import op, types
 from penstock.ir.tensor import Tensor
@@ -231,6 +232,7 @@ def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return SegmentMin(data, segment_ids, name=name)
 
 
+@dispatched
 def unsorted_segment_sum(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
@@ -238,6 +240,7 @@ def unsorted_segment_sum(
     return UnsortedSegmentSum(data, segment_ids, num_segments, name=name)
 
 
+@dispatched
 def unsorted_segment_prod(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
@@ -245,6 +248,7 @@ def unsorted_segment_prod(
     return UnsortedSegmentProd(data, segment_ids, num_segments, name=name)
 
 
+@dispatched
 def unsorted_segment_max(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
@@ -252,6 +256,7 @@ def unsorted_segment_max(
     return UnsortedSegmentMax(data, segment_ids, num_segments, name=name)
 
 
+@dispatched
 def unsorted_segment_min(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
@@ -259,6 +264,7 @@ def unsorted_segment_min(
     return UnsortedSegmentMin(data, segment_ids, num_segments, name=name)
 
 
+@dispatched
 def unsorted_segment_mean(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
@@ -270,6 +276,7 @@ def unsorted_segment_mean(
         return total / count
 
 
+@dispatched
 def unsorted_segment_sqrt_n(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:

@@ -9,6 +9,7 @@ from penstock import dtypes, shapes
 from penstock.dtypes import DType
 from penstock.ir.constants import constant_shape, constant_value, reads_shapes_only
 from penstock.ir.convert import convert_to_tensor
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.registry import (
@@ -149,6 +150,7 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
     return ShapeN(input, out_type=dtypes.as_dtype(out_type), name=name)
 
 
+@dispatched
 def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
     """The number of elements of a tensor, as a scalar."""
     out_type = dtypes.as_dtype(out_type)
@@ -166,6 +168,7 @@ def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> T
         return Size(tensor, out_type=out_type, name=scope)
 
 
+@dispatched
 def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of dimensions of a tensor, as a scalar."""
     with name_scope(name, "Rank", [input]) as scope:
@@ -296,6 +299,7 @@ def _(op: Operation, x: RawShape) -> RawShape:
     return tuple([size for i, size in enumerate(x) if i not in dropped])
 
 
+@dispatched
 def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
     """`input` with a dimension of size 1 inserted at `axis` (-1: at the end)."""
     axis = renamed_argument("axis", axis, "dim", dim)
@@ -304,6 +308,7 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     return ExpandDims(input, axis, name=name)
 
 
+@dispatched
 def squeeze(
     input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
 ) -> Tensor:

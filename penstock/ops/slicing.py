@@ -221,8 +221,7 @@ def strided_slice(
     if strides is None:
         strides = ones_like(begin)
     part: Tensor = StridedSlice(input_, begin, end, strides, name=name, **attrs)
-    if var is not None:
-        _attach_assign(part, var, name, attrs)
+    _attach_assign(part, var, name, attrs)
     return part
 
 
@@ -231,6 +230,8 @@ def _attach_assign(part: Tensor, var: Any, name: str | None, attrs: dict[str, in
 
     def assign(val: Any, name: str | None = None) -> Any:
         """Changes this part of the variable, and gives the variable's new value."""
+        if var is None:
+            raise ValueError("Sliced assignment is only supported for variables")
         begin, end, strides = part.op.inputs[1:4]
         return var._strided_slice_assign(
             begin=begin,

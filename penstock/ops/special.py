@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock import shapes
 from penstock.ir.convert import to_tensor
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import op, types
 from penstock.ir.tensor import Tensor
@@ -262,11 +263,13 @@ def _one_unless_zero(x: Tensor) -> Any:
 # Public functions -----------------------------------------------------------------------------
 
 
+@dispatched
 def erf(x: Any, name: str | None = None) -> Any:
     """The error function."""
     return of_values(Erf, x, name)
 
 
+@dispatched
 def erfc(x: Any, name: str | None = None) -> Tensor:
     """1 - erf(x), exact where erf(x) is close to 1."""
     return Erfc(x, name=name)
@@ -284,11 +287,13 @@ def ndtri(x: Any, name: str | None = None) -> Tensor:
         return Ndtri(x)
 
 
+@dispatched
 def lgamma(x: Any, name: str | None = None) -> Tensor:
     """log |gamma(x)|."""
     return Lgamma(x, name=name)
 
 
+@dispatched
 def digamma(x: Any, name: str | None = None) -> Tensor:
     """The derivative of lgamma."""
     return Digamma(x, name=name)

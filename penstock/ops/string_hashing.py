@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.ir.constants import constant_value
+from penstock.ir.dispatch import dispatched
 from penstock.ir.operation import Operation
 from penstock.ir.registry import attr, not_differentiable, op
 from penstock.ir.tensor import Tensor
@@ -57,6 +58,7 @@ def _(op: Operation, data: Shape, method: Shape) -> Shape:
     return (None if data is None else data[0], size)
 
 
+@dispatched
 def string_to_hash_bucket(
     string_tensor: Any = None,
     num_buckets: int | None = None,
@@ -71,6 +73,7 @@ def string_to_hash_bucket(
     return StringToHashBucket(strings, num_buckets=num_buckets, name=name)
 
 
+@dispatched
 def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
     """A number below `num_buckets` for each string, from its FarmHash fingerprint.
 
@@ -79,6 +82,7 @@ def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = 
     return StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
 
 
+@dispatched
 def string_to_hash_bucket_strong(
     input: Any, num_buckets: int, key: Sequence[int], name: str | None = None
 ) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 from penstock import dtypes, shapes
 from penstock.ir.constants import constant_value
 from penstock.ir.convert import to_tensor
+from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.registry import attr, not_differentiable, op, types
@@ -89,6 +90,7 @@ def _(op: Operation, inputs: Shape, ids: Shape, num_segments: Shape) -> Shape:
     return (None if known is None else int(known), *inputs[len(ids) :])
 
 
+@dispatched
 def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     """Joins tensors of strings element by element; a scalar goes with every element."""
     if isinstance(inputs, (list, tuple)) and not inputs:
@@ -98,6 +100,7 @@ def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Te
     return StringJoin(inputs, separator=separator, name=name)
 
 
+@dispatched
 def reduce_join(
     inputs: Any,
     axis: Any = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import dtypes
+from penstock.ir.dispatch import dispatched
 from penstock.ir.operation import Operation
 from penstock.ir.registry import attr, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
@@ -65,6 +66,7 @@ def _text(value: str | bytes) -> bytes:
     return value.encode() if isinstance(value, str) else value
 
 
+@dispatched
 def as_string(
     input: Any,
     precision: int = -1,
@@ -95,6 +97,7 @@ def as_string(
     )
 
 
+@dispatched
 def string_to_number(
     string_tensor: Any = None,
     out_type: Any = dtypes.float32,

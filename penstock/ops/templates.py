@@ -88,7 +88,7 @@ class Template(Trackable):
     def _own(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         """Makes a variable, which object-based checkpoints know by its name in the scope."""
         variable = next_creator(**kwargs)
-        name, prefix = kwargs.get("name"), f"{self.variable_scope_name}/"
+        name, prefix = kwargs.get("name"), self.variable_scope_name or ""
         if name is not None and name.startswith(prefix):
             self._track_trackable(variable, name=name[len(prefix) :], overwrite=True)
         return variable
@@ -109,10 +109,11 @@ class Template(Trackable):
 
     @property
     def variable_scope_name(self) -> str | None:
+        """The scope's name with a slash behind it, or None before it is open."""
         if self._scope is None:
             return None
         name = str(self._scope.name)
-        return name[: -len("/")] if name.endswith("/") else name
+        return name if not name or name.endswith("/") else f"{name}/"
 
     @property
     def var_scope(self) -> Any:
@@ -121,7 +122,7 @@ class Template(Trackable):
     def _in_scope(self, key: str) -> list[Any]:
         if self._scope is None:
             return []
-        return get_default_graph().get_collection(key, f"{self.variable_scope_name}/")
+        return get_default_graph().get_collection(key, self.variable_scope_name or "")
 
     @property
     def variables(self) -> list[Any]:
@@ -155,3 +156,7 @@ class Template(Trackable):
     def non_trainable_variables(self) -> list[Any]:
         trainable = set(self.trainable_variables)
         return [variable for variable in self.variables if variable not in trainable]
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        return self.non_trainable_variables

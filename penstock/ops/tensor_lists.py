@@ -5,15 +5,17 @@ A list is a tensor of type variant; an op that changes one gives a new list.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock import dtypes
+from penstock.dtypes import runtime_name
 from penstock.ir.constants import constant_shape, constant_value
 from penstock.ir.registry import attr, not_differentiable, op, types
+from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX
 from penstock.ops.filling import zeros_like
 from penstock.ops.joining import concat
-from penstock.ops.shape_checks import with_rank
+from penstock.ops.shape_checks import merge_shapes, with_rank, with_rank_at_least
 from penstock.ops.shaping import shape
 from penstock.shapes import Shape
 
@@ -105,18 +107,104 @@ not_differentiable(
 # Shapes ---------------------------------------------------------------------------------------
 
 
+class _Elements(NamedTuple):
+    """What is known of the elements of a list while its graph is built."""
+
+    dtype: Any
+    shape: Shape
+
+
+_CHANGING = frozenset(
+    ["TensorListPushBack", "TensorListPopBack", "TensorListSetItem", "TensorListResize"]
+    + ["TensorListScatterIntoExistingList"]
+)
+# The ops that make a list, and which of their inputs is the shape of its elements.
+_MAKING = {
+    "EmptyTensorList": 0,
+    "TensorListReserve": 0,
+    "TensorListFromTensor": 1,
+    "TensorListSplit": 1,
+    "TensorListScatter": 2,
+    "TensorListScatterV2": 2,
+}
+
+
+def _elements_of(handle: Tensor) -> _Elements | None:
+    """What the op that made a list says of its elements; None for a list from elsewhere."""
+    op, changes = handle.op, []
+    while op.type in _CHANGING and "_elements" not in op.__dict__:
+        changes.append(op)
+        op = op.inputs[0].op
+    found: _Elements | None = op.__dict__.get("_elements")
+    if found is None and op.type in _MAKING:
+        found = _Elements(op.attrs["element_dtype"], _element_shape(op, _MAKING[op.type]))
+    for change in changes:
+        change.__dict__["_elements"] = found
+    return found
+
+
+def _read_shape(op: Any, named: Shape) -> Shape:
+    """The shape of the elements of an op's list, which must have the op's type."""
+    found = _elements_of(op.inputs[0])
+    if found is None:
+        return named
+    if found.dtype.base_dtype != op.attrs["element_dtype"].base_dtype:
+        raise ValueError(
+            "Trying to read from list with wrong element dtype: Expected list with element dtype "
+            f"{runtime_name(op.attrs['element_dtype'])} but got list with element dtype "
+            f"{runtime_name(found.dtype)}"
+        )
+    return merge_shapes(named, found.shape)
+
+
+def _check_written(op: Any, element: Shape) -> None:
+    found = _elements_of(op.inputs[0])
+    if found is None:
+        return
+    if found.dtype.base_dtype != op.attrs["element_dtype"].base_dtype:
+        raise ValueError(
+            "Trying to push to list with wrong element dtype. List has type "
+            f"{runtime_name(found.dtype)} but trying to push element with type "
+            f"{runtime_name(op.attrs['element_dtype'])}"
+        )
+    merge_shapes(element, found.shape)
+
+
 @EmptyTensorList.shape
 @TensorListReserve.shape
-@TensorListPushBack.shape
 @TensorListLength.shape
-@TensorListFromTensor.shape
-@TensorListSetItem.shape
 @TensorListScatter.shape
 @TensorListScatterV2.shape
 @TensorListScatterIntoExistingList.shape
 @TensorListResize.shape
-@TensorListSplit.shape
 def _(op: Any, *inputs: Shape) -> Shape:
+    return ()
+
+
+@TensorListPushBack.shape
+def _(op: Any, handle: Shape, element: Shape) -> Shape:
+    _check_written(op, element)
+    return ()
+
+
+@TensorListSetItem.shape
+def _(op: Any, handle: Shape, index: Shape, item: Shape) -> Shape:
+    with_rank(index, 0)
+    _check_written(op, item)
+    return ()
+
+
+@TensorListFromTensor.shape
+def _(op: Any, tensor: Shape, element_shape: Shape) -> Shape:
+    if tensor:  # the kernel refuses a number
+        merge_shapes(tensor[1:], _element_shape(op, 1))
+    return ()
+
+
+@TensorListSplit.shape
+def _(op: Any, tensor: Shape, element_shape: Shape, lengths: Shape) -> Shape:
+    with_rank_at_least(tensor, 1)
+    with_rank(lengths, 1)
     return ()
 
 
@@ -127,7 +215,9 @@ def _(op: Any, a: Shape, b: Shape) -> Shape:
 
 @TensorListElementShape.shape
 def _(op: Any, handle: Shape) -> Shape:
-    return None  # a number where even the rank is unknown
+    found = _elements_of(op.inputs[0])
+    # A number where even the rank is unknown.
+    return None if found is None or found.shape is None else (len(found.shape),)
 
 
 def _element_shape(op: Any, index: int) -> Shape:
@@ -140,30 +230,30 @@ def _element_shape(op: Any, index: int) -> Shape:
 
 @TensorListPopBack.shape
 def _(op: Any, handle: Shape, element_shape: Shape) -> list[Shape]:
-    return [(), _element_shape(op, 1)]
+    return [(), _read_shape(op, _element_shape(op, 1))]
 
 
 @TensorListGetItem.shape
 def _(op: Any, handle: Shape, index: Shape, element_shape: Shape) -> Shape:
-    return _element_shape(op, 2)
+    return _read_shape(op, _element_shape(op, 2))
 
 
 @TensorListStack.shape
 def _(op: Any, handle: Shape, element_shape: Shape) -> Shape:
-    inner, count = _element_shape(op, 1), op.attrs["num_elements"]
+    inner, count = _read_shape(op, _element_shape(op, 1)), op.attrs["num_elements"]
     return None if inner is None else (None if count < 0 else count, *inner)
 
 
 @TensorListGather.shape
 def _(op: Any, handle: Shape, indices: Shape, element_shape: Shape) -> Shape:
-    inner = _element_shape(op, 2)
+    inner = _read_shape(op, _element_shape(op, 2))
     return None if inner is None else (with_rank(indices, 1)[0], *inner)
 
 
 @TensorListConcat.shape
 @TensorListConcatV2.shape
 def _(op: Any, handle: Shape, *_: Shape) -> list[Shape]:
-    inner = _element_shape(op, 1) if op.type == "TensorListConcatV2" else None
+    inner = _read_shape(op, _element_shape(op, 1) if op.type == "TensorListConcatV2" else None)
     return [None if not inner else (None, *inner[1:]), (None,)]
 
 

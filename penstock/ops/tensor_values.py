@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,8 +50,19 @@ def is_tensor(x: Any) -> bool:
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray | None:
-    """The value of a tensor where the graph alone determines it, else None."""
-    return static_value(tensor)
+    """The value of a tensor where the graph alone determines it, else None.
+
+    A `partial` value of a stack is an array of what is stacked, with None for what isn't known.
+    """
+    if not isinstance(tensor, Tensor):
+        return cast("np.ndarray | None", tensor)
+    value = static_value(tensor)
+    if value is not None or not partial or tensor.op.type != "Pack":
+        return value
+    stacked = np.empty(len(tensor.op.inputs), object)
+    for i, part in enumerate(tensor.op.inputs):
+        stacked[i] = get_static_value(part, partial)
+    return stacked
 
 
 constant_value = get_static_value
@@ -59,6 +70,15 @@ constant_value = get_static_value
 
 def constant_value_as_shape(tensor: Any) -> TensorShape:
     """The shape that a tensor of sizes stands for, as far as the graph determines it."""
+    if tensor.shape.ndims == 0:
+        value = static_value(tensor)
+        if value is None or value != -1:
+            raise ValueError(
+                f"Received a scalar value '{value}' as shape; require a statically known scalar "
+                "with value '-1' to describe an unknown shape."
+            )
+        return shapes.TensorShape(None)
+    tensor.shape.with_rank(1)
     return shapes.TensorShape(constant_shape(tensor))
 
 

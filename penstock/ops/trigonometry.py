@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.ir.dispatch import dispatched
 from penstock.ir.registry import op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, FLOATING_COMPLEX
@@ -134,61 +135,73 @@ def _(op: Any, grad: Any) -> Any:
         return of_y.undo(grad_y), of_x.undo(grad_x)
 
 
+@dispatched
 def sin(x: Any, name: str | None = None) -> Tensor:
     """The sine of x, in radians."""
     return Sin(x, name=name)
 
 
+@dispatched
 def cos(x: Any, name: str | None = None) -> Tensor:
     """The cosine of x, in radians."""
     return Cos(x, name=name)
 
 
+@dispatched
 def tan(x: Any, name: str | None = None) -> Tensor:
     """The tangent of x, in radians."""
     return Tan(x, name=name)
 
 
+@dispatched
 def asin(x: Any, name: str | None = None) -> Tensor:
     """The angle whose sine is x."""
     return Asin(x, name=name)
 
 
+@dispatched
 def acos(x: Any, name: str | None = None) -> Tensor:
     """The angle whose cosine is x."""
     return Acos(x, name=name)
 
 
+@dispatched
 def atan(x: Any, name: str | None = None) -> Tensor:
     """The angle whose tangent is x."""
     return Atan(x, name=name)
 
 
+@dispatched
 def sinh(x: Any, name: str | None = None) -> Tensor:
     """The hyperbolic sine."""
     return Sinh(x, name=name)
 
 
+@dispatched
 def cosh(x: Any, name: str | None = None) -> Tensor:
     """The hyperbolic cosine."""
     return Cosh(x, name=name)
 
 
+@dispatched
 def asinh(x: Any, name: str | None = None) -> Tensor:
     """The inverse of the hyperbolic sine."""
     return Asinh(x, name=name)
 
 
+@dispatched
 def acosh(x: Any, name: str | None = None) -> Tensor:
     """The inverse of the hyperbolic cosine."""
     return Acosh(x, name=name)
 
 
+@dispatched
 def atanh(x: Any, name: str | None = None) -> Tensor:
     """The inverse of the hyperbolic tangent."""
     return Atanh(x, name=name)
 
 
+@dispatched
 def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
     """The angle of the point (x, y), from -pi to pi."""
     return Atan2(y, x, name=name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import dtypes, shapes
+from penstock.ir.dispatch import dispatched
 from penstock.ir.operation import Operation
 from penstock.ir.registry import attr, op, types
 from penstock.ir.tensor import Tensor
@@ -79,6 +80,7 @@ def _splits(input: Shape) -> Shape:
     return (None if count is None else count + 1,)
 
 
+@dispatched
 def unicode_script(input: Any, name: str | None = None) -> Tensor:
     """The number, in ICU's list, of the script that each code point belongs to; -1 for none."""
     return UnicodeScript(input, name=name)

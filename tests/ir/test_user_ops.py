@@ -138,7 +138,7 @@ def test_custom_gradient_of_several_and_with_variables():
         def forgets(x):
             return x * w, lambda dy: dy
 
-        with pytest.raises(TypeError, match="'variables' keyword"):
+        with pytest.raises(TypeError, match="keyword argument 'variables'"):
             forgets(x)
 
 

@@ -32,8 +32,15 @@ TESTED_ELSEWHERE: dict[str, str] = {
         ),
         "tests/ops/test_retired.py",
     ),
+    **dict.fromkeys(
+        ("MutexV2", "MutexLock", "ConsumeMutexLock"), "tests/ops/test_critical_sections.py"
+    ),
     # TensorFlow's own kernel of this op can't be run.
     "MutableDenseHashTable": "tests/lookup/test_mutable.py",
+    # What they make is nothing that TensorFlow shows.
+    **dict.fromkeys(
+        ("RaggedTensorToVariant", "RaggedTensorFromVariant"), "tests/ragged/test_in_datasets.py"
+    ),
     # What they do is in the function that they call.
     **dict.fromkeys(
         (

@@ -71,11 +71,6 @@ def test_decoded_bytes_are_their_own() -> None:
         assert sess.run(decoded).tobytes() == b"abcd"
 
 
-def test_ragged_results_are_refused_clearly() -> None:
-    with pytest.raises(NotImplementedError, match="ragged"):
-        tf.strings.split(["a b"], result_type="RaggedTensor")
-
-
 def test_csv_of_many_records() -> None:
     rows = np.random.RandomState(0).uniform(-1, 1, [200, 3]).astype(np.float32)
     records = [",".join(map(str, row)) for row in rows]
