@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import collections
 import collections.abc
@@ -19,6 +20,7 @@ import threading
 import time
 import types
 import unittest
+import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -57,6 +59,7 @@ def _removed() -> list[tuple[Any, str, Any]]:
         for old, new in _ASSERTIONS.items()
     ]
     return found + [
+        (asyncio, "coroutine", types.coroutine),
         (base64, "encodestring", base64.encodebytes),
         (base64, "decodestring", base64.decodebytes),
         (fractions, "gcd", math.gcd),
@@ -101,6 +104,31 @@ class _RemovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Nothing is left to execute: the module is filled when it is made."""
 
 
+class _Refilled(importlib.machinery.SourceFileLoader):
+    """Loads a module, and gives it names back that it has lost."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of the emptied module itself
+            super().exec_module(module)
+        for name, value in vars(old_images).items():
+            module.__dict__.setdefault(name, value)
+
+
+class _EmptiedModules(importlib.abc.MetaPathFinder):
+    """`scipy.misc`, which SciPy still has without what programs took from it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != "scipy.misc":
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.origin is not None:
+            spec.loader = _Refilled(fullname, spec.origin)
+        return spec
+
+
 def _load_source(name: str, pathname: str, file: Any = None) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location(name, pathname)
     if spec is None or spec.loader is None:
@@ -118,6 +146,7 @@ def restore() -> list[str]:
         if not hasattr(owner, name):
             setattr(owner, name, value)
             restored.append(f"{owner.__name__}.{name}")
+    sys.meta_path.insert(0, _EmptiedModules())
     sys.meta_path.append(_RemovedModules())
     old_images.restore()
     return restored

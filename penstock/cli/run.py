@@ -9,7 +9,7 @@ import types
 from collections.abc import Sequence
 
 from penstock import absent
-from penstock.cli import old_numpy, old_python, python2, stand_in
+from penstock.cli import old_keywords, old_numpy, old_protobuf, old_python, python2, stand_in
 
 
 def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> int:
@@ -20,17 +20,23 @@ def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> 
     if not os.path.isfile(script):
         _say(f"there is no file {script!r}")
         return 2
-    if not py2 and not _parses(script):
+    old_code = None if py2 else _code_with_old_names(script)
+    if not py2 and old_code is None and not _parses(script):
         return 1
     stand_in.install()
     old_numpy.restore()
     old_python.restore()
+    old_keywords.restore()
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
+    if py2:
+        python2.convert_imports()
+    old_protobuf.restore()
     try:
         if py2:
-            python2.convert_imports()
-            _run_converted(script)
+            _run_code(python2.compiled(python2.read_source(script), script), script)
+        elif old_code is not None:
+            _run_code(old_code, script)
         else:
             runpy.run_path(script, run_name="__main__")
     except BaseException as error:
@@ -48,8 +54,20 @@ def _still_missing() -> list[str]:
     )
 
 
-def _run_converted(script: str) -> None:
-    code = python2.compiled(python2.read_source(script), script)
+def _code_with_old_names(script: str) -> types.CodeType | None:
+    """The code of a program that only lacks being Python 3.7 by names that are keywords since."""
+    with open(script, "rb") as file:
+        source = file.read()
+    try:
+        compile(source, script, "exec", dont_inherit=True)
+    except SyntaxError:
+        return old_keywords.compiled(source, script)
+    except ValueError:  # null bytes
+        return None
+    return None
+
+
+def _run_code(code: types.CodeType, script: str) -> None:
     module = types.ModuleType("__main__")
     module.__file__ = script
     sys.modules["__main__"] = module

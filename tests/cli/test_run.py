@@ -250,3 +250,44 @@ def test_images_as_scipy_misc_gave_them(run, tmp_path):
         """
     )
     assert result.returncode == 0, result.stderr
+
+
+def test_a_program_and_its_module_use_async_as_a_name(run, tmp_path):
+    (tmp_path / "worker.py").write_text("def train(async=False):\n    return async\n")
+    result = run(
+        """
+        import tensorflow as tf
+        import worker
+
+        async = True
+        print(worker.train(async=async), __name__)
+        """
+    )
+    assert (result.returncode, result.stdout) == (0, "True __main__\n"), result.stderr
+
+
+def test_names_of_the_framework_under_the_package_of_ops(run):
+    result = run(
+        """
+        import inspect
+        import tensorflow as tf
+        from tensorflow.python import ops, math_ops
+        from tensorflow.python.framework import ops as framework_ops, tensor_spec
+        from tensorflow.python.util import tf_inspect
+
+        assert ops.control_dependencies is framework_ops.control_dependencies
+        assert ops.convert_to_tensor is framework_ops.convert_to_tensor
+        assert ops.math_ops is math_ops
+
+        def mine(values, axis, name="concat"):
+            return values
+
+        def annotated(x: int): ...
+
+        assert tf_inspect.getfullargspec(tf.concat) == tf_inspect.getfullargspec(mine)
+        assert tf_inspect.getfullargspec(annotated).annotations == {"x": int}
+        spec = tensor_spec.BoundedTensorSpec([2, 3], tf.int32, 0, [1, 2, 3])
+        assert isinstance(spec, tf.TensorSpec) and spec.maximum.tolist() == [1, 2, 3]
+        """
+    )
+    assert result.returncode == 0, result.stderr
