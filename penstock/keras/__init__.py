@@ -5,6 +5,7 @@ import sys
 from penstock import absent
 from penstock.keras import (
     activations,
+    applications,
     backend,
     callbacks,
     constraints,
@@ -33,6 +34,7 @@ __all__ = [
     "Model",
     "Sequential",
     "activations",
+    "applications",
     "backend",
     "callbacks",
     "constraints",

@@ -346,3 +346,6 @@ def get(identifier: Any) -> Any:
 
 #: Losses whose labels are classes, not distributions.
 SPARSE_LOSSES = (sparse_categorical_crossentropy,)
+
+#: Losses that refuse labels of another shape than the output's, which they would broadcast.
+LOSSES_OF_EQUAL_SHAPES = (mean_squared_error, binary_crossentropy, categorical_crossentropy)

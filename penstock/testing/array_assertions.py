@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 from absl.testing import absltest
 
+from penstock.ir.convert import CompositeTensor
 from penstock.ir.tensor import Tensor
 from penstock.ops.variables import Variable
 
@@ -49,11 +50,13 @@ class ArrayAssertions(absltest.TestCase):
         return a if isinstance(a, np.ndarray) else np.array(a)
 
     def _GetPyList(self, a: Any) -> Any:
-        if isinstance(a, (Tensor, Variable)) or (_is_ragged(a) and not hasattr(a, "to_list")):
+        if isinstance(a, (Tensor, Variable, CompositeTensor)):
             a = self.evaluate(a)
         if hasattr(a, "to_list"):
             value = a.to_list()
             return self.evaluate(value) if isinstance(value, Tensor) else value
+        if isinstance(a, (list, tuple)):  # of rows that may differ in length
+            return [self._GetPyList(each) for each in a]
         return np.array(a).tolist()
 
     # Near -------------------------------------------------------------------------------------

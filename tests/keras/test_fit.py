@@ -263,7 +263,7 @@ def test_optimizers_of_tf_train():
     ("x", "y", "message"),
     [
         (np.ones((4, 3)), np.ones((4, 1)), "expected dense_input to have shape"),
-        (np.ones((4, 2)), np.ones((4, 2)), "expected dense to have shape"),
+        (np.ones((4, 2)), np.ones((4, 2)), r"target array with shape \(4, 2\)"),
         (np.ones((4, 2)), np.ones((3, 1)), "same number of samples"),
     ],
 )

@@ -12,6 +12,8 @@ from penstock.contrib.framework.arg_scope import (
 )
 from penstock.contrib.framework.bounded_specs import BoundedTensorSpec
 from penstock.contrib.framework.graph_parts import get_graph_from_inputs, get_placeholders
+from penstock.contrib.framework.python_calls import py_func
+from penstock.contrib.framework.remapped_checkpoints import *
 from penstock.contrib.framework.tensor_checks import *
 from penstock.contrib.framework.variables import *
 from penstock.internal_paths.framework_ops import (
@@ -25,9 +27,16 @@ from penstock.internal_paths.python_util import (
     deprecated_args,
 )
 from penstock.ir.tensor_spec import TensorSpec
-from penstock.layers.smart_cond import smart_cond, smart_constant_value
+from penstock.layers.smart_cond import smart_case, smart_cond, smart_constant_value
+from penstock.ops.convolution_initializers import (
+    convolutional_orthogonal_1d,
+    convolutional_orthogonal_2d,
+    convolutional_orthogonal_3d,
+)
+from penstock.ops.critical_sections import CriticalSection
+from penstock.ops.orthogonal_initializers import convolutional_delta_orthogonal
 from penstock.ops.rank_assertions import assert_scalar
-from penstock.ops.script import py_func
+from penstock.ops.record_input import RecordInput
 from penstock.ops.sorting import argsort, sort
 from penstock.ops.sparse_tensors import convert_to_tensor_or_sparse_tensor
 from penstock.ops.tensor_values import is_tensor

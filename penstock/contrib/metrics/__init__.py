@@ -4,10 +4,12 @@ from penstock.contrib import lazy_paths
 from penstock.contrib.metrics.accumulated import *
 from penstock.contrib.metrics.aggregation import aggregate_metric_map, aggregate_metrics
 from penstock.contrib.metrics.at_thresholds import *
+from penstock.contrib.metrics.concatenated import *
 from penstock.contrib.metrics.correlation import (
     streaming_covariance,
     streaming_pearson_correlation,
 )
+from penstock.contrib.metrics.histograms import *
 from penstock.contrib.metrics.scores import accuracy, f1_score
 from penstock.contrib.metrics.streaming import *
 from penstock.metrics import precision_at_top_k, recall_at_top_k

@@ -6,10 +6,16 @@ from typing import Any
 
 import penstock as tf
 from penstock.losses.weights_broadcast import broadcast_weights
+from penstock.metrics.average_precision import average_precision_of_choices
 from penstock.metrics.matching import match_ranks
 from penstock.metrics.streaming import collect, metric_variable
 
-__all__ = ["cohen_kappa", "count", "sparse_recall_at_top_k"]
+__all__ = [
+    "cohen_kappa",
+    "count",
+    "sparse_recall_at_top_k",
+    "streaming_sparse_average_precision_at_top_k",
+]
 
 Metric = tuple[Any, Any]
 
@@ -55,6 +61,20 @@ def sparse_recall_at_top_k(
         name=name,
     )
     return metric
+
+
+def streaming_sparse_average_precision_at_top_k(
+    top_k_predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """Average precision of given best classes, the best first."""
+    return average_precision_of_choices(
+        labels, top_k_predictions, weights, metrics_collections, updates_collections, name
+    )
 
 
 def cohen_kappa(

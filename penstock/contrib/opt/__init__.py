@@ -6,17 +6,27 @@ from penstock.contrib.opt.adam_variants import (
     LazyAdamOptimizer,
     NadamOptimizer,
 )
+from penstock.contrib.opt.elastic_average import (
+    ElasticAverageCustomGetter,
+    ElasticAverageOptimizer,
+)
+from penstock.contrib.opt.external import (
+    ExternalOptimizerInterface,
+    ScipyOptimizerInterface,
+)
 from penstock.contrib.opt.lars import LARSOptimizer
 from penstock.contrib.opt.multitask import (
     MultitaskOptimizerWrapper,
     clip_gradients_by_global_norm,
 )
+from penstock.contrib.opt.regularized_adagrad import RegAdagradOptimizer
 from penstock.contrib.opt.sign_based import AddSignOptimizer, PowerSignOptimizer
 from penstock.contrib.opt.sign_decay import (
     get_cosine_decay_fn,
     get_linear_decay_fn,
     get_restart_decay_fn,
 )
+from penstock.contrib.opt.stale_gradients import DropStaleGradientOptimizer
 from penstock.contrib.opt.weight_decay import (
     AdamWOptimizer,
     DecoupledWeightDecayExtension,

@@ -46,6 +46,7 @@ from penstock.contrib.rnn.stacks import (
     stack_bidirectional_dynamic_rnn,
     stack_bidirectional_rnn,
 )
+from penstock.contrib.rnn.turing_machine import NTMCell, NTMControllerState
 from penstock.rnn import rnn_cell
 from penstock.rnn.cell import LayerRNNCell
 from penstock.rnn.dynamic import best_effort_input_batch_size, transpose_batch_time
@@ -106,6 +107,8 @@ __all__ = [
     "MinimalRNNCell",
     "MultiRNNCell",
     "NASCell",
+    "NTMCell",
+    "NTMControllerState",
     "OutputProjectionWrapper",
     "PhasedLSTMCell",
     "RNNCell",

@@ -51,17 +51,27 @@ class Endpoint:
     def shape(self) -> tuple[Any, ...]:
         return K.int_shape(self.output)
 
-    @property
-    def label_shape(self) -> Any:
-        """What labels' shape must be; None demands nothing (a program's own loss decides)."""
-        if not self.is_trained:
-            return None
-        if self.is_sparse:
-            return (*self.shape[:-1], 1) if len(self.shape) > 1 else None
-        known = isinstance(self.loss, losses.LossFunctionWrapper) and (
-            self._loss_function.__module__ == losses.__name__
-        )
-        return self.shape if known and len(self.shape) > 1 else None
+    def check_labels(self, labels: Any) -> None:
+        """Refuses labels that the loss would broadcast, which is never what was meant."""
+        if labels is None or not self.is_trained or isinstance(labels, tf.Tensor):
+            return
+        given = tuple(labels.shape)
+        if self._loss_function is losses.categorical_crossentropy and given[-1] == 1:
+            raise ValueError(
+                f"You are passing a target array of shape {given} while using as loss "
+                "`categorical_crossentropy`. `categorical_crossentropy` expects targets to be "
+                "binary matrices (1s and 0s) of shape (samples, classes): make them of integer "
+                "classes with `to_categorical`, or use `sparse_categorical_crossentropy`."
+            )
+        if self._loss_function in losses.LOSSES_OF_EQUAL_SHAPES and any(
+            wanted is not None and size != wanted
+            for size, wanted in zip(given[1:], self.shape[1:], strict=False)
+        ):
+            raise ValueError(
+                f"A target array with shape {given} was passed for an output of shape "
+                f"{self.shape} while using as loss `{self.loss.name}`. This loss expects targets "
+                "to have the same shape as the output."
+            )
 
     def add_target(self, target: Any = None) -> None:
         """Makes the placeholder of the labels, or takes the tensor given."""

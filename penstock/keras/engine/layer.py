@@ -368,8 +368,10 @@ class Layer(CoreLayer):
 
     @property
     def output(self) -> Any:
-        """The outputs of the only call."""
-        return self._only_node("output").output_tensors
+        """The outputs of the first call."""
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self.name} has no inbound nodes.")
+        return self._inbound_nodes[0].output_tensors
 
     @property
     def input_mask(self) -> Any:

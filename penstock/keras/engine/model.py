@@ -352,12 +352,11 @@ class Model(TrainingLoops, Network):
         inputs = self._standardized_inputs(x)
         endpoints = self._feed_endpoints
         names = [endpoint.name for endpoint in endpoints]
-        shapes = [endpoint.label_shape for endpoint in endpoints]
         if y is None and endpoints:
             raise ValueError(
                 "The model expects labels: give y (or a pair from a generator or dataset)"
             )
-        targets = training_data.as_arrays(y, names, shapes, "target")
+        targets = training_data.as_arrays(y, names, [None] * len(names), "target")
         all_names = [endpoint.name for endpoint in self._trained]
         given = training_data.per_output(sample_weight, all_names, "sample_weight")
         classes = _class_weights(class_weight, all_names)
@@ -374,6 +373,8 @@ class Model(TrainingLoops, Network):
         self._use_weights(weights)
         weights = self._filled_weights(weights, targets)
         training_data.check_lengths(inputs, targets, weights)
+        for endpoint, target in zip(endpoints, targets, strict=True):
+            endpoint.check_labels(target)
         self._check_batch_sizes(inputs)
         return inputs, targets, weights
 

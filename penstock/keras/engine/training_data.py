@@ -130,18 +130,8 @@ def weights_of_samples(
     target: Any, sample_weight: Any, class_weight: dict[int, float] | None, mode: str | None
 ) -> Any:
     """The weights of one output's samples, by their own and by their classes'; None for none."""
-    if mode == "temporal":
-        if sample_weight is not None and np.ndim(sample_weight) < 2:
-            raise ValueError(
-                "Found a sample_weight array with shape "
-                f"{np.shape(sample_weight)}. In order to use timestep-wise sample weights, you "
-                "should pass a 2D sample_weight array."
-            )
-    elif sample_weight is not None and np.ndim(sample_weight) not in (1, np.ndim(target)):
-        raise ValueError(
-            f"Found a sample_weight array with shape {np.shape(sample_weight)} for an output with "
-            f"shape {np.shape(target)}: give one weight per sample."
-        )
+    if sample_weight is not None:
+        _check_weights_shape(np.shape(sample_weight), np.shape(target), mode)
     weights = None if sample_weight is None else np.asarray(sample_weight)
     if not class_weight:
         return weights
@@ -157,6 +147,34 @@ def weights_of_samples(
         )
     by_class = np.asarray([class_weight[each] for each in classes.tolist()])
     return by_class if weights is None else weights * by_class
+
+
+def _check_weights_shape(
+    shape: tuple[int, ...], of_target: tuple[int, ...], mode: str | None
+) -> None:
+    found = f"Found a sample_weight array with shape {shape}"
+    if mode == "temporal":
+        if len(of_target) < 3:
+            raise ValueError(
+                f"Found a sample_weight array for an input with shape {of_target}. Timestep-wise "
+                'sample weighting (use of sample_weight_mode="temporal") is restricted to outputs '
+                "that are at least 3D, i.e. that have a time dimension."
+            )
+        if len(shape) != 2:
+            raise ValueError(
+                f"{found}. In order to use timestep-wise sample weighting, you should pass a 2D "
+                "sample_weight array."
+            )
+    elif len(shape) != 1:
+        raise ValueError(
+            f"{found}. In order to use timestep-wise sample weights, you should specify "
+            'sample_weight_mode="temporal" in compile(). If you just mean to use sample-wise '
+            "weights, make sure your sample_weight array is 1D."
+        )
+    if of_target[1 : len(shape)] != shape[1:]:
+        raise ValueError(
+            f"{found} for an input with shape {of_target}. sample_weight cannot be broadcast."
+        )
 
 
 def per_output(given: Any, names: Sequence[str], what: str) -> list[Any]:

@@ -117,7 +117,14 @@ class TrainingLoops:
         if validation_data is not None:
             validation = validation_data
             if not is_source(validation):
-                validation = self._standardized(*validation_data[:3])
+                if len(validation_data) not in (2, 3):
+                    raise ValueError(
+                        "When passing a `validation_data` argument, it must contain either 2 items "
+                        "(x_val, y_val), or 3 items (x_val, y_val, val_sample_weights), or "
+                        "alternatively it could be a dataset or a dataset iterator. However we "
+                        f"received `validation_data={validation_data}`"
+                    )
+                validation = self._standardized(*validation_data)
                 # Weights may have been given here alone: the training data then gets ones.
                 inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
         elif validation_split and 0.0 < validation_split < 1.0:

@@ -240,12 +240,9 @@ class AUC(_Thresholded):
         curve = getattr(curve, "value", curve)
         summation_method = getattr(summation_method, "value", summation_method)
         if curve not in ("ROC", "PR"):
-            raise ValueError(f'Invalid curve: "{curve}". Valid options are: "ROC", "PR"')
+            raise ValueError(f'Invalid AUC curve value "{curve}".')
         if summation_method not in ("interpolation", "minoring", "majoring"):
-            raise ValueError(
-                f'Invalid summation_method: "{summation_method}". Valid options are: '
-                '"interpolation", "minoring", "majoring"'
-            )
+            raise ValueError(f'Invalid AUC summation method value "{summation_method}".')
         super().__init__(num_thresholds, thresholds, name, dtype)
         self.curve = curve
         self.summation_method = summation_method
@@ -303,7 +300,7 @@ class _AtValue(_Thresholded):
         self, value: float, num_thresholds: int = 200, name: str | None = None, dtype: Any = None
     ):
         if not 0 <= value <= 1:
-            raise ValueError(f"the value must be in the range [0, 1], got {value}")
+            raise ValueError(f"`{self._CONFIG[-1]}` must be in the range [0, 1].")
         if num_thresholds <= 0:
             raise ValueError("`num_thresholds` must be > 0.")
         super().__init__(max(num_thresholds, 2), None, name, dtype)

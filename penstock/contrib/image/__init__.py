@@ -1,6 +1,7 @@
-"""`tf.contrib.image`: projective transforms of images."""
+"""`tf.contrib.image`: images transformed and warped, boxes matched."""
 
 from penstock.contrib import lazy_paths
+from penstock.ops.bipartite_matching import bipartite_match
 from penstock.ops.image_transforms import (
     angles_to_projective_transforms,
     compose_transforms,
@@ -11,10 +12,13 @@ from penstock.ops.image_transforms import (
     translate,
     translations_to_projective_transforms,
 )
+from penstock.ops.image_warping import dense_image_warp
 
 __all__ = [
     "angles_to_projective_transforms",
+    "bipartite_match",
     "compose_transforms",
+    "dense_image_warp",
     "flat_transforms_to_matrices",
     "matrices_to_flat_transforms",
     "rotate",

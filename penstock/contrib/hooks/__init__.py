@@ -1,0 +1,5 @@
+"""`tf.contrib.hooks`: the profiler's hook."""
+
+from penstock.train import ProfilerHook
+
+__all__ = ["ProfilerHook"]
