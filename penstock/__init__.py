@@ -33,6 +33,7 @@ from penstock.autodiff.registration import (
     grad_pass_through,
     recompute_grad,
 )
+from penstock.client import concrete_calls as _concrete_calls
 from penstock.client.explain import explain
 from penstock.client.session import InteractiveSession, Session
 from penstock.devices import DeviceSpec
@@ -97,6 +98,7 @@ from penstock.ops.conditionals import *
 from penstock.ops.confusion import *
 from penstock.ops.constants import *
 from penstock.ops.control import *
+from penstock.ops.critical_sections import *
 from penstock.ops.debugging import *
 from penstock.ops.decoding import *
 from penstock.ops.decompositions import *

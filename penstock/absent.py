@@ -19,15 +19,10 @@ REASONS: dict[str, str] = {
     "docs/adding-an-op.md shows, or use tf.py_func.",
     "tf.load_library": "Libraries of compiled ops are made for one TensorFlow.",
     "tf.load_file_system_library": "Files are read through the operating system: mount them.",
-    "tf.RaggedTensor": "Use padded tensors with tf.sequence_mask, or tf.SparseTensor.",
-    "tf.ragged": "Use padded tensors with tf.sequence_mask, or tf.SparseTensor.",
     "tf.lite": "Export a frozen graph or a SavedModel, and convert it with TensorFlow's own tools.",
     "tf.contrib.lite": "Export a frozen graph or a SavedModel, and convert it with TensorFlow's "
     "own tools.",
-    "tf.xla": "Plans are compiled without being asked to.",
-    "tf.contrib.compiler": "Plans are compiled without being asked to.",
     "tf.tpu": "There are no TPUs here.",
-    "tf.RaggedTensorSpec": "Use padded tensors with tf.sequence_mask, or tf.SparseTensor.",
     "tf.wrap_function": "Call the Python function: it adds its nodes to the default graph.",
     "tf.nondifferentiable_batch_function": "Batch requests before they are fed.",
     "tf.user_ops": "Libraries of compiled ops are made for one TensorFlow; write the op as "
@@ -50,18 +45,6 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(
         ["tf.io.decode_proto", "tf.io.encode_proto"],
         "Decode messages in tf.py_func; tf.parse_example decodes tf.train.Example.",
-    ),
-    **dict.fromkeys(
-        [
-            "tf.strings.bytes_split",
-            "tf.strings.ngrams",
-            "tf.strings.unicode_decode",
-            "tf.strings.unicode_decode_with_offsets",
-            "tf.strings.unicode_encode",
-            "tf.strings.unicode_split",
-            "tf.strings.unicode_split_with_offsets",
-        ],
-        "They give ragged tensors: use tf.strings.split and tf.strings.substr, or tf.py_func.",
     ),
     **dict.fromkeys(
         [
@@ -198,10 +181,7 @@ REASONS: dict[str, str] = {
     "tf.contrib.layers.RevBlock": "Reversible blocks save memory only; stack the layers.",
     "tf.contrib.layers.rev_block": "Reversible blocks save memory only; stack the layers.",
     "tf.contrib.layers.recompute_grad": "It saves memory only; call the function itself.",
-    "tf.CriticalSection": "Order the operations with tf.control_dependencies.",
-    "tf.contrib.framework.CriticalSection": "Order the operations with tf.control_dependencies.",
     "tf.contrib.framework.fuse_op": "It made graphs for one accelerator; use tf.graph_util.",
-    "tf.contrib.framework.RecordInput": "Use tf.data.TFRecordDataset.",
     **dict.fromkeys(
         [
             f"tf.contrib.gan.eval.{name}"
@@ -243,11 +223,15 @@ REASONS: dict[str, str] = {
     "tf.contrib.losses.metric_learning.cluster_loss": "Use triplet_semihard_loss or "
     "lifted_struct_loss.",
     "tf.contrib.solvers.lanczos": "Use tf.svd, or tf.contrib.solvers.least_squares.cgls.",
-    "tf.contrib.memory_stats": "nvidia-smi tells the memory of a GPU.",
     "tf.contrib.constrained_optimization": "Write the Lagrangian: a variable for each constraint, "
     "with the sign of its gradient turned.",
-    "tf.contrib.factorization": "Clustering and factorization are not there: use scikit-learn.",
-    "tf.contrib.integrate": "Step with tf.while_loop, or integrate with SciPy.",
+    **dict.fromkeys(
+        [
+            f"tf.contrib.factorization.{name}"
+            for name in "GMM gmm GmmAlgorithm WALSMatrixFactorization WALSModel".split()
+        ],
+        "Use KMeansClustering, or scikit-learn.",
+    ),
     "tf.contrib.input_pipeline": "Use tf.data.",
     "tf.contrib.autograph": "Python code is not converted to graphs: use tf.cond and "
     "tf.while_loop.",
@@ -255,9 +239,8 @@ REASONS: dict[str, str] = {
         [
             f"tf.contrib.image.{name}"
             for name in (
-                "bipartite_match connected_components dense_image_warp interpolate_bilinear "
-                "interpolate_spline sparse_image_warp adjust_hsv_in_yiq random_hsv_in_yiq "
-                "single_image_random_dot_stereograms"
+                "connected_components interpolate_spline sparse_image_warp adjust_hsv_in_yiq "
+                "random_hsv_in_yiq single_image_random_dot_stereograms"
             ).split()
         ],
         "Warp with tf.contrib.image.transform, or gather pixels with tf.gather_nd.",
@@ -270,7 +253,7 @@ REASONS: dict[str, str] = {
         [
             f"tf.contrib.opt.{name}"
             for name in (
-                "AGNOptimizer AGNCustomGetter RegAdagradOptimizer AdamGSOptimizer "
+                "AGNOptimizer AGNCustomGetter AdamGSOptimizer "
                 "LazyAdamGSOptimizer ShampooWOptimizer"
             ).split()
         ],
@@ -278,30 +261,9 @@ REASONS: dict[str, str] = {
     ),
     "tf.contrib.opt.GGTOptimizer": "Use tf.train.AdamOptimizer.",
     "tf.contrib.opt.ShampooOptimizer": "Use tf.train.AdamOptimizer.",
-    "tf.contrib.opt.ElasticAverageOptimizer": "Use tf.train.SyncReplicasOptimizer.",
     "tf.contrib.opt.ModelAverageOptimizer": "Use tf.train.SyncReplicasOptimizer.",
-    "tf.contrib.opt.DropStaleGradientOptimizer": "Use tf.train.SyncReplicasOptimizer, which drops "
-    "stale gradients.",
-    "tf.contrib.opt.ScipyOptimizerInterface": "Give scipy.optimize.minimize a function that runs "
-    "the loss and tf.gradients of it in a session.",
-    "tf.contrib.opt.ExternalOptimizerInterface": "Give the optimizer a function that runs the loss "
-    "and tf.gradients of it in a session.",
     "tf.contrib.summary.create_db_writer": "Events go to files: use create_file_writer.",
     "tf.contrib.predictor.from_contrib_estimator": "Use tf.estimator and from_estimator.",
-    **dict.fromkeys(
-        [
-            "tf.contrib.metrics.auc_using_histogram",
-            "tf.contrib.metrics.auc_with_confidence_intervals",
-            "tf.contrib.metrics.precision_recall_at_equal_thresholds",
-            "tf.contrib.metrics.streaming_dynamic_auc",
-        ],
-        "Use tf.metrics.auc, or tf.contrib.metrics.streaming_curve_points for the curve itself.",
-    ),
-    "tf.contrib.metrics.streaming_concat": "Collect the values of each step in Python.",
-    "tf.contrib.metrics.streaming_sparse_average_precision_at_top_k": "Use "
-    "tf.metrics.average_precision_at_k.",
-    "tf.keras.applications": "Published networks come with weights to download: build the network "
-    "from tf.keras.layers and load its weights with load_weights.",
     "tf.keras.callbacks.RemoteMonitor": "Penstock sends nothing over the network: use CSVLogger, "
     "TensorBoard or LambdaCallback.",
     **dict.fromkeys(

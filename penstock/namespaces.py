@@ -38,6 +38,7 @@ LAZY = (
     "audio",
     "quantization",
     "queue",
+    "ragged",
     "resource_loader",
     "saved_model",
     "signal",
@@ -47,6 +48,7 @@ LAZY = (
     "testing",
     "tools",
     "version",
+    "xla",
 )
 
 #: Parts of the API that come with the package itself.
@@ -63,6 +65,16 @@ BORROWED = {
         "complex": "ops.math",
         "saturate_cast": "ops.casts",
     },
+    "strings": {
+        "bytes_split": "ragged.string_functions",
+        "ngrams": "ragged.string_functions",
+        "split": "ragged.string_functions",
+        "unicode_decode": "ragged.string_functions",
+        "unicode_decode_with_offsets": "ragged.string_functions",
+        "unicode_encode": "ragged.string_functions",
+        "unicode_split": "ragged.string_functions",
+        "unicode_split_with_offsets": "ragged.string_functions",
+    },
     "summary": {
         "all_v2_summary_ops": "contrib.summary",
         "initialize": "contrib.summary",
@@ -70,7 +82,12 @@ BORROWED = {
 }
 
 #: Such names of the root: their modules are lazy too.
-BORROWED_BY_ROOT = {"OptionalSpec": "data.experimental"}
+BORROWED_BY_ROOT = {
+    "OptionalSpec": "data.experimental",
+    "RaggedTensor": "ragged.tensor",
+    "RaggedTensorSpec": "ragged.tensor_spec",
+    "string_split": "ragged.string_functions",
+}
 
 ROOT = "penstock"
 
@@ -91,7 +108,8 @@ def _starred() -> list[str]:
         for name, value in vars(root).items()
         if name in LOADED or not (name.startswith("_") or isinstance(value, types.ModuleType))
     }
-    return sorted(own | {name for name in LAZY if find_spec(f"{ROOT}.{name}") is not None})
+    lazy = {name for name in LAZY if find_spec(f"{ROOT}.{name}") is not None}
+    return sorted(own | lazy | set(BORROWED_BY_ROOT))
 
 
 def _lazily(name: str) -> Any:

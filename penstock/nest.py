@@ -6,11 +6,11 @@ and the functions that stop at a shallow structure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
 
 from penstock.ir import nest as trees
-from penstock.ir.composite import IndexedSlices, SparseTensor
+from penstock.ir.convert import CompositeTensor
 from penstock.ir.same_structure import (
     Items,
     assert_same_structure,
@@ -44,6 +44,28 @@ __all__ = [
 ]
 
 
+# What is wrong with a shallow structure; TensorFlow's names, which code that expects an error uses.
+_IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ = (
+    "If shallow structure is a sequence, input must also be a sequence. Input has type: {}."
+)
+_STRUCTURES_HAVE_MISMATCHING_TYPES = (
+    "The two structures don't have the same sequence type. Input structure has type {input_type}, "
+    "while shallow structure has type {shallow_type}."
+)
+_STRUCTURES_HAVE_MISMATCHING_LENGTHS = (
+    "The two structures don't have the same sequence length. Input structure has length "
+    "{input_length}, while shallow structure has length {shallow_length}."
+)
+_INPUT_TREE_SMALLER_THAN_SHALLOW_TREE = (
+    "The input_tree has fewer elements than the shallow_tree. Input structure has length "
+    "{input_size}, while shallow structure has length {shallow_size}."
+)
+_SHALLOW_TREE_HAS_INVALID_KEYS = (
+    "The shallow_tree's keys are not a subset of the input_tree's keys. The shallow_tree has the "
+    "following keys that are not in the input_tree: {}."
+)
+
+
 def is_nested(structure: Any) -> bool:
     """Whether a value is a structure (list, tuple, dict, attrs object), not a leaf."""
     return trees.is_nested(structure)
@@ -55,10 +77,8 @@ is_sequence_or_composite = is_nested_or_composite
 
 def _like(structure: Any, children: list[Any]) -> Any:
     """A structure of the same type as another, with other children in the order of `flatten`."""
-    if isinstance(structure, SparseTensor):
-        return SparseTensor(*children)
-    if isinstance(structure, IndexedSlices):
-        return IndexedSlices(*children)
+    if isinstance(structure, CompositeTensor):
+        return structure._with_parts(children)
     if isinstance(structure, Mapping):
         found = dict(zip(trees._sorted_keys(structure), children, strict=True))
         ordered = {key: found[key] for key in structure}
@@ -67,7 +87,8 @@ def _like(structure: Any, children: list[Any]) -> Any:
         return type(structure)(ordered)  # type: ignore[call-arg]
     if hasattr(structure, "_fields") or hasattr(type(structure), "__attrs_attrs__"):
         return type(structure)(*children)
-    return type(structure)(children)
+    # The views of a dict can't be made without one.
+    return children if isinstance(structure, MappingView) else type(structure)(children)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
@@ -208,26 +229,10 @@ def assert_shallow_structure(
     if not is_inner(shallow_tree):
         return
     if not is_inner(input_tree):
-        raise TypeError(
-            "If shallow structure is a sequence, input must also be a sequence. "
-            f"Input has type: {type(input_tree)}."
-        )
+        raise TypeError(_IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ.format(type(input_tree)))
     if check_types:
         _assert_types_allow(shallow_tree, input_tree)
-    if isinstance(shallow_tree, Mapping):
-        absent = [key for key in shallow_tree if key not in input_tree]
-        if absent:
-            raise ValueError(
-                "The two structures don't have the same keys: the shallow_tree's keys are not a "
-                "subset of the input_tree's keys. The shallow_tree has the following keys that "
-                f"are not in the input_tree: {absent}."
-            )
-    elif check_subtrees_length and len(items(shallow_tree)) != len(items(input_tree)):
-        raise ValueError(
-            "The two structures don't have the same sequence length. Input structure has length "
-            f"{len(items(input_tree))}, while shallow structure has length "
-            f"{len(items(shallow_tree))}."
-        )
+    _assert_children_allow(shallow_tree, input_tree, check_subtrees_length)
     children = dict(items(input_tree)) if isinstance(shallow_tree, Mapping) else None
     others = [child for _, child in items(input_tree)]
     for index, (key, child) in enumerate(items(shallow_tree)):
@@ -246,9 +251,24 @@ def _assert_types_allow(shallow: Any, deep: Any) -> None:
     elif isinstance(deep, type(shallow)):
         return
     raise TypeError(
-        "The two structures don't have the same sequence type. Input structure has type "
-        f"{type(deep)}, while shallow structure has type {type(shallow)}."
+        _STRUCTURES_HAVE_MISMATCHING_TYPES.format(input_type=type(deep), shallow_type=type(shallow))
     )
+
+
+def _assert_children_allow(shallow: Any, deep: Any, same_length: bool) -> None:
+    given, wanted = len(items(deep)), len(items(shallow))
+    if same_length and given != wanted:
+        raise ValueError(
+            _STRUCTURES_HAVE_MISMATCHING_LENGTHS.format(input_length=given, shallow_length=wanted)
+        )
+    if given < wanted:
+        raise ValueError(
+            _INPUT_TREE_SMALLER_THAN_SHALLOW_TREE.format(input_size=given, shallow_size=wanted)
+        )
+    if isinstance(shallow, Mapping):
+        absent = sorted(key for key in shallow if key not in deep)
+        if absent:
+            raise ValueError(_SHALLOW_TREE_HAS_INVALID_KEYS.format(absent))
 
 
 def _leaves_up_to(
@@ -360,4 +380,13 @@ def _sequence_like(instance: Any, args: Sequence[Any]) -> Any:
     return _like(instance, list(args))
 
 
+def _is_attrs(value: Any) -> bool:
+    return hasattr(type(value), "__attrs_attrs__")
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+_is_namedtuple = is_named_tuple
 yield_flattened_paths = yield_flat_paths

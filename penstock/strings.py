@@ -9,7 +9,6 @@ from penstock.ops.string_joining import string_join as join
 from penstock.ops.string_numbers import as_string
 from penstock.ops.string_numbers import string_format as format
 from penstock.ops.string_numbers import string_to_number as to_number
-from penstock.ops.string_splitting import split
 from penstock.ops.strings import string_length as length
 from penstock.ops.strings import string_lower as lower
 from penstock.ops.strings import string_strip as strip
@@ -26,7 +25,6 @@ __all__ = [
     "reduce_join",
     "regex_full_match",
     "regex_replace",
-    "split",
     "strip",
     "substr",
     "to_hash_bucket",

@@ -143,7 +143,7 @@ def _initial_gradient(i: int, grad_y: Any, y: Tensor) -> Gradient:
     if grad_y is None:
         if y.dtype.is_complex:
             raise TypeError(
-                f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype.name})"
+                f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r}): {y}"
             )
         return fill(shape(y), constant(1, y.dtype.base_dtype, name=f"grad_ys_{i}"))
     if isinstance(grad_y, IndexedSlices):

@@ -19,9 +19,9 @@ def hessians(
 ) -> list[Tensor]:
     """For each x the matrix of second derivatives of the sum of `ys`, of shape x.shape * 2.
 
-    The number of elements of each x must be known while building: one gradient is built for each.
+    One gradient is built for each element of an x of known shape, and a loop of them for another.
     """
-    from penstock.ops.array import concat, reshape, stack
+    from penstock.ops.array import concat, reshape
     from penstock.ops.array import shape as dynamic_shape
 
     xs = list(xs) if isinstance(xs, (list, tuple)) else [xs]
@@ -32,17 +32,31 @@ def hessians(
     }
     found = []
     for x, gradient in zip(xs, gradients(ys, xs, name=name, **options), strict=True):
-        size = shapes.num_elements(shapes.raw(x.shape))
-        if size is None:
-            raise ValueError(f"hessians of {x!r}: its shape must be fully known while building")
         if gradient is None:
             raise ValueError(f"hessians of {x!r}: the ys do not depend on it")
         flat = reshape(gradient, [-1])
-        rows = [_row(flat[i], x, options) for i in range(size)]
         full = dynamic_shape(gradient)
-        matrix = stack(rows)
-        found.append(reshape(matrix, concat([full, full], 0)))
+        found.append(reshape(_rows(flat, x, options), concat([full, full], 0)))
     return found
+
+
+def _rows(flat: Tensor, x: Any, options: dict[str, Any]) -> Tensor:
+    """The second derivatives that belong to each element of a gradient."""
+    from penstock.ops.array import size, stack
+    from penstock.ops.loops import while_loop
+    from penstock.ops.tensor_array import TensorArray
+
+    count = shapes.num_elements(shapes.raw(x.shape))
+    if count is not None:
+        return stack([_row(flat[i], x, options) for i in range(count)])
+    unknown = size(x)
+    _, rows = while_loop(
+        lambda i, rows: i < unknown,
+        lambda i, rows: (i + 1, rows.write(i, _row(flat[i], x, options))),
+        [0, TensorArray(x.dtype.base_dtype, unknown)],
+    )
+    matrix: Tensor = rows.stack()
+    return matrix
 
 
 def _row(element: Tensor, x: Any, options: dict[str, Any]) -> Tensor:

@@ -113,7 +113,7 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     if variables and not _takes_variables(grad_fn):
         raise TypeError(
             "If using @custom_gradient with a function that uses variables, then grad_fn must "
-            f"accept a 'variables' keyword argument (used: {[v.name for v in variables]})"
+            f"accept a keyword argument 'variables' (used: {[v.name for v in variables]})"
         )
     name = f"CustomGradient-{next(_names)}"
     count = len(outputs)

@@ -43,6 +43,8 @@ class StructuredFunctionWrapper:
         use_legacy_function: bool = False,
         defun_kwargs: Any = None,
     ):
+        if not callable(func):
+            raise ValueError(f"Argument must be callable, got {func!r}")
         if dataset is not None:
             input_structure = dataset.element_spec
         elif input_structure is None:

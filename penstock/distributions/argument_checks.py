@@ -65,12 +65,17 @@ def embed_check_nonnegative_integer_form(
 
 
 def embed_check_integer_casting_closed(
-    x: Any, target_dtype: Any, name: str = "embed_check_casting_closed"
+    x: Any,
+    target_dtype: Any,
+    assert_nonnegative: bool = True,
+    name: str = "embed_check_casting_closed",
 ) -> Any:
     """The tensor, with a check that its numbers can be numbers of another type."""
     with tf.name_scope(name, values=[x]):
         x = tf.convert_to_tensor(x, name="x")
-        checks = [tf.assert_non_negative(x, message="Elements must be non-negative.")]
+        checks = []
+        if assert_nonnegative:
+            checks.append(tf.assert_non_negative(x, message="Elements must be non-negative."))
         if x.dtype.is_floating:
             checks.append(
                 assert_integer_form(
@@ -90,6 +95,15 @@ def embed_check_integer_casting_closed(
                     x,
                     tf.cast(largest, x.dtype),
                     message=f"Elements cannot exceed {largest}.",
+                )
+            )
+        least = 0 if target_dtype == tf.bool else int(target_dtype.min)
+        if not (assert_nonnegative or x.dtype.is_floating) and int(x.dtype.min) < least:
+            checks.append(
+                tf.assert_greater_equal(
+                    x,
+                    tf.cast(least, x.dtype),
+                    message=f"Elements cannot be smaller than {least}.",
                 )
             )
         return checked(checks, x)

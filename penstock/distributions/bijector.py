@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,13 @@ class Bijector:
       forward_min_event_ndims: the least number of dimensions that `forward` works on at once.
       inverse_min_event_ndims: the same for `inverse`.
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Bijector:
+        if cls is Bijector:
+            raise TypeError(
+                "Can't instantiate abstract class Bijector with abstract methods __init__"
+            )
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -67,10 +74,13 @@ class Bijector:
         self._dtype = dtype
         self._forward_min_event_ndims = forward_min_event_ndims
         self._inverse_min_event_ndims = inverse_min_event_ndims
-        self._name = name or _snake_case(type(self).__name__)
+        self._name = name or _snake_case(type(self).__name__.lstrip("_"))
         # What has been computed: the inverse of a result is the argument itself.
         self._argument_of: dict[Any, Any] = {}
         self._result_of: dict[Any, Any] = {}
+        # Log determinants at arguments and at results, each with the number of its dimensions.
+        self._forward_log_dets: dict[tuple[Any, Any], Any] = {}
+        self._inverse_log_dets: dict[tuple[Any, Any], Any] = {}
 
     # Facts ------------------------------------------------------------------------------------
 
@@ -188,13 +198,25 @@ class Bijector:
         """The logarithm of the determinant at an argument, summed over an event's dimensions."""
         with self._name_scope(name, [x]):
             x = self._argument(x, "x")
-            event_ndims = _checked_ndims(event_ndims, self.forward_min_event_ndims)
-            if _has(self, "_forward_log_det_jacobian"):
-                result = self._forward_log_det_jacobian(x)
-                return self._over_event(x, result, self.forward_min_event_ndims, event_ndims)
-            y = self.forward(x)
-            ndims = event_ndims + self.inverse_min_event_ndims - self.forward_min_event_ndims
-            return -self.inverse_log_det_jacobian(y, ndims)
+            key = event_ndims if isinstance(event_ndims, Hashable) else str(event_ndims)
+            known = self._forward_log_dets.get((x, key))
+            if known is not None:
+                return known
+            undone = self._inverse_log_dets.get((self._result_of.get(x), key))
+            if undone is not None:
+                return -undone
+            with self._checking_ndims(event_ndims, self.forward_min_event_ndims):
+                log_det = self._new_forward_log_det(x, _known_ndims(event_ndims))
+            self._forward_log_dets[x, key] = log_det
+            return log_det
+
+    def _new_forward_log_det(self, x: Any, event_ndims: Any) -> Any:
+        if _has(self, "_forward_log_det_jacobian") or not _has(self, "_inverse_log_det_jacobian"):
+            result = self._forward_log_det_jacobian(x)
+            return self._over_event(x, result, self.forward_min_event_ndims, event_ndims)
+        y = self.forward(x)
+        ndims = event_ndims + self.inverse_min_event_ndims - self.forward_min_event_ndims
+        return -self.inverse_log_det_jacobian(y, ndims)
 
     def inverse_log_det_jacobian(
         self, y: Any, event_ndims: Any, name: str = "inverse_log_det_jacobian"
@@ -202,13 +224,25 @@ class Bijector:
         """The logarithm of the inverse's determinant at a result."""
         with self._name_scope(name, [y]):
             y = self._argument(y, "y")
-            event_ndims = _checked_ndims(event_ndims, self.inverse_min_event_ndims)
-            if _has(self, "_inverse_log_det_jacobian"):
-                result = self._inverse_log_det_jacobian(y)
-                return self._over_event(y, result, self.inverse_min_event_ndims, event_ndims)
-            x = self.inverse(y)
-            ndims = event_ndims + self.forward_min_event_ndims - self.inverse_min_event_ndims
-            return -self.forward_log_det_jacobian(x, ndims)
+            key = event_ndims if isinstance(event_ndims, Hashable) else str(event_ndims)
+            known = self._inverse_log_dets.get((y, key))
+            if known is not None:
+                return known
+            undone = self._forward_log_dets.get((self._argument_of.get(y), key))
+            if undone is not None:
+                return -undone
+            with self._checking_ndims(event_ndims, self.inverse_min_event_ndims):
+                log_det = self._new_inverse_log_det(y, _known_ndims(event_ndims))
+            self._inverse_log_dets[y, key] = log_det
+            return log_det
+
+    def _new_inverse_log_det(self, y: Any, event_ndims: Any) -> Any:
+        if _has(self, "_inverse_log_det_jacobian") or not _has(self, "_forward_log_det_jacobian"):
+            result = self._inverse_log_det_jacobian(y)
+            return self._over_event(y, result, self.inverse_min_event_ndims, event_ndims)
+        x = self.inverse(y)
+        ndims = event_ndims + self.forward_min_event_ndims - self.inverse_min_event_ndims
+        return -self.forward_log_det_jacobian(x, ndims)
 
     def _forward_log_det_jacobian(self, x: Any) -> Any:
         raise NotImplementedError("forward_log_det_jacobian not implemented.")
@@ -228,6 +262,26 @@ class Bijector:
             log_det = tf.ones(sizes, log_det.dtype) * log_det
         return tf.reduce_sum(log_det, axis=axes)
 
+    def _checking_ndims(self, event_ndims: Any, least: int) -> AbstractContextManager[None]:
+        """Refuses a wrong number of dimensions: here, or else (`validate_args`) in the step."""
+        ndims = tf.convert_to_tensor(event_ndims, name="event_ndims")
+        if not ndims.dtype.is_integer:
+            raise ValueError(f"Expected integer dtype, got dtype {ndims.dtype}")
+        if ndims.shape.ndims:
+            raise ValueError(f"Expected scalar event_ndims, got shape {ndims.shape}")
+        known = constant_value(ndims)
+        if known is not None and known < least:
+            raise ValueError(
+                f"event_ndims ({int(known)}) must be larger than min_event_ndims ({least})"
+            )
+        checks = []
+        if self.validate_args and known is None:
+            checks.append(tf.assert_greater_equal(ndims, least))
+        if self.validate_args and ndims.shape.ndims is None:
+            checks.append(tf.assert_rank(ndims, 0, message="Expected scalar."))
+        context: AbstractContextManager[None] = tf.control_dependencies(checks)
+        return context
+
     @contextmanager
     def _name_scope(self, name: str | None = None, values: Sequence[Any] = ()) -> Iterator[str]:
         with (
@@ -246,15 +300,7 @@ def _has(bijector: Bijector, method: str) -> bool:
     return getattr(type(bijector), method) is not getattr(Bijector, method)
 
 
-def _checked_ndims(event_ndims: Any, least: int) -> Any:
+def _known_ndims(event_ndims: Any) -> Any:
     """The number of dimensions, as a Python number where it is known."""
     known = constant_value(tf.convert_to_tensor(event_ndims, name="event_ndims"))
-    if known is None:
-        return event_ndims
-    if np.ndim(known) or not np.issubdtype(known.dtype, np.integer):
-        raise ValueError(f"Expected a scalar integer, got {event_ndims}")
-    if known < least:
-        raise ValueError(
-            f"event_ndims ({int(known)}) must be larger than min_event_ndims ({least})"
-        )
-    return int(known)
+    return event_ndims if known is None else int(known)

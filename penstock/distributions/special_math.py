@@ -45,7 +45,12 @@ def _ndtr(x: Any) -> Any:
 def ndtri(p: Any, name: str = "ndtri") -> Any:
     """The inverse of `ndtr`."""
     with tf.name_scope(name, values=[p]):
-        return tf.math.ndtri(_checked(p, "p"))
+        p = _checked(p, "p")
+        # At the ends the slope is infinite: gradients see a number between them instead.
+        inside = tf.logical_and(p > 0.0, p < 1.0)
+        x = tf.math.ndtri(tf.where_v2(inside, p, tf.constant(0.5, p.dtype)))
+        infinity = tf.constant(np.inf, p.dtype)
+        return tf.where_v2(inside, x, tf.where_v2(p <= 0.0, -infinity, infinity))
 
 
 def log_ndtr(x: Any, series_order: int = 3, name: str = "log_ndtr") -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
-from penstock.ir.constants import constant_value
+from penstock.ops.tensor_values import get_static_value as constant_value
 from penstock.shapes import TensorShape, dimension_at_index, dimension_value
 
 

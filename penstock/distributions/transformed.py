@@ -42,7 +42,7 @@ class TransformedDistribution(Distribution):
             (event_shape, distribution.event_shape),
         ):
             if shape is not None and known.ndims not in (0, None):
-                raise ValueError("Base distribution is not scalar.")
+                raise ValueError("base distribution not scalar")
         self._own_batch = None if batch_shape is None else _vector(batch_shape)
         self._own_event = None if event_shape is None else _vector(event_shape)
         super().__init__(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import dtypes
+from penstock.ir.convert import convert_to_tensor
 from penstock.ir.tensor import Tensor
+from penstock.ops.casts import cast
 from penstock.ops.filling import ones_like, zeros_like
 from penstock.ops.repeating import repeat
 from penstock.ops.shaping import expand_dims, rank, shape, size, squeeze
@@ -69,3 +71,11 @@ def repeat_with_axis(data: Any, repeats: Any, axis: int, name: str | None = None
     if not isinstance(axis, int):
         raise TypeError(f"axis must be an int; got {type(axis).__name__}")
     return repeat(data, repeats, axis, name)
+
+
+def convert_to_int_tensor(tensor: Any, name: str, dtype: Any = dtypes.int32) -> Any:
+    """Integers of any type as a tensor of one."""
+    tensor = convert_to_tensor(tensor, name=name, preferred_dtype=dtype)
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"{name} must be an integer tensor; dtype={tensor.dtype}")
+    return cast(tensor, dtype)

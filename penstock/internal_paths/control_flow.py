@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from penstock.ir.operation import Operation
@@ -19,6 +20,7 @@ from penstock.ops.control_flow import RefMerge as ref_merge  # noqa: F401
 from penstock.ops.control_flow import RefNextIteration as ref_next_iteration  # noqa: F401
 from penstock.ops.control_flow import RefSelect as ref_select  # noqa: F401
 from penstock.ops.control_flow import RefSwitch as ref_switch  # noqa: F401
+from penstock.ops.loops import while_loop
 from penstock.ops.while_context import WhileContext
 
 ENABLE_CONTROL_FLOW_V2 = False
@@ -153,3 +155,29 @@ def TensorInContext(tensor: Any, ctxt: Any) -> bool:
 
 def InXlaContext(graph: Any) -> bool:
     return False
+
+
+def while_loop_v2(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """`tf.while_loop` of TensorFlow 2: what it gives has the structure of `loop_vars`, always."""
+    return while_loop(
+        cond,
+        body,
+        loop_vars,
+        shape_invariants,
+        parallel_iterations,
+        back_prop,
+        swap_memory,
+        name,
+        maximum_iterations,
+        return_same_structure=True,
+    )

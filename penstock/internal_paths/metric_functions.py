@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.ir.tensor import Tensor
 from penstock.metrics.average_precision import (
-    _streamed as _streaming_sparse_average_precision_at_top_k,
+    average_precision_of_choices as _streaming_sparse_average_precision_at_top_k,
 )
 from penstock.metrics.matching import expanded_labels as _maybe_expand_labels
 from penstock.metrics.matching import match_ranks as _remove_squeezable_dimensions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import functools
 import importlib
 import inspect
@@ -12,6 +13,8 @@ from contextlib import contextmanager as contextmanager
 from typing import Any, TypeVar
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+collections_abc = collections.abc
 
 
 def make_decorator(
@@ -98,6 +101,8 @@ def has_kwargs(fn: Any) -> bool:
 
 def get_func_name(func: Any) -> str:
     """A callable's name, for messages."""
+    if not callable(func):
+        raise ValueError("Argument must be callable")
     return str(getattr(func, "__name__", None) or type(func).__name__)
 
 

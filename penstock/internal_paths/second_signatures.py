@@ -27,6 +27,7 @@ batch_to_space_v2(input, block_shape, crops, name=None)                 .batch_t
 space_to_depth_v2(input, block_size, data_format='NHWC', name=None)     .space_to_depth
 depth_to_space_v2(input, block_size, data_format='NHWC', name=None)     .depth_to_space
 reverse_sequence_v2(input, seq_lengths, seq_axis=None, batch_axis=None, name=None) .reverse_sequence
+gather_v2(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None) .gather
 gather_nd_v2(params, indices, batch_dims=0, name=None)                  .gather_nd
 extract_image_patches_v2(images, sizes, strides, rates, padding, name=None) .extract_image_patches
 constant_v1(value, dtype=None, shape=None, name='Const', verify_shape=False) .constant

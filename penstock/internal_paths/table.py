@@ -33,6 +33,9 @@ contrib.framework.python.framework.checkpoint_utils train.checkpoint_variables
 contrib.framework.python.framework.graph_util contrib.framework.graph_parts
 contrib.framework.python.framework.tensor_util contrib.framework
 contrib.framework.python.ops.audio_ops  internal_paths.generated_ops
+contrib.framework.python.ops.checkpoint_ops contrib.framework.remapped_checkpoints
+contrib.framework.python.ops.script_ops contrib.framework.python_calls
+contrib.framework.python.ops.sort_ops   ops.sorting
 contrib.cluster_resolver.python         contrib.cluster_resolver
 contrib.cluster_resolver.python.training contrib.cluster_resolver
 contrib.cluster_resolver.python.training.* train.cluster_resolver contrib.cluster_resolver
@@ -50,6 +53,10 @@ contrib.distribute.python.parameter_server_strategy contrib.distribute
 contrib.data.python.ops                 contrib.data
 contrib.data.python.ops.threadpool      contrib.data.threadpool
 contrib.data.python.ops.*               contrib.data data.experimental data
+contrib.image.python                    contrib.image
+contrib.image.python.ops                contrib.image
+contrib.image.python.ops.dense_image_warp contrib.image
+contrib.image.python.ops.image_ops      contrib.image
 contrib.nccl.python                     contrib.nccl
 contrib.nccl.python.ops                 contrib.nccl
 contrib.nccl.python.ops.nccl_ops        ops.nccl
@@ -75,7 +82,9 @@ contrib.metrics.python                  contrib.metrics
 contrib.metrics.python.metrics          contrib.metrics
 contrib.metrics.python.metrics.classification contrib.metrics
 contrib.metrics.python.ops              contrib.metrics
-contrib.metrics.python.ops.metric_ops   contrib.metrics
+contrib.metrics.python.ops.confusion_matrix_ops contrib.metrics
+contrib.metrics.python.ops.histogram_ops contrib.metrics contrib.metrics.histograms
+contrib.metrics.python.ops.metric_ops   contrib.metrics contrib.metrics.concatenated
 contrib.metrics.python.ops.set_ops      contrib.metrics
 contrib.slim.python                     contrib.slim
 contrib.slim.python.slim                contrib.slim
@@ -178,6 +187,44 @@ contrib.tpu.python.tpu.*                contrib.tpu
 contrib.crf.python                      contrib.crf
 contrib.crf.python.ops                  contrib.crf
 contrib.crf.python.ops.crf              contrib.crf
+contrib.integrate.python                contrib.integrate
+contrib.integrate.python.ops            contrib.integrate
+contrib.integrate.python.ops.odes       contrib.integrate
+contrib.memory_stats.python             contrib.memory_stats
+contrib.memory_stats.python.ops         contrib.memory_stats
+contrib.memory_stats.python.ops.memory_stats_ops contrib.memory_stats
+contrib.resampler.python                contrib.resampler
+contrib.resampler.python.ops            contrib.resampler
+contrib.resampler.python.ops.resampler_ops contrib.resampler
+contrib.text.python                     contrib.text
+contrib.text.python.ops                 contrib.text
+contrib.text.python.ops.skip_gram_ops   contrib.text
+contrib.hooks.python                    contrib.hooks
+contrib.hooks.python.training           contrib.hooks
+contrib.hooks.python.training.profiler_hook contrib.hooks
+python.compiler.xla                     xla.experimental
+python.compiler.xla.jit                 contrib.compiler.jit
+python.compiler.xla.xla                 contrib.compiler.xla
+python.ops.clustering_ops               contrib.factorization.clustering_ops
+contrib.saved_model.python              contrib.saved_model
+contrib.saved_model.python.saved_model  contrib.saved_model
+contrib.saved_model.python.saved_model.reader contrib.saved_model.reader
+contrib.feature_column.python           contrib.feature_column
+contrib.feature_column.python.feature_column contrib.feature_column
+contrib.feature_column.python.feature_column.sequence_feature_column contrib.feature_column
+contrib.all_reduce.python               contrib.all_reduce
+contrib.all_reduce.python.all_reduce    distribute.all_reduce
+python.distribute.all_reduce            distribute.all_reduce
+contrib.factorization.python            contrib.factorization
+contrib.factorization.python.ops        contrib.factorization
+contrib.factorization.python.ops.clustering_ops contrib.factorization.clustering_ops
+contrib.factorization.python.ops.kmeans contrib.factorization.kmeans
+contrib.grid_rnn.python                 contrib.grid_rnn
+contrib.grid_rnn.python.ops             contrib.grid_rnn
+contrib.grid_rnn.python.ops.grid_rnn_cell contrib.grid_rnn
+contrib.opt.python                      contrib.opt
+contrib.opt.python.training             contrib.opt
+contrib.opt.python.training.*           contrib.opt
 contrib.rnn.python                      contrib.rnn
 contrib.rnn.python.ops                  contrib.rnn
 contrib.rnn.python.ops.rnn_cell         contrib.rnn rnn.rnn_cell
@@ -218,6 +265,9 @@ python.data.experimental.ops.*          data.experimental data.experimental.tran
  data.experimental.grouping data.experimental.sampling data.experimental.files
  data.experimental.whole data.options data
 python.data.kernel_tests.test_base      testing.dataset_test_case
+python.data.experimental.kernel_tests.reader_dataset_ops_test_base testing.dataset_reader_cases
+python.data.experimental.kernel_tests.serialization.dataset_serialization_test_base
+ testing.dataset_serialization_case
 python.data.ops.dataset_ops             data data.dataset data.sources data.rearranged data.mapped
  data.padding data.mapped_function data.generator data.options .
 python.data.ops.iterator_ops            data data.iterator data.experimental.optional .
@@ -329,7 +379,7 @@ python.framework.sparse_tensor          ir.composite ops.sparse_tensors .
 python.framework.subscribe              internal_paths.subscriptions
 python.framework.tensor_conversion_registry internal_paths.framework_ops .
 python.framework.tensor_shape           shapes
-python.framework.tensor_spec            ir.tensor_spec .
+python.framework.tensor_spec            ir.tensor_spec ir.bounded_tensor_spec .
 python.framework.tensor_util            internal_paths.tensor_messages ops.tensor_values
                                         ir.constants ir.tensor_codec .
 python.framework.test_ops               testing.test_ops
@@ -348,6 +398,19 @@ contrib.keras.python.keras.*            keras.*
 contrib.keras.*                         keras.*
 python.keras                            keras
 python.keras.activations                keras.activations
+python.keras.applications               keras.applications
+python.keras.applications.densenet      keras.applications.densenet
+python.keras.applications.imagenet_utils keras.applications.imagenet_utils
+python.keras.applications.inception_resnet_v2 keras.applications.inception_resnet_v2
+python.keras.applications.inception_v3  keras.applications.inception_v3
+python.keras.applications.mobilenet     keras.applications.mobilenet
+python.keras.applications.mobilenet_v2  keras.applications.mobilenet_v2
+python.keras.applications.nasnet        keras.applications.nasnet
+python.keras.applications.resnet        keras.applications.resnet
+python.keras.applications.resnet_v2     keras.applications.resnet_v2
+python.keras.applications.vgg16         keras.applications.vgg16
+python.keras.applications.vgg19         keras.applications.vgg19
+python.keras.applications.xception      keras.applications.xception
 python.keras.backend                    keras.backend
 python.keras.backend_config             keras.backend
 python.keras.callbacks                  keras.callbacks
@@ -386,6 +449,8 @@ python.keras.testing_utils              testing.keras_models
 python.keras.utils                      keras.utils
 python.keras.utils.conv_utils           layers.windows layers.window_connections
 python.keras.utils.generic_utils        keras.utils keras.utils.serialization layers.object_names
+ keras.utils.plain_data
+python.keras.utils.layer_utils          keras.utils.layer_summary keras.utils
 python.keras.utils.losses_utils         keras.utils.weighting
 python.keras.utils.tf_utils             layers.smart_cond keras.utils
 python.keras.utils.*                    keras.utils
@@ -409,6 +474,11 @@ python.lib.io.file_io                   platform.file_io platform.gfile
 python.lib.io.python_io                 platform.tf_record
 python.lib.io.tf_record                 platform.tf_record
 
+python.ops                              internal_paths.second_signatures
+                                        internal_paths.operation_class
+                                        internal_paths.framework_ops ir.graph ir.operation ir.tensor
+                                        ir.composite ir.convert ir.defaults ir.collections
+                                        ir.name_scope ops.control autodiff.registration
 python.ops.array_grad                   .
 python.ops.array_ops                    internal_paths.second_signatures
                                         internal_paths.array_functions ops.array ops.shaping
@@ -431,7 +501,8 @@ python.ops.control_flow_grad            .
 python.ops.control_flow_util            internal_paths.control_flow .
 python.ops.control_flow_util_v2         internal_paths.functional_flow
 python.ops.control_flow_state           autodiff.grad_loop
-python.ops.control_flow_v2_toggles      internal_paths.graph_mode
+python.ops.control_flow_v2_toggles      internal_paths.graph_mode .
+python.ops.critical_section_ops         ops.critical_sections
 python.ops.ctc_ops                      nn ops.ctc internal_paths.ctc_states .
                                         internal_paths.generated_ops
 python.ops.cudnn_rnn_grad               .
@@ -450,6 +521,8 @@ python.ops.distributions.kullback_leibler distributions.kullback_leibler
 python.ops.distributions.special_math   distributions.special_math
 python.ops.distributions.util           distributions.argument_checks distributions.static_shapes
                                         distributions.triangular
+                                        internal_paths.distribution_functions
+python.ops.distributions.bijector_test_util internal_paths.bijector_checks
 python.ops.distributions.*              distributions contrib.distributions
 python.ops.embedding_ops                internal_paths.second_signatures nn .
 python.ops.functional_ops               functional ops.functions internal_paths.functional_calls .
@@ -513,6 +586,30 @@ python.ops.parallel_for.gradients       jacobians
 python.ops.parallel_for.test_util       testing.parallel_loop_case
 python.ops.parsing_ops                  internal_paths.second_signatures io ops.parsing .
 python.ops.partitioned_variables        ops.partitioned_variables ops.partitioners .
+python.ops.ragged                       ragged
+python.ops.ragged.ragged_array_ops      ragged.arrays ragged
+python.ops.ragged.ragged_batch_gather_ops ragged.gathering
+python.ops.ragged.ragged_batch_gather_with_default_op ragged.gathering
+python.ops.ragged.ragged_concat_ops     ragged.concatenation
+python.ops.ragged.ragged_config         ragged.conversion
+python.ops.ragged.ragged_conversion_ops ragged.conversion ragged.dense_conversion
+python.ops.ragged.ragged_dispatch       ragged.dispatchers
+python.ops.ragged.ragged_factory_ops    ragged.factories
+python.ops.ragged.ragged_functional_ops ragged.flat_values
+python.ops.ragged.ragged_gather_ops     ragged.gathering
+python.ops.ragged.ragged_getitem        ragged.indexing
+python.ops.ragged.ragged_map_ops        ragged.mapping
+python.ops.ragged.ragged_math_ops       ragged.reductions
+python.ops.ragged.ragged_operators      ragged.operators
+python.ops.ragged.ragged_squeeze_op     ragged.selection
+python.ops.ragged.ragged_string_ops     ragged.string_functions
+python.ops.ragged.ragged_tensor         ragged.tensor ragged.tensor_spec ragged.conversion
+python.ops.ragged.ragged_tensor_shape   ragged.dynamic_shape ragged.broadcasts
+python.ops.ragged.ragged_tensor_value   ragged.tensor_value
+python.ops.ragged.ragged_test_util      testing.ragged_test_case
+python.ops.ragged.ragged_util           ragged.row_ranges
+python.ops.ragged.ragged_where_op       ragged.selection
+python.ops.ragged.segment_id_ops        ragged.segment_ids
 python.ops.random_grad                  .
 python.ops.random_ops                   random ops.random . internal_paths.generated_ops
 python.ops.resource_variable_ops        internal_paths.resource_functions ops.resource_variables
@@ -523,7 +620,7 @@ python.ops.rnn_cell                     rnn.rnn_cell
 python.ops.rnn_cell_impl                rnn.rnn_cell rnn.sizes internal_paths.rnn_functions
 python.ops.rnn_cell_wrapper_impl        rnn.wrappers
 python.ops.rnn_grad                     .
-python.ops.script_ops                   ops.script .
+python.ops.script_ops                   internal_paths.script_functions ops.script .
 python.ops.sdca_ops                     internal_paths.generated_ops
 python.ops.seq2seq                      contrib.legacy_seq2seq
 python.ops.session_ops                  ops.session_handles .
@@ -554,7 +651,7 @@ python.ops.string_ops                   internal_paths.second_signatures strings
 python.ops.summary_op_util              ops.summaries summary
 python.ops.summary_ops                  summary
 python.ops.summary_ops_v2               contrib.summary summary.op_writers summary.op_summaries
-python.ops.template                     ops.templates .
+python.ops.template                     internal_paths.template_functions ops.templates .
 python.ops.tensor_array_grad            ops.tensor_array_gradients .
 python.ops.tensor_array_ops             ops.tensor_array .
 python.ops.unconnected_gradients        .
@@ -567,6 +664,7 @@ python.ops.variables                    internal_paths.variable_class
                                         ops.variable_collections .
 python.ops.weights_broadcast_ops        losses.weights_broadcast losses
 python.ops.while_v2                     internal_paths.functional_flow .
+python.ops.gen_bitwise_ops              bitwise internal_paths.generated_ops
 python.ops.gen_*_ops                    internal_paths.generated_ops
 
 python.platform.app                     app
@@ -674,7 +772,8 @@ python.training.*                       train
 python.user_ops.user_ops                .
 
 python.util.all_util                    internal_paths.python_util
-python.util.compat                      compat
+python.util.compat                      compat internal_paths.python_util
+python.util.dispatch                    ir.dispatch
 python.util.deprecation                 internal_paths.python_util
 python.util.keyword_args                internal_paths.python_util
 python.util.lazy_loader                 internal_paths.python_util

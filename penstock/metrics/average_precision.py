@@ -60,7 +60,9 @@ def average_precision_at_k(
         _, chosen = top_k(predictions, k)
         num_classes = cast(shape_of(predictions)[-1], dtypes.int64)
         labels = _without_unknown_classes(labels, num_classes)
-        return _streamed(labels, chosen, weights, metrics_collections, updates_collections, scope)
+        return average_precision_of_choices(
+            labels, chosen, weights, metrics_collections, updates_collections, scope
+        )
 
 
 sparse_average_precision_at_k = average_precision_at_k
@@ -86,14 +88,15 @@ def _without_unknown_classes(labels: Any, num_classes: Tensor) -> Any:
     return cond(greater_equal(largest, num_classes), cleaned_labels, lambda: labels)
 
 
-def _streamed(
+def average_precision_of_choices(
     labels: Any,
     predictions_idx: Tensor,
-    weights: Any,
-    metrics_collections: Any,
-    updates_collections: Any,
-    name: str,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
 ) -> Metric:
+    """The metric of classes that were chosen already, the best first."""
     values = [predictions_idx, labels, weights]
     with name_scope(name, "average_precision_at_top_k", values) as scope:
         precision = _average_precision(labels, predictions_idx)

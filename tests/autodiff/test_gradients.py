@@ -76,7 +76,7 @@ def test_hessians(session):
     np.testing.assert_allclose(session.run(hessian), [[4.0, 2.0], [2.0, 0.0]], rtol=1e-6)
     matrix = tf.constant(np.ones((2, 2), np.float32))
     assert session.run(tf.hessians(tf.reduce_sum(matrix**2), matrix))[0].shape == (2, 2, 2, 2)
-    with pytest.raises(ValueError, match="fully known"):
+    with pytest.raises(ValueError, match="do not depend"):
         tf.hessians(
             tf.reduce_sum(tf.placeholder(tf.float32, [None])), tf.placeholder(tf.float32, [None])
         )

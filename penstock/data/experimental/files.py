@@ -396,3 +396,29 @@ def make_batched_features_dataset(
             )
         dataset = dataset.map(lambda parsed: (parsed, parsed.pop(label_key)))
     return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def make_tf_record_dataset(
+    file_pattern: Any,
+    batch_size: Any,
+    parser_fn: Callable[[Any], Any] | None = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int | None = None,
+    shuffle_seed: Any = None,
+    prefetch_buffer_size: Any = None,
+    num_parallel_reads: int | None = None,
+    num_parallel_parser_calls: Any = None,
+    drop_final_batch: bool = False,
+) -> DatasetV2:
+    """Batches of the records of TFRecord files, or of what `parser_fn` makes of each."""
+    files = files_matching(file_pattern, shuffle, shuffle_seed)
+    records = TFRecordDataset(files, num_parallel_reads=num_parallel_reads or 24)
+    buffered = 10000 if shuffle_buffer_size is None else shuffle_buffer_size
+    dataset = _in_random_order(records, num_epochs, shuffle, buffered, shuffle_seed)
+    if parser_fn is not None:
+        dataset = dataset.map(parser_fn, num_parallel_parser_calls or batch_size)
+    dataset = dataset.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
+    if prefetch_buffer_size == 0:
+        return dataset
+    return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
