@@ -252,16 +252,12 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(
         [
             f"tf.contrib.opt.{name}"
-            for name in (
-                "AGNOptimizer AGNCustomGetter AdamGSOptimizer "
-                "LazyAdamGSOptimizer ShampooWOptimizer"
-            ).split()
+            for name in ("AdamGSOptimizer LazyAdamGSOptimizer ShampooWOptimizer").split()
         ],
         "Use tf.train.AdamOptimizer, tf.train.AdagradOptimizer or tf.contrib.opt.AdamWOptimizer.",
     ),
     "tf.contrib.opt.GGTOptimizer": "Use tf.train.AdamOptimizer.",
     "tf.contrib.opt.ShampooOptimizer": "Use tf.train.AdamOptimizer.",
-    "tf.contrib.opt.ModelAverageOptimizer": "Use tf.train.SyncReplicasOptimizer.",
     "tf.contrib.summary.create_db_writer": "Events go to files: use create_file_writer.",
     "tf.contrib.predictor.from_contrib_estimator": "Use tf.estimator and from_estimator.",
     "tf.keras.callbacks.RemoteMonitor": "Penstock sends nothing over the network: use CSVLogger, "

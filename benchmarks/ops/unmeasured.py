@@ -68,7 +68,7 @@ _because(
 _because(
     "changes what it works on, so that it can't be repeated",
     """
-    AddManySparseToTensorsMap AddSparseToTensorsMap DestroyResourceOp DestroyTemporaryVariable
+    AddManySparseToTensorsMap AddSparseToTensorsMap ConsumeMutexLock DestroyResourceOp DestroyTemporaryVariable
     InitializeTable InitializeTableV2 LookupTableRemoveV2 TakeManySparseFromTensorsMap
     TemporaryVariable
     """,
@@ -88,7 +88,8 @@ _because("its encoder is not among the ops", "DecodeGif")
 _because(
     "no inputs written for it yet",
     """
-    AudioSpectrogram DecodeWav EncodeWav Mfcc RaggedGather RaggedRange RaggedTensorFromVariant
+    AudioSpectrogram DecodeWav EncodeWav KMC2ChainInitialization KmeansPlusPlusInitialization Mfcc
+    NearestNeighbors RaggedGather RaggedRange RaggedTensorFromVariant
     RaggedTensorToSparse RaggedTensorToTensor RaggedTensorToVariant
     """,
 )

@@ -215,6 +215,10 @@ contrib.feature_column.python.feature_column.sequence_feature_column contrib.fea
 contrib.all_reduce.python               contrib.all_reduce
 contrib.all_reduce.python.all_reduce    distribute.all_reduce
 python.distribute.all_reduce            distribute.all_reduce
+contrib.bayesflow.python                contrib.bayesflow
+contrib.bayesflow.python.ops            contrib.bayesflow
+contrib.bayesflow.python.ops.monte_carlo contrib.bayesflow.monte_carlo
+contrib.bayesflow.python.ops.monte_carlo_impl contrib.bayesflow.monte_carlo
 contrib.factorization.python            contrib.factorization
 contrib.factorization.python.ops        contrib.factorization
 contrib.factorization.python.ops.clustering_ops contrib.factorization.clustering_ops

@@ -206,7 +206,57 @@ def elastic_average(tf: Any) -> dict[str, Any]:
     return found
 
 
+def accumulated_gradients(tf: Any) -> dict[str, Any]:
+    step = tf.train.get_or_create_global_step()
+    getter = tf.contrib.opt.AGNCustomGetter("/job:localhost/task:0")
+    with tf.variable_scope("", custom_getter=getter):
+        x = tf.get_variable("x", initializer=floats(tf, 3))
+    opt = tf.contrib.opt.AGNOptimizer(
+        tf.train.GradientDescentOptimizer(0.1), 1, getter, communication_period=2
+    )
+    train = opt.minimize(tf.reduce_sum((x - 1.0) ** 2), global_step=step)
+    return {
+        "before": [opt.get_init_op(0), train, train, train],
+        **{v.op.name: v.read_value() for v in tf.local_variables() + tf.global_variables()},
+    }
+
+
+def model_average(tf: Any) -> dict[str, Any]:
+    step = tf.train.get_or_create_global_step()
+    getter = tf.contrib.opt.ModelAverageCustomGetter("/job:localhost/task:0")
+    with tf.variable_scope("", custom_getter=getter):
+        x = tf.get_variable("x", initializer=floats(tf, 3))
+    opt = tf.contrib.opt.ModelAverageOptimizer(
+        tf.train.GradientDescentOptimizer(0.1), 1, True, getter, interval_steps=2
+    )
+    train = opt.minimize(tf.reduce_sum((x - 1.0) ** 2), global_step=step)
+    return {
+        "before": [opt.get_init_op(), train, train, train],
+        **{v.op.name: v.read_value() for v in tf.local_variables() + tf.global_variables()},
+    }
+
+
+def monte_carlo(tf: Any) -> dict[str, Any]:
+    library = internal(tf, "contrib.bayesflow").monte_carlo
+    mean = tf.constant([0.3, -0.2])
+    p, q = tf.distributions.Normal(mean, 1.0), tf.distributions.Normal(0.0, 2.0)
+    z = floats(tf, 20, 2) * 2
+    score = library.expectation(lambda x: x**3, z, p.log_prob, use_reparametrization=False)
+    weighted = library.expectation_importance_sampler(lambda x: x**3, p.log_prob, q, z=z)
+    return {
+        "plain": library.expectation(tf.square, z, axis=1, keep_dims=True),
+        "score": score,
+        "score_gradient": tf.gradients(score, mean)[0],
+        "weighted": weighted,
+        "weighted_gradient": tf.gradients(weighted, mean)[0],
+        "logs": library.expectation_importance_sampler_logspace(tf.square, p.log_prob, q, z=z),
+    }
+
+
 SCENARIOS = {
+    "monte_carlo": monte_carlo,
+    "accumulated_gradients": accumulated_gradients,
+    "model_average": model_average,
     "regularized_adagrad": regularized_adagrad,
     "stale_gradients": stale_gradients,
     "elastic_average": elastic_average,

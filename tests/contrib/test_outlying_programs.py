@@ -259,3 +259,34 @@ def test_memory_of_a_gpu_is_not_asked_of_a_cpu(session):
         on_cpu = tf.contrib.memory_stats.BytesLimit()
     with pytest.raises(tf.errors.UnimplementedError, match="no kernel for BytesLimit on CPU"):
         session.run(on_cpu)
+
+
+class TestAllReduce:
+    def tensors(self, count, shape):
+        with tf.device("/job:localhost/replica:0/task:0/cpu:0"):
+            values = np.arange(count * np.prod(shape), dtype=np.float32).reshape(count, *shape)
+            return [tf.constant(value) for value in values], values.sum(0)
+
+    @pytest.mark.parametrize("shape", [(7,), (3, 5), (2,)])
+    @pytest.mark.parametrize("count", [2, 3])
+    def test_ring_and_shuffle(self, session, shape, count):
+        given, total = self.tensors(count, shape)
+        module = tf.contrib.all_reduce
+        ring = module.build_ring_all_reduce(given, 1, 1, range(count), tf.add, lambda x: x / 2)
+        shuffle = module.build_shuffle_all_reduce(given, ["/cpu:0"] * 2, tf.add_n)
+        for half, whole in zip(*session.run([ring, shuffle]), strict=True):
+            np.testing.assert_allclose(half, total / 2)
+            np.testing.assert_allclose(whole, total)
+
+    def test_halving_and_levels(self, session):
+        given, total = self.tensors(4, (2, 4))
+        module = tf.contrib.all_reduce
+        found = [
+            module.build_recursive_hd_all_reduce(given, tf.add),
+            module.build_shuffle_then_ring(given, ["/cpu:0"], 1, tf.add_n, tf.add),
+            module.build_shuffle_then_shuffle(given, ["/cpu:0"], ["/cpu:0"], tf.add_n),
+        ]
+        for each in session.run(found):
+            np.testing.assert_allclose(each, [total] * 4)
+        with pytest.raises(ValueError, match="power of 2"):
+            module.build_recursive_hd_all_reduce(given[:3], tf.add)

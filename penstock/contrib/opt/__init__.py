@@ -1,6 +1,7 @@
 """`tf.contrib.opt`: optimizers that TensorFlow kept outside of its core."""
 
 from penstock.contrib import lazy_paths
+from penstock.contrib.opt.accumulated_gradients import AGNCustomGetter, AGNOptimizer
 from penstock.contrib.opt.adam_variants import (
     AdaMaxOptimizer,
     LazyAdamOptimizer,
@@ -15,6 +16,10 @@ from penstock.contrib.opt.external import (
     ScipyOptimizerInterface,
 )
 from penstock.contrib.opt.lars import LARSOptimizer
+from penstock.contrib.opt.model_average import (
+    ModelAverageCustomGetter,
+    ModelAverageOptimizer,
+)
 from penstock.contrib.opt.multitask import (
     MultitaskOptimizerWrapper,
     clip_gradients_by_global_norm,
