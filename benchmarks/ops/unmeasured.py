@@ -68,8 +68,8 @@ _because(
 _because(
     "changes what it works on, so that it can't be repeated",
     """
-    AddManySparseToTensorsMap AddSparseToTensorsMap ConsumeMutexLock DestroyResourceOp DestroyTemporaryVariable
-    InitializeTable InitializeTableV2 LookupTableRemoveV2 TakeManySparseFromTensorsMap
+    AddManySparseToTensorsMap AddSparseToTensorsMap ConsumeMutexLock DestroyResourceOp
+    DestroyTemporaryVariable InitializeTable InitializeTableV2 LookupTableRemoveV2 TakeManySparseFromTensorsMap
     TemporaryVariable
     """,
 )
