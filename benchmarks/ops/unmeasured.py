@@ -69,8 +69,8 @@ _because(
     "changes what it works on, so that it can't be repeated",
     """
     AddManySparseToTensorsMap AddSparseToTensorsMap ConsumeMutexLock DestroyResourceOp
-    DestroyTemporaryVariable InitializeTable InitializeTableV2 LookupTableRemoveV2 TakeManySparseFromTensorsMap
-    TemporaryVariable
+    DestroyTemporaryVariable InitializeTable InitializeTableV2 LookupTableRemoveV2
+    TakeManySparseFromTensorsMap TemporaryVariable
     """,
 )
 _because(
