@@ -54,7 +54,6 @@ REASONS: dict[str, str] = {
         ],
         "There are no TPUs here: tf.distribute.MirroredStrategy is for several GPUs.",
     ),
-    "tf.distribute.cluster_resolver.TPUClusterResolver": "There are no TPUs here.",
     "tf.contrib.seq2seq.dynamic_rnn_decoder": "TensorFlow 1.2 replaced it: use "
     "tf.contrib.seq2seq.dynamic_decode with a BasicDecoder and a TrainingHelper.",
     "tf.contrib.seq2seq.simple_decoder_fn_train": "TensorFlow 1.2 replaced it: use "
@@ -123,7 +122,6 @@ REASONS: dict[str, str] = {
         ],
         "Use tf.data.TFRecordDataset and tf.parse_example.",
     ),
-    "tf.contrib.cluster_resolver.TPUClusterResolver": "There are no TPUs here.",
     "tf.train.do_quantize_training_on_graphdef": "Training does not simulate quantization.",
     **dict.fromkeys(
         ["tf.train.sdca_fprint", "tf.train.sdca_optimizer", "tf.train.sdca_shrink_l1"],

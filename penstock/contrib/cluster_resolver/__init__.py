@@ -12,6 +12,7 @@ from penstock.train.manager_resolvers import (
     RayClusterResolver,
     SlurmClusterResolver,
 )
+from penstock.train.tpu_resolver import TPUClusterResolver
 
 __all__ = [
     "ClusterResolver",
@@ -21,5 +22,6 @@ __all__ = [
     "SimpleClusterResolver",
     "SlurmClusterResolver",
     "TFConfigClusterResolver",
+    "TPUClusterResolver",
     "UnionClusterResolver",
 ]
