@@ -1,5 +1,5 @@
-"""Layers that train, losses and metrics, as functions of a `tf` module: the same for Penstock and for
-the TensorFlow that the results were recorded from."""
+"""Layers that train, losses and metrics, as functions of a `tf` module: the same for Penstock and
+for the TensorFlow that the results were recorded from."""
 
 import numpy as np
 
