@@ -66,8 +66,6 @@ _PLAIN = """
     TwoRefsIn(a: &T, b: &T)
     RefOut() -> a: &T
     TestStringOutput(input: float32) -> output1: float32, output2: string
-    ResourceCreateOp(resource: resource)
-    ResourceUsingOp(resource: resource)
 """
 
 
@@ -81,12 +79,14 @@ _SPECS: tuple[OpSpec, ...] = (
     *(op(line) for line in _PLAIN.split("\n") if line.strip()),
     _scalar(op("KernelLabel() -> result: string")),
     _scalar(op("GraphDefVersion() -> version: int32", Trait.STATEFUL)),
-    _scalar(op("ResourceInitializedOp(resource: resource) -> initialized: bool")),
+    op("ResourceCreateOp(resource: resource)", Trait.STATEFUL),
+    op("ResourceUsingOp(resource: resource)", Trait.STATEFUL),
+    _scalar(op("ResourceInitializedOp(resource: resource) -> initialized: bool", Trait.STATEFUL)),
     _scalar(op("DevicePlacementOp() -> device: string", Trait.STATEFUL)),
     op(
         "StubResourceHandleOp() -> resource: resource", Trait.STATEFUL, container="", shared_name=""
     ),
-    op("TestAttr() -> out: T", T=(dtypes.float32, dtypes.float64)),
+    op("TestAttr() -> out: T", Trait.STATEFUL, T=(dtypes.float32, dtypes.float64)),
     op("OpWithDefaultAttr() -> a: int32", default_float=123.0),
     op("IntAttr() -> out: int64", foo=1),
     op("StringListAttr()", a=attr("list(string)"), b=attr("string")),
@@ -133,14 +133,14 @@ _SPECS: tuple[OpSpec, ...] = (
     op("AttrEmptyListDefault()", a=attr("list(float)", [])),
     op("ReservedAttr()", range=attr("int")),
     op("AttrTypeDefault(a: T)", T=dtypes.int32),
-    op("AttrListTypeDefault(a: N*T, b: N*T)", T=dtypes.int32, N=attr("int")),
+    op("AttrListTypeDefault(a: N*T, b: N*T)", T=dtypes.int32, N=attr("int", minimum=1)),
     op("NIntsIn(a: N*int32)", N=_AT_LEAST_TWO),
     op("NPolymorphicIn(a: N*T)", T=attr("type"), N=_AT_LEAST_TWO),
     op("NPolymorphicRestrictIn(a: N*T)", T=_WORDS, N=_AT_LEAST_TWO),
     op("NInTwice(a: N*int32, b: N*string)", N=_AT_LEAST_NONE),
     op("NInPolymorphicTwice(a: N*T, b: N*T)", T=attr("type"), N=_AT_LEAST_NONE),
     op("NInTwoTypeVariables(a: N*S, b: N*T)", S=attr("type"), T=attr("type"), N=_AT_LEAST_NONE),
-    op("InPolymorphicTwice(a: N*T, b: M*T)", T=attr("type"), N=_AT_LEAST_NONE, M=_AT_LEAST_NONE),
+    op("InPolymorphicTwice(a: N*T, b: M*T)", T=dtypes.int32, N=_AT_LEAST_NONE, M=_AT_LEAST_NONE),
     op("NIntsOut() -> a: N*int32", N=_AT_LEAST_TWO),
     op("NIntsOutDefault() -> a: N*int32", N=attr("int", 3, minimum=2)),
     op("NPolymorphicOut() -> a: N*T", T=attr("type"), N=_AT_LEAST_TWO),

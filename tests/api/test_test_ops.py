@@ -28,3 +28,22 @@ def test_they_are_there_when_asked_for():
     """In a process of its own: the registry is one for all tests."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+SIGNATURES = """
+import penstock
+from penstock.ir import registry
+from penstock.testing import test_ops
+from tests.ops.opdefs import differences, table
+compared = [name for name in test_ops._OP_TYPES.values() if name in table()]
+assert len(compared) > 50, compared
+for name in compared:
+    for found in differences(registry.find(name), table()[name]):
+        # The table has no way to write a list of tensors down.
+        assert "tensor_list_val" in found, (name, found)
+"""
+
+
+def test_signatures_are_tensorflows():
+    done = subprocess.run([sys.executable, "-c", SIGNATURES], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -198,7 +198,7 @@ def test_freezing() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         (result,) = tf.import_graph_def(slim, return_elements=["y:0"])
         found = session.run(result, {"import/x:0": [[1.0, 2.0]]})
-    # Constant weights may be multiplied by another routine than a variable's.
+    # A frozen bias is added inside the product, one that is read after it in a step of its own.
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
 
 
