@@ -24,13 +24,16 @@ def apply_affine_transform(
     cval: float = 0.0,
     order: int = 1,
 ) -> Any:
-    """An image turned, shifted, sheared and zoomed about its centre, in bilinear interpolation.
+    """An image turned, shifted, sheared and zoomed about its centre.
 
     Args:
       theta: angle in degrees.
       tx: shift along the rows' axis, in pixels.
       fill_mode: what lies outside: "constant", "nearest", "reflect" or "wrap".
+      order: 0 takes the nearest pixel, 1 interpolates between four.
     """
+    if order not in (0, 1):
+        raise ValueError(f"order must be 0 (the nearest pixel) or 1 (bilinear), got {order}")
     if (theta, tx, ty, shear, zx, zy) == (0, 0, 0, 0, 1, 1):
         return x
     angle, slant = np.deg2rad(theta), np.deg2rad(shear)
@@ -47,6 +50,8 @@ def apply_affine_transform(
         [*np.meshgrid(np.arange(rows), np.arange(cols), indexing="ij"), np.ones((rows, cols))]
     )
     source = np.tensordot(matrix[:2], grid, axes=1)
+    if order == 0:
+        source = np.floor(source + 0.5)
     image = np.moveaxis(x, channel_axis, 0)
     changed = np.stack([_sampled(channel, source, fill_mode, cval) for channel in image])
     return np.moveaxis(changed, 0, channel_axis).astype(x.dtype)

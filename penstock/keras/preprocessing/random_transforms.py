@@ -26,6 +26,14 @@ def _uniform(low: float, high: float) -> float:
     return float(np.random.uniform(low, high))  # noqa: NPY002 the program seeds it
 
 
+def _options(
+    rows: int, columns: int, channels: int, fill_mode: str, cval: float, order: int
+) -> dict[str, Any]:
+    """What all of them hand on."""
+    axes = {"row_axis": rows, "col_axis": columns, "channel_axis": channels}
+    return {**axes, "fill_mode": fill_mode, "cval": cval, "order": order}
+
+
 def random_rotation(
     x: Any,
     rg: float,
@@ -38,8 +46,8 @@ def random_rotation(
 ) -> Any:
     """Turns an image by up to `rg` degrees."""
     theta = _uniform(-rg, rg)
-    axes = {"row_axis": row_axis, "col_axis": col_axis, "channel_axis": channel_axis}
-    return apply_affine_transform(x, theta=theta, **axes, fill_mode=fill_mode, cval=cval)
+    options = _options(row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order)
+    return apply_affine_transform(x, theta=theta, **options)
 
 
 def random_shift(
@@ -56,8 +64,8 @@ def random_shift(
     """Moves an image by up to parts `wrg` of its width and `hrg` of its height."""
     tx = _uniform(-hrg, hrg) * x.shape[row_axis]
     ty = _uniform(-wrg, wrg) * x.shape[col_axis]
-    axes = {"row_axis": row_axis, "col_axis": col_axis, "channel_axis": channel_axis}
-    return apply_affine_transform(x, tx=tx, ty=ty, **axes, fill_mode=fill_mode, cval=cval)
+    options = _options(row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order)
+    return apply_affine_transform(x, tx=tx, ty=ty, **options)
 
 
 def random_shear(
@@ -72,8 +80,8 @@ def random_shear(
 ) -> Any:
     """Shears an image by up to `intensity` degrees."""
     shear = _uniform(-intensity, intensity)
-    axes = {"row_axis": row_axis, "col_axis": col_axis, "channel_axis": channel_axis}
-    return apply_affine_transform(x, shear=shear, **axes, fill_mode=fill_mode, cval=cval)
+    options = _options(row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order)
+    return apply_affine_transform(x, shear=shear, **options)
 
 
 def random_zoom(
@@ -94,8 +102,8 @@ def random_zoom(
     zx, zy = 1.0, 1.0
     if zoom_range[0] != 1 or zoom_range[1] != 1:
         zx, zy = np.random.uniform(zoom_range[0], zoom_range[1], 2)  # noqa: NPY002 as above
-    axes = {"row_axis": row_axis, "col_axis": col_axis, "channel_axis": channel_axis}
-    return apply_affine_transform(x, zx=zx, zy=zy, **axes, fill_mode=fill_mode, cval=cval)
+    options = _options(row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order)
+    return apply_affine_transform(x, zx=zx, zy=zy, **options)
 
 
 def random_channel_shift(x: Any, intensity_range: float, channel_axis: int = 0) -> Any:
