@@ -29,7 +29,7 @@ test: $(INSTALLED) ## run the tests in two processes (ARGS="…" goes to pytest)
 .PHONY: soak
 soak: $(INSTALLED) ## kill tasks of clusters 600 times and run 100,000 steps (a quarter of an hour)
 	OMP_NUM_THREADS=1 PENSTOCK_TEST_KILLS=200 PENSTOCK_TEST_SEED=$$(date +%j) PENSTOCK_TEST_STEPS=100000 \
-		$(PY) -m pytest tests/cluster tests/examples -k 'cluster or mirrored' $(ARGS)
+		$(PY) -m pytest tests/cluster $(ARGS)
 
 .PHONY: check
 check: $(INSTALLED) ## lint, formatting and types

@@ -90,6 +90,9 @@ class TaskCollectives:
         self._lead: GroupLeader | None = None
         if task == self._leader:
             self._lead = GroupLeader(lambda: secrets.token_hex(8), self._open_store)
+        self._callers: dict[str, Connection] = {}  # by which each task has spoken to the leader
+        self._outgoing: deque[Outgoing] = deque()
+        self._delivering = threading.Lock()
         self._mail: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._closed = False
         threading.Thread(target=self._post, name="penstock-collectives", daemon=True).start()
@@ -173,6 +176,7 @@ class TaskCollectives:
     def handle(self, connection: Connection, message: Message) -> None:
         """Takes what another task says; in the thread that reads, so it must not wait."""
         if "say" in message:
+            self._callers[connection.task] = connection
             self._mail.put(lambda: self._led(connection.task, message))
         else:
             self._hear(message)
@@ -181,16 +185,29 @@ class TaskCollectives:
         if self._lead is None:  # the other task takes this one for the leader
             return
         with self._lock:
-            outgoing = self._lead.tell(task, message)
-        self._deliver(outgoing)
+            self._outgoing += self._lead.tell(task, message)
+        self._deliver()
 
-    def _deliver(self, outgoing: Iterable[Outgoing]) -> None:
-        for task, message in outgoing:
-            if task == self._task:
-                self._hear(message)
-                continue
-            with suppress(errors.UnavailableError):  # whoever is lost is told of by `lost`
-                self._connect(task, 0.0).note({**message, "do": "collective"})
+    def _deliver(self) -> None:
+        """Tells the tasks what the leader has decided: all of them in the order of decisions.
+
+        One thread at a time does so; others leave it what they have to tell.
+        """
+        while self._outgoing and self._delivering.acquire(blocking=False):
+            try:
+                while self._outgoing:
+                    self._tell(*self._outgoing.popleft())
+            finally:
+                self._delivering.release()
+
+    def _tell(self, task: str, message: Message) -> None:
+        if task == self._task:
+            self._hear(message)
+            return
+        # By the connection that the task has made: a new one to its front door may take longer
+        # than anybody waits. Whoever is lost is told of by `lost`.
+        with suppress(errors.UnavailableError):
+            self._callers[task].note({**message, "do": "collective"})
 
     def _hear(self, message: Message) -> None:
         if message["hear"] == "formed":
@@ -312,8 +329,8 @@ class TaskCollectives:
         reason = f"{self._task} has lost its connection to {task} during a collective op"
         if self._lead is not None:
             with self._lock:
-                outgoing = self._lead.lost(task, reason)
-            self._mail.put(lambda: self._deliver(outgoing))
+                self._outgoing += self._lead.lost(task, reason)
+            self._mail.put(self._deliver)
         with self._lock:
             concerned = [
                 key

@@ -187,3 +187,66 @@ def test_values_do_not_leave_the_machine_unasked(
     for error in at_once(lambda: program(0), lambda: program(1)):
         assert isinstance(error, tf.errors.FailedPreconditionError)
         assert "PENSTOCK_PLAIN_COLLECTIVES=1" in error.message
+
+
+def test_a_group_forms_though_the_leader_finds_no_front_door(
+    workers: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task that is busy, with imports for example, answers calls at its front door late."""
+
+    def finds_nobody(address: str, timeout: float) -> int:
+        raise tf.errors.UnavailableError(None, None, "Deadline Exceeded")
+
+    monkeypatch.setattr(workers[0].cluster._peers, "_find_port", finds_nobody)
+
+    def program(task: int) -> Any:
+        both = summed(task, 1.0)
+        with session_on(workers, task) as sess:
+            return sess.run(both, options=tf.RunOptions(timeout_in_ms=20_000))
+
+    assert at_once(lambda: program(0), lambda: program(1)) == [2.0, 2.0]
+
+
+def test_tasks_hear_of_decisions_in_their_order(
+    workers: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when the thread that makes the first is held up before it has told of it."""
+    leading = workers[0].cluster._collectives
+    tell, deliver = leading._lead.tell, leading._deliver
+    decided: list[int] = []
+    heard: list[int] = []
+    second = threading.Event()
+
+    def told(task: str, message: dict[str, Any]) -> Any:
+        outgoing = tell(task, message)
+        decided.extend(m["instance"] for to, m in outgoing if m["hear"] == "go" and to == task)
+        return outgoing
+
+    def delivered() -> None:
+        if len(decided) == 1:
+            second.wait(1.0)
+        else:
+            second.set()
+        deliver()
+
+    def hear(message: dict[str, Any], hear: Any = leading._hear) -> None:
+        if message["hear"] == "go":
+            heard.append(message["instance"])
+        hear(message)
+
+    def program(task: int) -> Any:
+        made = [summed(task, float(key), key) for key in (1, 2)]
+        with session_on(workers, task) as sess:
+            runs = [threading.Thread(target=sess.run, args=(each,)) for each in made]
+            for run in runs:
+                run.start()
+            for run in runs:
+                run.join(30)
+            return [run.is_alive() for run in runs]
+
+    monkeypatch.setattr(leading._lead, "tell", told)
+    monkeypatch.setattr(leading, "_deliver", delivered)
+    monkeypatch.setattr(leading, "_hear", hear)
+    assert at_once(lambda: program(0), lambda: program(1)) == [[False, False]] * 2
+    assert sorted(heard) == [1, 2]
+    assert heard == decided
