@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 from penstock import errors
 from penstock.distributed import frames
-from penstock.distributed.asking_connection import AskingConnection
 from penstock.distributed.client_service import CANCEL, RUN
 from penstock.distributed.connection import Connection
 from penstock.distributed.credentials import read_credentials
@@ -58,16 +57,7 @@ class ClientRoad:
         own = f"client {secrets.token_hex(4)}"
         other = f"The server at {self._address}"
         try:
-            return connected(
-                host,
-                port,
-                own,
-                other,
-                read_credentials(),
-                _ignore,
-                timeout=_SECONDS,
-                kind=AskingConnection,
-            )
+            return connected(host, port, own, other, read_credentials(), _ignore, timeout=_SECONDS)
         except (OSError, frames.Disconnected, errors.OpError, KeyError):
             self._has_none = True
             return None

@@ -6,6 +6,7 @@ sends each of them its feeds and a number, and the parts meet by that number.
 
 from __future__ import annotations
 
+import math
 import secrets
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any
 
 from penstock import errors, proto
 from penstock.distributed.cluster_partial_run import ClusterPartialRun, PartialSteps
+from penstock.distributed.reading import Leading
 from penstock.distributed.step_run import (
     Answered,
     Call,
@@ -40,6 +42,8 @@ from penstock.runtime.binding import evaluator, has_kernel
 from penstock.runtime.local import LocalRuntime
 from penstock.runtime.tracing import graph_def_of
 from penstock.state.waiting import Cancellation
+
+_QUICK_SECONDS = 0.01  # in which a step's thread may keep others from reading
 
 
 class ClusterRuntime:
@@ -122,7 +126,7 @@ class ClusterRuntime:
         if registration.error is not None:
             raise registration.error
         fed = {i: spec.feeds.index(n) for i, n in enumerate(spec.fetches) if n in spec.feeds}
-        return _Registered(registration.step, fed, own.graphs)
+        return _Registered(registration.step, fed, own.graphs, own.waits_for_tasks_alone)
 
     def run(
         self,
@@ -141,7 +145,10 @@ class ClusterRuntime:
         number = secrets.randbits(62)
         traced = stats is not None
         run = self._session.run(registered.step, number, count, deadline, traced=traced)
-        _Running(self._worker, run, cancellation).follow(feeds)
+        began = time.monotonic()
+        leads = registered.waits_for_tasks_alone and registered.seconds < _QUICK_SECONDS
+        _Running(self._worker, run, cancellation, leads=leads).follow(feeds)
+        registered.seconds = time.monotonic() - began
         for each in run.stats:
             stats.MergeFromString(each)
         for i, fed in registered.fed.items():
@@ -193,16 +200,19 @@ class _Registered:
     step: KnownStep
     fed: dict[int, int]  # fetches that are feeds: no task has them
     graphs: list[StepGraph]  # the parts of all devices
+    waits_for_tasks_alone: bool  # of the own part: not for a queue, say
+    seconds: float = math.inf  # that the last run took
 
 
 class _Running:
     """The thread that follows a `StepRun`.
 
     It runs the part of its own task, too, where no time limit has to be watched meanwhile. While it
-    does, events are handled in the threads that they come from.
+    does, events are handled in the threads that they come from. If it `leads`, it reads by itself
+    what the other tasks of the step send.
     """
 
-    def __init__(self, worker: Worker, run: StepRun, cancellation: Cancellation):
+    def __init__(self, worker: Worker, run: StepRun, cancellation: Cancellation, *, leads: bool):
         self._worker = worker
         self._run = run
         self._cancellation = cancellation
@@ -210,18 +220,20 @@ class _Running:
         self._links: dict[str, Any] = {}
         self._lock = threading.Lock()
         self._is_busy = False  # with the own part
+        self._leads = leads
+        self._leading: Leading | None = None
 
     def follow(self, feeds: Sequence[Any]) -> None:
         """Runs the step to its end, and raises its error."""
         self._cancellation.add(self, self._cancel)
         self._worker.master.began(self._run, self._post)
         try:
-            own = self._worker.task
-            for call in sorted(self._run.begin(feeds), key=lambda call: call.task == own):
-                self._order(call)
+            self._give_orders(self._run.begin(feeds))
             while not self._run.is_over:
                 self._tell(self._run.handle(self._next_event(), time.monotonic()))
         finally:
+            if self._leading is not None:
+                self._leading.end()
             self._worker.master.ended(self._run)
             self._cancellation.discard(self)
         if self._run.error is not None:
@@ -239,27 +251,37 @@ class _Running:
             notes = self._run.handle(event, time.monotonic())
         self._tell(notes)
 
-    def _order(self, call: Call) -> None:
-        try:
-            link = self._links[call.task] = self._worker.connect(call.task)
-        except errors.OpError as error:
-            self._post(Answered(call.task, {}, [], error))
-            return
-        if call.task == self._worker.task and self._run.deadline is None:
-            self._do_own_part(link, call)
-        else:
-            send_call(link, call, self._post)
+    def _give_orders(self, calls: Sequence[Call]) -> None:
+        """To the other tasks first: they work at once with this one."""
+        own = [call for call in calls if call.task == self._worker.task]
+        others = [call for call in calls if call.task != self._worker.task]
+        for call in others:
+            try:
+                self._links[call.task] = self._worker.connect(call.task)
+            except errors.OpError as error:
+                self._post(Answered(call.task, {}, [], error))
+        if self._leads:
+            self._leading = Leading(list(self._links.values()))
+        for call in others:
+            if call.task in self._links:
+                send_call(self._links[call.task], call, self._post)
+        for call in own:
+            self._links[call.task] = self._worker.own_link
+            if self._run.deadline is None:
+                self._do_own_part(call)
+            else:
+                send_call(self._worker.own_link, call, self._post)
 
-    def _do_own_part(self, link: Any, call: Call) -> None:
+    def _do_own_part(self, call: Call) -> None:
         notes: list[Note] = []
         with self._lock:
             self._is_busy = True
             while not self._events.empty():
                 notes += self._run.handle(self._events.get(), time.monotonic())
         self._tell(notes)
-        call.fields["at_once"] = True
+        call.fields.update(at_once=True, leading=self._leading)
         try:
-            send_call(link, call, self._post)
+            send_call(self._worker.own_link, call, self._post)
         finally:
             with self._lock:
                 self._is_busy = False
@@ -268,6 +290,10 @@ class _Running:
         deadline = self._run.deadline
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
         try:
+            if self._leading is not None and self._events.empty():
+                self._leading.wait(lambda: not self._events.empty(), deadline)
+                if self._events.empty():
+                    self._leading.end()  # it takes long
             return self._events.get(timeout=left)
         except Empty:
             return Tick()

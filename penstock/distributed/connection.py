@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from penstock import errors
@@ -17,12 +16,12 @@ from penstock.distributed import frames
 from penstock.distributed.arena import SMALLEST, Inbox, Outbox
 from penstock.distributed.fair_lock import FairLock
 from penstock.distributed.frames import Disconnected, Fields, Socket, Value
-from penstock.distributed.read_turns import read_turns
+from penstock.distributed.reading import Leading, Reading
 from penstock.errors import OpError
 from penstock.runtime.crew import Crew
 
 Answer = Callable[[Fields, list[Value], "OpError | None"], None]
-_MOST_STANDING_BY = 2  # threads that wait for messages: one more than does something with one
+_MOST_KEPT = 1 << 16  # bytes of a message that may wait for the next one
 Handler = Callable[["Connection", Fields, list[Value]], None]
 
 
@@ -47,6 +46,7 @@ class Connection:
       crew: gives the threads that read.
 
     Attributes:
+      reading: the end that messages are read from.
       heard: when something last came from the other side, in seconds of the monotonic clock.
       sent, received: bytes so far.
     """
@@ -69,12 +69,11 @@ class Connection:
         self._receiver = frames.Receiver(sock, arrived=self._arrived)
         self._crew = crew or Crew(f"penstock-from-{task}")
         self._owns_crew = crew is None
-        self._turns = read_turns(sock)
-        self._readers = 0
-        self._standing_by = 0  # those that wait for their turn
-        self._work: Callable[[], None] | None = None  # of the message that was just handled
-        self._handling = 0  # the thread that is handling a message
+        self.reading = Reading(
+            sock, self._receiver, self._handle, self._lose, self._free, self._crew
+        )
         self._writing = FairLock()
+        self._kept: list[bytes] = []  # frames that the next one takes along
         self._lock = threading.Lock()
         self._may_offer = one_host
         self._outbox: Outbox | None = None  # once the other side has found it
@@ -86,21 +85,26 @@ class Connection:
         self.received = 0
 
     def start(self) -> None:
-        self._add_reader()
+        self.reading.start()
 
     def work(self, job: Callable[[], None]) -> None:
         """Does what a message asks for once its handler is done, while another thread reads on."""
-        if self._handling == threading.get_ident() and self._work is None:
-            self._work = job
-        else:
-            self._crew.start(job)
+        self.reading.work(job)
 
-    def note(self, fields: Fields, values: Sequence[Value] = ()) -> None:
-        """Tells the other side something that it does not answer."""
+    def note(self, fields: Fields, values: Sequence[Value] = (), *, soon: bool = False) -> None:
+        """Tells the other side something that it does not answer.
+
+        Soon, and not at once, if it is small: together with the next message, or by `flush`.
+        """
         outbox = self._outbox
         message = frames.packed(fields, values, outbox)
         if outbox is None and message.size >= SMALLEST and self._may_offer:
             self._offer()
+        if soon and message.size <= _MOST_KEPT:
+            frame = b"".join(message.whole())
+            with self._writing:
+                self._kept.append(frame)
+            return
         try:
             if message.size < frames.CHUNK:
                 self._write(message.whole())
@@ -110,8 +114,19 @@ class Connection:
             self._lose(str(error))
             raise self._unavailable(str(error)) from error
 
+    def flush(self) -> None:
+        """Sends what was to be sent soon; if the connection is lost, that is told elsewhere."""
+        if self._kept:
+            try:
+                self._write([])
+            except Disconnected as error:
+                self._lose(str(error))
+
     def _write(self, frame: list[Any]) -> None:
         with self._writing:
+            if self._kept:
+                frame = [*self._kept, *frame]
+                self._kept.clear()
             frames.write(self._sock, frame, self._moved)
 
     def _write_in_pieces(self, message: frames.Message) -> None:
@@ -128,6 +143,7 @@ class Connection:
 
     def ping(self) -> None:
         """Asks for a sign of life, unless that would have to wait behind something else."""
+        self.reading.look()
         if self._outbox is not None:
             self._outbox.trim(time.monotonic())
         if not self._writing.acquire(blocking=False):
@@ -179,7 +195,7 @@ class Connection:
         timeout: float | None = None,
         giving_up: str = "",
     ) -> Any:
-        """Asks and waits for the answer: its fields and values.
+        """Asks, and reads what comes until it is the answer: its fields and values.
 
         If it is not waited for any longer, the other side gets a note of the kind `giving_up` with
         the number of the call.
@@ -192,18 +208,26 @@ class Connection:
             found.append((fields, values, error))
             gate.release()
 
-        number = self.call(fields, values, answer)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        leading = Leading([self])
         try:
-            if not gate.acquire(timeout=-1 if timeout is None else timeout):
-                raise errors.DeadlineExceededError(
-                    None, None, f"{self.task} did not answer within {timeout} seconds"
-                )
-        except BaseException:
-            self._forget(number)
-            if giving_up:
-                with suppress(errors.UnavailableError):
-                    self.note({"do": giving_up, "step": number})
-            raise
+            number = self.call(fields, values, answer)
+            try:
+                came = leading.wait(lambda: bool(found), deadline)
+                leading.end()
+                left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic())
+                if not came and not gate.acquire(timeout=left):
+                    raise errors.DeadlineExceededError(
+                        None, None, f"{self.task} did not answer within {timeout} seconds"
+                    )
+            except BaseException:
+                self._forget(number)
+                if giving_up:
+                    with suppress(errors.UnavailableError):
+                        self.note({"do": giving_up, "step": number})
+                raise
+        finally:
+            leading.end()
         reply, given, error = found[0]
         if error is not None:
             raise error
@@ -219,77 +243,9 @@ class Connection:
         text = error.message if isinstance(error, OpError) else f"{type(error).__name__}: {error}"
         self.note({"reply": to["call"], "code": int(code), "message": text[:3000]})
 
-    def _add_reader(self, *, has_turn: bool = False) -> None:
-        with self._lock:
-            if self.is_lost:
-                return
-            self._readers += 1
-        self._crew.start(partial(self._read, has_turn=has_turn))
-
-    def _read(self, *, has_turn: bool) -> None:
-        """What a reading thread does, in turn with others."""
-        try:
-            while has_turn or self._stood_by():
-                has_turn = True
-                job = self._next_job()
-                has_turn = False
-                if job is not None:
-                    job()
-                    del job
-        except Disconnected as error:
-            self._lose(str(error))
-        except OpError as error:  # nobody was there to take an answer
-            self._lose(error.message)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            self._lose(f"a message can't be understood: {error!r}")
-        finally:
-            if has_turn:
-                with suppress(OSError, ValueError):
-                    self._turns.pass_on()
-            self._leave()
-
-    def _stood_by(self) -> bool:
-        """Waits for the turn to read; False if there are enough others that do."""
-        with self._lock:
-            if self.is_lost or self._standing_by >= _MOST_STANDING_BY:
-                return False
-            self._standing_by += 1
-        self._turns.take()
-        with self._lock:
-            self._standing_by -= 1
-        return True
-
-    def _next_job(self) -> Callable[[], None] | None:
-        """Reads messages until one is work for this thread, or no more is there; passes on."""
-        while True:
-            fields, values = self._receiver.receive()
-            self._handling = threading.get_ident()
-            self._handle(fields, values)
-            self._handling = 0
-            del fields, values  # which may be large
-            job, self._work = self._work, None
-            has_more = self._receiver.has_more()
-            if job is not None or not has_more:
-                break
-        if has_more:  # of which the system knows nothing: it would wake nobody
-            self._add_reader(has_turn=True)
-            return job
-        if job is not None and not self._standing_by:
-            self._add_reader()
-        self._turns.pass_on()
-        return job
-
-    def _leave(self) -> None:
-        with self._lock:
-            self._readers -= 1
-            is_last = not self._readers and self.is_lost
-        if is_last:
-            self._free()
-
     def _free(self) -> None:
         """Closes what nobody uses any more."""
         self._sock.close()
-        self._turns.close()
         if self._owns_crew:
             self._crew.close()
 
@@ -375,14 +331,11 @@ class Connection:
             self.is_lost = True
             waiting, self._waiting = self._waiting, {}
             outbox, self._outbox = self._outbox, None
-            has_readers = self._readers > 0
         if outbox is not None:
             outbox.close()
-        with suppress(OSError, ValueError):  # the last reader may have gone meanwhile
+        with suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
-            self._turns.end()
-        if not has_readers:
-            self._free()
+        self.reading.end()
         for answer in waiting.values():
             answer({}, [], self._unavailable(reason))
         if self._on_lost is not None:

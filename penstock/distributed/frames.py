@@ -37,7 +37,11 @@ _SMALL = 1 << 12  # bytes that are sooner copied than written one by one
 _AHEAD = 1 << 12  # bytes: a small message
 CHUNK = 1 << 20
 MOST_BYTES = 1 << 36
+_ZEROS = memoryview(bytes(_ALIGNMENT))
 _NOTHING = np.empty(0, np.uint8)
+# Made once, and without the looks at encodings and options that json.dumps and loads begin with.
+_text_of = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 Fields = dict[str, Any]
 Moved = Callable[[int], None]
@@ -79,12 +83,12 @@ class Message:
 
     def whole(self) -> list[Any]:
         """The message as one frame."""
-        text = json.dumps(self.fields).encode()
+        text = _text_of(self.fields).encode()
         return [_HEAD.pack(_WHOLE, len(text), self.size), text, *self.buffers]
 
     def frames(self, number: int) -> Iterator[list[Any]]:
         """The message as several frames, none of them long."""
-        text = json.dumps({**self.fields, "number": number}).encode()
+        text = _text_of({**self.fields, "number": number}).encode()
         yield [_HEAD.pack(_BEGUN, len(text), self.size), text]
         pending = deque(self.buffers)
         while pending:
@@ -109,8 +113,9 @@ def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None
     try:
         for value in values:
             head, parts = encoded(value)
-            length = sum(len(part) for part in parts)
-            heads.append([*head, length])
+            length = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
+            head.append(length)
+            heads.append(head)
             if outbox is not None and length >= SMALLEST:
                 place = outbox.put(parts, length)
                 if place is not None:
@@ -119,7 +124,7 @@ def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None
             buffers += parts
             padding = -length % _ALIGNMENT
             if padding:
-                buffers.append(memoryview(bytes(padding)))
+                buffers.append(_ZEROS[:padding])
             size += length + padding
     except BaseException:
         for _, _, _, *where in heads:
@@ -131,10 +136,14 @@ def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None
 
 def write(sock: Socket, buffers: Sequence[Any], moved: Moved | None = None) -> None:
     """Writes buffers without a copy; `moved` is told of bytes as they go."""
-    if sum(map(len, buffers)) <= _SMALL:
-        buffers = [b"".join(buffers)]
-    pending = deque(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
     try:
+        if sum(map(len, buffers)) <= _SMALL:
+            whole = b"".join(buffers)
+            sent = sock.sendmsg([memoryview(whole)])
+            if moved is not None:
+                moved(sent)
+            buffers = [memoryview(whole)[sent:]]
+        pending = deque(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
         while pending:
             sent = sock.sendmsg(_next_chunk(pending, CHUNK))
             if moved is not None:
@@ -170,6 +179,16 @@ def _next_chunk(pending: Iterable[memoryview], room: int) -> list[memoryview]:
 def send(sock: Socket, fields: Fields) -> None:
     """Writes a message without tensors, before there is a connection."""
     write(sock, Message(fields, [], 0).whole())
+
+
+def _fields_of(data: bytes) -> Fields:
+    try:
+        found, _ = _scan(data.decode(), 0)
+    except StopIteration:
+        raise ValueError("the fields are no JSON") from None
+    if not isinstance(found, dict):
+        raise ValueError("there are no fields")
+    return found
 
 
 # Receiving --------------------------------------------------------------------------------------
@@ -208,6 +227,7 @@ class Receiver:
         ahead: int = _AHEAD,
     ) -> None:
         self._sock = sock
+        self._decrypted: Callable[[], int] | None = getattr(sock, "pending", None)  # of TLS
         self._most_ahead = ahead
         self._most_bytes = most_bytes
         self._arrived = arrived
@@ -229,25 +249,26 @@ class Receiver:
 
     def has_more(self) -> bool:
         """Whether bytes have been read that no message was made of."""
-        decrypted: int = getattr(self._sock, "pending", int)()
-        return len(self._ahead) > self._at or decrypted > 0
+        if len(self._ahead) > self._at:
+            return True
+        return self._decrypted is not None and self._decrypted() > 0
 
     def _frame(self, kind: bytes, count: int, size: int) -> tuple[Fields, list[Value]] | None:
         if kind == _PIECE:
             return self._piece(count, size)
         if kind not in (_WHOLE, _BEGUN):
             raise Disconnected("the other side does not speak the protocol between tasks")
-        on_their_way = sum(each.size for each in self._begun.values())
+        on_their_way = sum(each.size for each in self._begun.values()) if self._begun else 0
         if count > _MOST_FIELDS or size + on_their_way > self._most_bytes:
             raise Disconnected(f"a message of {count} and {size} bytes is too large")
-        fields = json.loads(self._read(count))
+        fields = _fields_of(self._read(count))
         if kind == _BEGUN:
             if len(self._begun) >= _MOST_BEGUN:
                 raise Disconnected(f"more than {_MOST_BEGUN} messages at once are too many")
             self._begun[fields.pop("number")] = _Begun(fields, size)
             return None
         if not size:
-            return fields, self._values(fields, _NOTHING)
+            return fields, self._values(fields, _NOTHING) if "values" in fields else []
         buffer = buffer_of(size)
         self._read_into(buffer.data)
         return fields, self._values(fields, buffer)
@@ -282,14 +303,23 @@ class Receiver:
 
     def _read(self, size: int) -> bytes:
         """The next few bytes; what has come behind them is kept for the next read."""
-        while len(self._ahead) - self._at < size:
-            missing = size - len(self._ahead) + self._at
-            room = memoryview(bytearray(max(self._most_ahead, missing)))
-            count = self._receive(room)
-            self._ahead = self._ahead[self._at :] + bytes(room[:count])
-            self._at = 0
-        self._at += size
-        return self._ahead[self._at - size : self._at]
+        begin = self._at
+        end = begin + size
+        if end > len(self._ahead):
+            self._read_ahead(size)
+            begin, end = 0, size
+        self._at = end
+        return self._ahead[begin:end]
+
+    def _read_ahead(self, size: int) -> None:
+        """Gets at least so many bytes, and what has come behind them."""
+        found = self._ahead[self._at :]
+        while len(found) < size:
+            room = bytearray(max(self._most_ahead, size - len(found)))
+            count = self._receive(memoryview(room))
+            found += room[:count]
+        self._ahead = found
+        self._at = 0
 
     def _read_into(self, view: memoryview) -> None:
         ready = min(len(view), len(self._ahead) - self._at)

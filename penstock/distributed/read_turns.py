@@ -21,9 +21,19 @@ class ReadTurns(Protocol):
         """Waits for the turn, and for something to read."""
         ...
 
+    def is_true(self) -> bool:
+        """Whether there is something to read, still."""
+        ...
+
     def pass_on(self) -> None:
         """Lets another thread read."""
         ...
+
+    def hold(self) -> bool:
+        """Gives no more turns, until `let_go`; False if that can't be done."""
+        ...
+
+    def let_go(self) -> None: ...
 
     def end(self) -> None:
         """Gives all threads a turn, now that the socket is shut down."""
@@ -43,16 +53,33 @@ class _SystemTurns:
         self._file = sock.fileno()
         self._epoll = select.epoll()
         self._epoll.register(self._file, select.EPOLLIN | select.EPOLLONESHOT)
+        self._poll = select.poll()
+        self._poll.register(self._file, select.POLLIN)
         self._lock = threading.Lock()
+        self._is_held = False
         self._is_over = False
 
     def take(self) -> None:
         self._epoll.poll()
 
+    def is_true(self) -> bool:
+        return bool(self._poll.poll(0))
+
     def pass_on(self) -> None:
         with self._lock:
-            if not self._is_over:
+            if not self._is_over and not self._is_held:
                 self._epoll.modify(self._file, select.EPOLLIN | select.EPOLLONESHOT)
+
+    def hold(self) -> bool:
+        with self._lock:
+            if not self._is_over:
+                self._is_held = True
+                self._epoll.modify(self._file, 0)
+        return self._is_held
+
+    def let_go(self) -> None:
+        self._is_held = False
+        self.pass_on()
 
     def end(self) -> None:
         with self._lock:
@@ -72,8 +99,17 @@ class _LockTurns:
     def take(self) -> None:
         self._lock.acquire()
 
+    def is_true(self) -> bool:
+        return True
+
     def pass_on(self) -> None:
         self._lock.release()
+
+    def hold(self) -> bool:
+        return False
+
+    def let_go(self) -> None:
+        pass
 
     def end(self) -> None:
         pass  # reading from a socket that is shut down fails, in one thread after the other

@@ -223,7 +223,6 @@ def connected(
     handler: Handler,
     on_lost: OnLost | None = None,
     timeout: float = _HANDSHAKE_SECONDS,
-    kind: type[Connection] = Connection,
 ) -> Connection:
     """A connection to the road of another task; raises if it can't be made.
 
@@ -233,7 +232,6 @@ def connected(
       credentials: those of the cluster.
       handler, on_lost: see `Connection`.
       timeout: seconds that each part of the greeting may take.
-      kind: the class of the connection.
     """
     plain = socket.create_connection((host.strip("[]"), port), timeout=timeout)
     sock: frames.Socket = plain
@@ -257,7 +255,7 @@ def connected(
         )
     sock.settimeout(None)
     one_host = bool(identity) and verdict.get("host") == identity
-    connection = kind(sock, other, handler, on_lost, one_host=one_host)
+    connection = Connection(sock, other, handler, on_lost, one_host=one_host)
     connection.start()
     return connection
 

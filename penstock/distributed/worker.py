@@ -21,6 +21,7 @@ from penstock.distributed.connection import Connection
 from penstock.distributed.departures import Departures
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.master_machine import MasterMachine
+from penstock.distributed.reading import Leading
 from penstock.distributed.step_run import Answered, Broken, Call
 from penstock.distributed.step_spec import StepSpec, parts_of, task_of
 from penstock.distributed.worker_machine import (
@@ -43,6 +44,8 @@ from penstock.distributed.worker_machine import (
     Tick,
     WorkerMachine,
 )
+from penstock.ir.registry import WAITS
+from penstock.partition.kept_sends import mark_sends
 from penstock.runtime.binding import bind_all, evaluator
 from penstock.runtime.compiled import settle_memory
 from penstock.runtime.local import LocalRuntime
@@ -57,7 +60,14 @@ Connect = Callable[[str], Connection]  # a kept connection to a task
 
 
 class StepPart:
-    """What this task runs of one registered step."""
+    """What this task runs of one registered step.
+
+    Attributes:
+      feeds, fetches: which of the step's it takes and gives.
+      tasks: those that have a part of the step.
+      graphs: the parts of all tasks.
+      waits_for_tasks_alone: whether it never waits for anything in this task.
+    """
 
     def __init__(self, spec: StepSpec, runtime: LocalRuntime, task: str):
         self._runtime = runtime
@@ -66,11 +76,15 @@ class StepPart:
         own = [part for part in parts if task_of(part.device) == task]
         for part in own:
             settle_memory(part.graph, devices[part.device])
+            mark_sends(part.graph)
         self._bound = [(part, bind_all(part.graph, devices)) for part in own]
         self.feeds = sorted({i for part in own for i in part.feeds})
         self.fetches = sorted({i for part in own for i in part.fetches})
         self.tasks = list(dict.fromkeys(task_of(part.device) for part in parts))
-        self.graphs = [part.graph for part in parts]  # of all tasks
+        self.graphs = [part.graph for part in parts]
+        self.waits_for_tasks_alone = len(own) < 2 and not any(
+            WAITS in node.spec.traits for part in own for node in part.graph.nodes
+        )
         self._make_plan = partial(PartitionedPlan, step, self._bound, runtime.crew, inner=True)
         self._feed_count = len(step.feeds)
         self._plan = self._make_plan()
@@ -96,26 +110,57 @@ class StepPart:
 
 
 class _Meeting(Rendezvous):
-    """The rendezvous of one step in one task: what is for another task is sent there."""
+    """The rendezvous of one step in one task: what is for another task is sent there.
+
+    Attributes:
+      leading: set if the thread of the step reads by itself what the other tasks send.
+    """
 
     def __init__(self, task: str, connect: Connect, number: int):
         super().__init__()
         self._task = task
         self._connect = connect
         self._number = number
+        self._links: dict[str, Any] = {}
+        self.leading: Leading | None = None
         self.cancellation = Cancellation()
 
-    def send(self, key: Key, value: Any) -> None:
+    def ordered_by(self, link: Any) -> None:
+        """What is for the step's master goes back where the order has come from."""
+        if link.task != self._task:
+            self._links[link.task] = link
+
+    def send(self, key: Key, value: Any, *, soon: bool = False) -> None:
         name, device, frame = key
         task = task_of(device)
         if task == self._task:
             super().send(key, value)
             return
+        link = self._links.get(task)
+        if link is None:
+            link = self._links[task] = self._connect(task)
         fields = {"do": "take", "step": self._number, "key": [name, device, list(frame)]}
-        self._connect(task).note(fields, [value])
+        link.note(fields, [value], soon=soon)
 
     def deliver(self, key: Key, value: Any) -> None:
         super().send(key, value)
+
+    def flush(self, but: Any = None) -> None:
+        """Sends what has waited for more to come, but to a task that gets an answer anyway."""
+        for link in self._links.values():
+            if link is not but:
+                link.flush()
+
+    def recv(self, key: Key, step: Step) -> Any:
+        self.flush()
+        return super().recv(key, step)
+
+    def _wait(self, gate: threading.Lock, step: Step) -> None:
+        if self.leading is not None:
+            if self.leading.wait(partial(gate.acquire, False)):
+                return
+            self.leading.end()  # it takes long
+        super()._wait(gate, step)
 
     def abort(self, error: BaseException) -> None:
         super().abort(error)
@@ -303,6 +348,8 @@ class Worker:
 
     def _execute(self, action: Execute) -> None:
         message, part, meeting = action
+        meeting.ordered_by(message.link)
+        meeting.leading = message.fields.get("leading")
         step = Step(None, meeting.cancellation)
         step.rendezvous = meeting
         step.trace = Trace() if message.fields["traced"] else None
@@ -313,6 +360,7 @@ class Worker:
             done = Executed(message, given)
         except BaseException as error:  # whatever it is, the step is over here
             done = Executed(message, [], error)
+        meeting.flush(but=message.link)
         self._take(done)
 
     def _compile(self, message: Message) -> None:

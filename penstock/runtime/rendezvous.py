@@ -21,7 +21,8 @@ class Rendezvous:
         self._lock = threading.Lock()
         self._mail: Mailbox[threading.Lock] = Mailbox()
 
-    def send(self, key: Key, value: Any) -> None:
+    def send(self, key: Key, value: Any, *, soon: bool = False) -> None:
+        """Leaves a value; `soon`: nothing is lost if it goes together with what follows."""
         with self._lock:
             gate = self._mail.put(key, value)
         if gate is not None:
@@ -74,9 +75,10 @@ class Aborted(errors.AbortedError):
 
 def send_function(node: Node, device: Any) -> Any:
     name, target = node.attrs["tensor_name"], node.attrs["recv_device"]
+    soon = bool(node.attrs.get("soon"))
 
     def send(step: Step, value: Any) -> None:
-        step.rendezvous.send((name, target, step.frame), value)
+        step.rendezvous.send((name, target, step.frame), value, soon=soon)
 
     return send
 

@@ -21,12 +21,14 @@ _ARRAY_TYPES = {
     for name in _TYPES
     if name in np.sctypeDict and np.dtype(name).isbuiltin == 1
 }
+# Those of them that are never conjugated or negated later.
+_PLAIN = {_TYPES[name] for name, dtype in _ARRAY_TYPES.items() if dtype.kind != "c"}
 
 
 def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
     """A value as what it is, `[kind, shape]`, and its bytes; a tensor of the host is not copied."""
     if isinstance(value, torch.Tensor):
-        return [_NAMES[value.dtype], list(value.shape)], [_bytes_of(value)]
+        return [_NAMES[value.dtype], [*value.shape]], [_bytes_of(value)]
     if isinstance(value, (bytes, bytearray, memoryview)):
         return ["bytes", None], [memoryview(value)]
     if isinstance(value, bool):
@@ -44,6 +46,8 @@ def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
 def _bytes_of(value: torch.Tensor) -> memoryview:
     if not value.numel():
         return memoryview(b"")
+    if value.is_cpu and value.is_contiguous() and value.dtype in _PLAIN:
+        return memoryview(value.detach().numpy()).cast("B")
     value = value.cpu().resolve_conj().resolve_neg().contiguous()
     if _NAMES[value.dtype] in _ARRAY_TYPES:
         return value.detach().numpy().reshape(-1).view(np.uint8).data

@@ -1,0 +1,282 @@
+"""Who reads from a connection: threads that stand by, or the one that waits for an answer.
+
+1. A thread that stands by has its turn when a message comes. It reads and handles it; if there is
+   work to be done for it, the thread does that, too, while another one stands by.
+2. A thread that has asked for something may hold the turns: what comes is then read by this
+   thread, while it waits, and no other one has to be woken (`Leading`).
+"""
+
+from __future__ import annotations
+
+import select
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from penstock.distributed.frames import Disconnected, Fields, Receiver, Socket, Value
+from penstock.distributed.read_turns import read_turns
+from penstock.errors import OpError
+from penstock.runtime.crew import Crew
+
+if TYPE_CHECKING:
+    from penstock.distributed.connection import Connection
+
+_MOST_STANDING_BY = 2  # threads that wait for messages: one more than does something with one
+_GLANCE_MILLISECONDS = 20  # until who leads sees what others have brought it
+_LEADING_SECONDS = 0.1  # that a thread waits at the socket itself: more wakes than one don't count
+
+Job = Callable[[], None]
+
+
+class Reading:
+    """The reading end of one connection.
+
+    Args:
+      sock: what is read from.
+      receiver: makes messages of it.
+      handle: gets every message, in the thread that read it, and must not wait.
+      lose: is told that nothing can be read any more, and why.
+      free: is called when no thread uses the socket any more, after `end`.
+      crew: gives the threads.
+    """
+
+    def __init__(
+        self,
+        sock: Socket,
+        receiver: Receiver,
+        handle: Callable[[Fields, list[Value]], None],
+        lose: Callable[[str], None],
+        free: Callable[[], None],
+        crew: Crew,
+    ):
+        self.file = sock.fileno()
+        self.receiver = receiver
+        self._handle = handle
+        self._lose = lose
+        self._free = free
+        self._crew = crew
+        self._turns = read_turns(sock)
+        self._lock = threading.Lock()
+        self.mutex = threading.Lock()  # of the thread that reads
+        self._users = 0  # threads that may read
+        self._standing_by = 0  # those of them that wait for their turn
+        self._is_held = False
+        self._is_over = False
+        self._work: Job | None = None  # of the message that was just handled
+        self._handling = 0  # the thread that is handling a message
+
+    def work(self, job: Job) -> None:
+        """Does what a message asks for once its handler is done, while another thread reads on."""
+        if self._handling == threading.get_ident() and self._work is None:
+            self._work = job
+        else:
+            self._crew.start(job)
+
+    # Threads that stand by ----------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Has another thread stand by."""
+        if self._joined():
+            self._crew.start(self._read)
+
+    def _joined(self) -> bool:
+        with self._lock:
+            if self._is_over:
+                return False
+            self._users += 1
+        return True
+
+    def _left(self) -> None:
+        with self._lock:
+            self._users -= 1
+            is_last = not self._users and self._is_over
+        if is_last:
+            self._close()
+
+    def _close(self) -> None:
+        self._turns.close()
+        self._free()
+
+    def _read(self, *, at_once: bool = False) -> None:
+        try:
+            while at_once or self._stood_by():
+                job = self._next_job()
+                at_once = False
+                if job is not None:
+                    job()
+                    del job
+        except _NOT_READ as error:
+            self._lose(_reason(error))
+        finally:
+            self._left()
+
+    def _stood_by(self) -> bool:
+        """Waits for the turn to read; False if there are enough others that do."""
+        with self._lock:
+            if self._is_over or self._standing_by >= _MOST_STANDING_BY:
+                return False
+            self._standing_by += 1
+        self._turns.take()
+        with self._lock:
+            self._standing_by -= 1
+        return True
+
+    def _next_job(self) -> Job | None:
+        """Reads messages until one is work for this thread, or no more is there; passes on."""
+        job: Job | None = None
+        has_more = False
+        try:
+            with self.mutex:
+                if self._has_something():
+                    job, has_more = self._read_some()
+        finally:
+            if not has_more:
+                self._turns.pass_on()
+        if has_more:  # of which the system knows nothing: it would wake nobody
+            self.go_on()
+        elif job is not None and not self._standing_by:
+            self.start()
+        return job
+
+    def _has_something(self) -> bool:
+        """Whether there still is something to read: others may have read it meanwhile."""
+        return self.receiver.has_more() or self._turns.is_true()
+
+    def _read_some(self) -> tuple[Job | None, bool]:
+        while True:
+            fields, values = self.receiver.receive()
+            self._handling = threading.get_ident()
+            try:
+                self._handle(fields, values)
+            finally:
+                self._handling = 0
+            del fields, values  # which may be large
+            job, self._work = self._work, None
+            has_more = self.receiver.has_more()
+            if job is not None or not has_more:
+                return job, has_more
+
+    def go_on(self) -> None:
+        """Has another thread read what has come already."""
+        if self._joined():
+            self._crew.start(partial(self._read, at_once=True))
+        else:
+            self._turns.pass_on()
+
+    # The thread that waits ----------------------------------------------------------------------
+
+    def hold(self) -> bool:
+        """Keeps those that stand by from reading, if nobody else does; the caller is to read."""
+        with self._lock:
+            if self._is_over or self._is_held or not self._turns.hold():
+                return False
+            self._is_held = True
+            self._users += 1
+        return True
+
+    def let_go(self) -> None:
+        with self._lock:
+            self._is_held = False
+        with suppress(OSError, ValueError):  # the connection was lost
+            self._turns.let_go()
+        if self.receiver.has_more():
+            self.go_on()
+        self._left()
+
+    def take_message(self) -> None:
+        """Reads and handles one message; with the mutex."""
+        try:
+            self._handle(*self.receiver.receive())
+        except _NOT_READ as error:
+            self._lose(_reason(error))
+        except BaseException as error:  # Ctrl-C: what follows half a message can't be understood
+            self._lose(f"a message was not read to its end: {error!r}")
+            raise
+
+    def look(self) -> None:
+        """Reads what has come, if who holds the turns is busy with something else."""
+        if not self._is_held or not self.mutex.acquire(blocking=False):
+            return
+        try:
+            while not self._is_over and self._has_something():
+                self.take_message()
+        finally:
+            self.mutex.release()
+
+    def end(self) -> None:
+        """The socket is shut down: no thread reads any more."""
+        with self._lock:
+            self._is_over = True
+            is_free = not self._users
+        with suppress(OSError, ValueError):
+            self._turns.end()
+        if is_free:
+            self._close()
+
+
+_NOT_READ = (Disconnected, OpError, KeyError, TypeError, ValueError, IndexError)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, Disconnected):
+        return str(error)
+    if isinstance(error, OpError):  # nobody was there to take an answer
+        return error.message
+    return f"a message can't be understood: {error!r}"
+
+
+class Leading:
+    """A thread that reads from connections what it waits for.
+
+    Between its waits nobody reads, but for a look now and then: it is for those who expect to wait
+    soon and not for long.
+    """
+
+    def __init__(self, connections: Sequence[Connection]):
+        self._held: list[Reading] = []
+        self._poll = select.poll()
+        for connection in connections:
+            reading = connection.reading
+            if reading.hold():
+                self._held.append(reading)
+                self._poll.register(reading.file, select.POLLIN)
+
+    def wait(self, came: Callable[[], bool], deadline: float | None = None) -> bool:
+        """Reads until something has come, for a while; whether it has."""
+        if not self._held:
+            return came()
+        limit = time.monotonic() + _LEADING_SECONDS
+        if deadline is not None:
+            limit = min(limit, deadline)
+        for reading in self._held:
+            reading.mutex.acquire()
+        try:
+            while not came():
+                if time.monotonic() >= limit:
+                    return False
+                self._read_one()
+        finally:
+            for reading in self._held:
+                reading.mutex.release()
+        return True
+
+    def _read_one(self) -> None:
+        for reading in self._held:
+            if reading.receiver.has_more():
+                reading.take_message()
+                return
+        # The wait itself can be interrupted: no byte is lost.
+        for file, _ in self._poll.poll(_GLANCE_MILLISECONDS):
+            for reading in self._held:
+                if reading.file == file:
+                    reading.take_message()
+            return
+
+    def end(self) -> None:
+        """Leaves the reading to others."""
+        held, self._held = self._held, []
+        for reading in held:
+            reading.let_go()

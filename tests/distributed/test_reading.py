@@ -1,0 +1,184 @@
+"""Who reads: threads that stand by, or the one that waits for an answer."""
+
+import select
+import socket
+import threading
+import time
+
+import pytest
+import torch
+
+import penstock as tf
+from penstock.distributed.connection import Connection
+from penstock.distributed.reading import Leading
+
+LONG = 30.0
+
+pytestmark = pytest.mark.skipif(not hasattr(select, "epoll"), reason="needs Linux's epoll")
+
+
+class Ends:
+    """A connection whose other end echoes calls; `heard`: what came, and by which thread."""
+
+    def __init__(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        near = socket.create_connection(listener.getsockname())
+        far, _ = listener.accept()
+        listener.close()
+        self.heard = []
+        self.came = threading.Condition()
+        self.near = Connection(near, "far", self._hear)
+        self.far = Connection(far, "near", self._echo)
+        self.near.start()
+        self.far.start()
+
+    def _hear(self, connection, fields, values):
+        with self.came:
+            self.heard.append((fields["do"], threading.get_ident()))
+            self.came.notify_all()
+
+    def _echo(self, connection, fields, values):
+        for number in range(fields.get("notes", 0)):
+            connection.note({"do": f"note {number}"}, soon=True)
+        if "call" in fields:
+            connection.reply(fields, {"said": fields["say"]}, values)
+
+    def wait_for(self, count):
+        with self.came:
+            assert self.came.wait_for(lambda: len(self.heard) >= count, LONG)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.near.close()
+        self.far.close()
+
+
+@pytest.fixture
+def ends():
+    with Ends() as made:
+        yield made
+
+
+def test_who_asks_reads_the_answer_and_what_comes_before_it(ends):
+    for say in range(20):
+        reply, _ = ends.near.ask({"say": say, "notes": 2})
+        assert reply["said"] == say
+    assert [what for what, _ in ends.heard] == ["note 0", "note 1"] * 20
+    assert {thread for _, thread in ends.heard} == {threading.get_ident()}
+
+
+def test_without_a_question_threads_that_stand_by_read(ends):
+    ends.near.ask({"say": 0})
+    ends.far.note({"do": "unasked"})
+    ends.wait_for(1)
+    assert ends.heard[0][1] != threading.get_ident()
+
+
+def test_what_is_to_be_sent_soon_goes_with_the_next_message_or_by_a_flush(ends):
+    ends.far.note({"do": "first"}, [torch.ones(5)], soon=True)
+    ends.near.ask({"say": 0})  # the reply takes it along
+    assert [what for what, _ in ends.heard] == ["first"]
+    sent = ends.far.sent
+    ends.far.note({"do": "second"}, soon=True)
+    assert ends.far.sent == sent
+    ends.far.flush()
+    ends.wait_for(2)
+    assert [what for what, _ in ends.heard] == ["first", "second"]
+
+
+def test_a_large_value_does_not_wait_and_takes_along_what_did(ends):
+    ends.far.note({"do": "small"}, soon=True)
+    ends.far.note({"do": "large"}, [torch.ones(100_000)], soon=True)
+    ends.wait_for(2)
+    assert [what for what, _ in ends.heard] == ["small", "large"]
+
+
+def test_many_threads_ask_at_once(ends):
+    wrong = []
+
+    def ask(number):
+        for i in range(200):
+            reply, values = ends.near.ask({"say": [number, i]}, [torch.tensor([number, i])])
+            if reply["said"] != [number, i] or values[0].tolist() != [number, i]:
+                wrong.append((number, i))
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    assert not any(thread.is_alive() for thread in threads)
+    assert not wrong
+
+
+def test_a_thread_that_leads_and_works_does_not_keep_a_sign_of_life_from_others(ends):
+    leading = Leading([ends.near])
+    ends.far.ping()
+    heard = ends.far.heard
+    ends.near.ping()  # what the health checks do
+    limit = time.monotonic() + LONG
+    while ends.far.heard == heard:
+        assert time.monotonic() < limit
+        time.sleep(0.001)
+    leading.end()
+
+
+def test_one_thread_leads_and_the_others_are_woken(ends):
+    leading = Leading([ends.near])
+    assert not ends.near.reading.hold()
+    answers = []
+    other = threading.Thread(target=lambda: answers.append(ends.near.ask({"say": 1})))
+    other.start()
+    assert leading.wait(lambda: bool(answers))
+    leading.end()
+    other.join(LONG)
+    assert answers[0][0]["said"] == 1
+
+
+def test_what_has_come_when_a_thread_stops_to_lead_is_read_by_others(ends):
+    leading = Leading([ends.near])
+    for number in range(3):
+        ends.far.note({"do": f"note {number}"}, soon=True)
+    ends.far.flush()
+    assert leading.wait(lambda: bool(ends.heard))
+    leading.end()
+    ends.wait_for(3)
+    assert [what for what, _ in ends.heard] == ["note 0", "note 1", "note 2"]
+
+
+def test_the_loss_of_a_connection_ends_a_question(ends):
+    def silent(connection, fields, values):
+        connection.close()
+
+    ends.far.reading._handle = lambda fields, values: silent(ends.far, fields, values)
+    with pytest.raises(tf.errors.UnavailableError, match="far can't be reached"):
+        ends.near.ask({"say": 1})
+    with pytest.raises(tf.errors.UnavailableError):
+        ends.near.ask({"say": 2})
+
+
+def test_a_question_has_its_time():
+    ours, theirs = socket.socketpair()
+    with theirs:
+        near = Connection(_Stream(ours), "far", lambda *_: None)
+        near.start()
+        with pytest.raises(tf.errors.DeadlineExceededError, match="did not answer within"):
+            near.ask({"say": 1}, timeout=0.05)
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            near.ask({"say": 2}, timeout=0.3)  # longer than a thread waits at the socket itself
+        near.close()
+
+
+class _Stream:
+    """A local socket, which knows nothing of TCP's options."""
+
+    def __init__(self, sock):
+        self._sock = sock
+
+    def setsockopt(self, *_):
+        pass
+
+    def __getattr__(self, name):
+        return getattr(self._sock, name)

@@ -1,0 +1,51 @@
+"""Which Sends may wait for what follows them."""
+
+import penstock as tf
+from penstock.partition.kept_sends import mark_sends
+from penstock.partition.split import partition
+from penstock.passes.pipeline import AS_WRITTEN, compile_step
+from penstock.placement.placer import place
+from penstock.runtime.binding import evaluator
+from penstock.runtime.local import LocalRuntime
+
+PS, WORKER = "/job:ps/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:0/device:CPU:0"
+
+
+def sends_of(fetches, targets, device):
+    """The Sends of a device's part in their order: whether each may wait."""
+    step = compile_step([], fetches, targets, evaluator(LocalRuntime().host), AS_WRITTEN)
+    place(step, [PS, WORKER], soft=False)
+    part = next(each for each in partition(step) if each.device == device).graph
+    mark_sends(part)
+    return [node.attrs["soon"] for node in part.nodes if node.type == "_Send"]
+
+
+def test_values_that_are_only_read_go_together():
+    with tf.device(PS):
+        first, second = tf.Variable(1.0), tf.Variable(2.0, use_resource=True)
+    with tf.device(WORKER):
+        both = first + second
+    assert sends_of([both], [], PS) == [True, True]
+
+
+def test_a_value_does_not_wait_for_what_is_computed_after_it():
+    with tf.device(PS):
+        early = tf.exp(tf.Variable(1.0))
+    with tf.device(WORKER):
+        used = tf.identity(early)
+    with tf.device(PS), tf.control_dependencies([early]):
+        late = tf.matmul(tf.Variable([[1.0]]), [[2.0]])
+    with tf.device(WORKER):
+        also_used = tf.identity(late)
+    assert sends_of([used, also_used], [], PS) == [False, True]
+
+
+def test_a_value_goes_before_its_part_waits():
+    with tf.device(PS):
+        variable = tf.Variable(1.0)
+        read = tf.identity(variable)
+    with tf.device(WORKER):
+        gradient = tf.exp(read)
+    with tf.device(PS):
+        update = tf.assign_sub(variable, gradient)
+    assert sends_of([], [update.op], PS) == [True]
