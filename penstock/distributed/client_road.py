@@ -6,10 +6,12 @@ steps go by gRPC.
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 import threading
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 from penstock import errors
 from penstock.distributed import frames
@@ -24,6 +26,23 @@ VARIABLE = "PENSTOCK_ROAD"  # 0: steps of clients go by gRPC
 _SECONDS = 2.0  # that a server's road has to answer
 
 
+class Form:
+    """A form of step: which session, feeds, fetches and targets, under a number of this process."""
+
+    _numbers = itertools.count(1)
+
+    def __init__(
+        self, session: str, feeds: list[str], fetches: list[str], targets: list[str]
+    ) -> None:
+        self.number = next(self._numbers)
+        self.description: Fields = {
+            "session": session,
+            "feeds": feeds,
+            "fetches": fetches,
+            "targets": targets,
+        }
+
+
 class ClientRoad:
     """The connection of one session to its server; safe for many threads."""
 
@@ -32,6 +51,8 @@ class ClientRoad:
         self._client = client
         self._lock = threading.Lock()
         self._connection: Connection | None = None
+        # The forms that the server knows, by the connection that it has them from.
+        self._known: WeakKeyDictionary[Connection, set[int]] = WeakKeyDictionary()
         self._has_none = os.environ.get(VARIABLE) == "0"
 
     def connection(self) -> Connection | None:
@@ -65,14 +86,30 @@ class ClientRoad:
     def run(
         self,
         connection: Connection,
-        fields: Fields,
+        form: Form,
         values: Sequence[Value],
         timeout: float | None,
     ) -> tuple[Fields, list[Value]]:
-        """Has the server run a step; one that is not waited for any more is cancelled."""
-        asked = connection.ask({"do": RUN, **fields}, values, timeout, giving_up=CANCEL)
-        answer: tuple[Fields, list[Value]] = asked
-        return answer
+        """Has the server run a step; one that is not waited for any more is cancelled.
+
+        A step is described until it has been answered once, then named by its number.
+        """
+        fields: Fields = {"do": RUN, "form": form.number}
+        known = self._known.setdefault(connection, set())
+        if form.number not in known:
+            fields.update(form.description)
+        asked: tuple[Fields, list[Value]]
+        asked = connection.ask(fields, values, timeout, giving_up=CANCEL)
+        known.add(form.number)
+        return asked
+
+    def run_part(
+        self, connection: Connection, fields: Fields, values: Sequence[Value]
+    ) -> tuple[Fields, list[Value]]:
+        """Has the server run the next part of a step that it keeps."""
+        asked: tuple[Fields, list[Value]]
+        asked = connection.ask({"do": RUN, **fields}, values, giving_up=CANCEL)
+        return asked
 
     def close(self) -> None:
         self._has_none = True

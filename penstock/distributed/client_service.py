@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import Any
+from weakref import WeakKeyDictionary
 
 from penstock import dtypes, errors, proto
 from penstock.distributed.connection import Connection
 from penstock.distributed.credentials import Credentials
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.grpc_master import Method
-from penstock.distributed.master import Master, StepResult
+from penstock.distributed.master import Master, StepForm
 from penstock.distributed.road import METHOD, Road, port_message
 from penstock.distributed.statuses import status_of
 from penstock.distributed.step_messages import parse
-from penstock.distributed.value_arrays import array_of, value_of
+from penstock.distributed.value_arrays import array_of, sendable
 from penstock.state.waiting import Cancellation
 
 RUN = "run_step"
@@ -37,6 +37,10 @@ class ClientService:
         self._task_name = task_name
         self._lock = threading.Lock()
         self._running: dict[Connection, dict[int, Cancellation]] = {}
+        # The steps that each client has described so far, by its numbers for them.
+        self._forms: WeakKeyDictionary[Connection, dict[int, tuple[str, StepForm]]] = (
+            WeakKeyDictionary()
+        )
 
     def handle(self, connection: Connection, fields: Fields, values: list[Value]) -> None:
         """Takes a message of a client, in the thread that read it."""
@@ -68,7 +72,7 @@ class ClientService:
         if connection.is_lost:
             cancellation.cancel()
         try:
-            reply, given = self._run(fields, values, cancellation)
+            reply, given = self._run(connection, fields, values, cancellation)
         except Exception as error:
             code, text = status_of(error, self._task_name)
             reply, given = {"status": int(code), "message": text}, []
@@ -85,31 +89,43 @@ class ClientService:
                 del self._running[connection]
 
     def _run(
-        self, fields: Fields, values: list[Value], cancellation: Cancellation
+        self,
+        connection: Connection,
+        fields: Fields,
+        values: list[Value],
+        cancellation: Cancellation,
     ) -> tuple[Fields, list[Value]]:
-        names = fields["feeds"]
+        if "partial" in fields:
+            return self._run_part(fields, values)
+        session, form = self._form_of(connection, fields)
+        options = None
+        if len(values) > len(form.feeds):
+            options = parse(proto.RunOptions, values.pop())
+        result = self._master.run_form(session, form, values, options, cancellation)
+        given = [sendable(sent.value, sent.dtype) for sent in result.tensors]
+        if result.metadata is None:
+            return {}, given
+        return {"told": True}, [*given, result.metadata.SerializeToString()]
+
+    def _form_of(self, connection: Connection, fields: Fields) -> tuple[str, StepForm]:
+        """The session and the form of a step that is described, or was before."""
+        number = fields["form"]
+        forms = self._forms.setdefault(connection, {})
+        if "session" in fields:
+            names = (tuple(fields[key]) for key in ("feeds", "fetches", "targets"))
+            forms[number] = fields["session"], StepForm(*names)
+        return forms[number]
+
+    def _run_part(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
+        """Runs the next part of a step that the session keeps."""
         feeds = {
             name: array_of(value, dtypes.as_dtype(kind))
-            for (name, kind), value in zip(names, values, strict=False)
+            for (name, kind), value in zip(fields["feeds"], values, strict=True)
         }
-        if len(feeds) != len(names):
-            raise errors.InvalidArgumentError(None, None, "a tensor is fed more than once")
-        options = proto.RunOptions()
-        if len(values) > len(names):
-            options = parse(proto.RunOptions, values[-1])
-        result = self._result(fields, feeds, options, cancellation)
-        given = [value_of(sent.value, sent.dtype) for sent in result.tensors]
-        metadata = result.metadata.SerializeToString()
-        reply = {"fetches": [[sent.name, sent.dtype.base_dtype.name] for sent in result.tensors]}
-        return reply, [*given, metadata] if metadata else given
-
-    def _result(
-        self, fields: Fields, feeds: Any, options: Any, cancellation: Cancellation
-    ) -> StepResult:
-        session, fetches, targets = fields["session"], fields["fetches"], fields["targets"]
-        if "partial" in fields:
-            return self._master.partial_run(session, fields["partial"], feeds, fetches, targets)
-        return self._master.run_step(session, feeds, fetches, targets, options, cancellation)
+        result = self._master.partial_run(
+            fields["session"], fields["partial"], feeds, fields["fetches"], fields["targets"]
+        )
+        return {}, [sendable(sent.value, sent.dtype) for sent in result.tensors]
 
 
 class ClientsOwnRoad:

@@ -81,6 +81,16 @@ class LocalMaster:
     ) -> StepResult:
         return self._session(handle).run(feeds, fetches, targets, options, cancellation)
 
+    def run_form(
+        self,
+        handle: str,
+        form: StepForm,
+        values: Sequence[Any],
+        options: Any,
+        cancellation: Cancellation,
+    ) -> StepResult:
+        return self._session(handle).run_form(form, values, options, cancellation)
+
     def partial_run_setup(self, handle: str, form: StepForm) -> str:
         return self._session(handle).partial_run_setup(form)
 

@@ -33,7 +33,7 @@ class StepResult:
     """What a step gives back: the fetched tensors, in their order, and what it tells of itself."""
 
     tensors: list[Sent]
-    metadata: Any = field(default_factory=proto.RunMetadata)
+    metadata: Any = field(default_factory=proto.RunMetadata)  # None if no options were given
 
 
 class Master(Protocol):
@@ -59,6 +59,17 @@ class Master(Protocol):
         options: Any,
         cancellation: Cancellation,
     ) -> StepResult: ...
+
+    def run_form(
+        self,
+        handle: str,
+        form: StepForm,
+        values: Sequence[Any],
+        options: Any,
+        cancellation: Cancellation,
+    ) -> StepResult:
+        """Runs a step on runtime values, in the order of the form; `options` may be None."""
+        ...
 
     def partial_run_setup(self, handle: str, form: StepForm) -> str:
         """Prepares a step that is run in parts; its handle."""

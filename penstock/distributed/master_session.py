@@ -13,9 +13,10 @@ from penstock import errors, proto, shapes
 from penstock.distributed.client_graph import ClientGraph
 from penstock.distributed.master import Feeds, StepForm, StepResult
 from penstock.distributed.step_messages import Sent
+from penstock.distributed.value_arrays import array_of
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.kernels.values import from_array
+from penstock.kernels.values import TORCH_TYPE, from_array
 from penstock.placement.whole_graph import WholeGraphCheck
 from penstock.runtime.local import LocalRuntime
 from penstock.runtime.partial_run import PartialRun
@@ -29,6 +30,9 @@ class _Form:
         self, form: StepForm, feeds: list[Tensor], fetches: list[Tensor], targets: list[Operation]
     ):
         self.feeds = dict(zip(form.feeds, feeds, strict=True))
+        if len(self.feeds) < len(feeds):
+            raise errors.InvalidArgumentError(None, None, "a tensor is fed more than once")
+        self._torch_types = [TORCH_TYPE.get(tensor.dtype.base_dtype) for tensor in feeds]
         self.names = list(dict.fromkeys(form.fetches))
         self.fetches = fetches
         self.targets = targets
@@ -37,6 +41,23 @@ class _Form:
     def values(self, feeds: Feeds) -> list[Any]:
         """Runtime values of the feeds, in the order of the form."""
         return [_runtime_value(tensor, feeds[name]) for name, tensor in self.feeds.items()]
+
+    def checked(self, values: Sequence[Any]) -> list[Any]:
+        """Runtime values that have come for the feeds, if they are what the feeds want."""
+        if len(values) != len(self.feeds):
+            raise errors.InvalidArgumentError(
+                None, None, f"Expected {len(self.feeds)} feed tensors, but got {len(values)}"
+            )
+        return [
+            value
+            if wanted is not None
+            and getattr(value, "dtype", None) is wanted
+            and shapes.compatible(tensor._shape, value.shape)
+            else _runtime_value(tensor, array_of(value, tensor.dtype))
+            for tensor, wanted, value in zip(
+                self.feeds.values(), self._torch_types, values, strict=True
+            )
+        ]
 
     def sent(self, results: Iterable[Any]) -> list[Sent]:
         triples = zip(self.names, results, self.fetches, strict=True)
@@ -59,6 +80,10 @@ def _runtime_value(tensor: Tensor, array: np.ndarray) -> Any:
     return from_array(array)
 
 
+def _seconds(milliseconds: int) -> float | None:
+    return milliseconds / 1000 if milliseconds > 0 else None
+
+
 def _closed() -> errors.OpError:
     return errors.CancelledError(
         None, None, "Step was cancelled by an explicit call to `Session::Close()`."
@@ -69,7 +94,7 @@ class MasterSession:
     """A client's graph, its compiled steps, and the runtime that they run on."""
 
     def __init__(self, config: Any, runtime: LocalRuntime):
-        self._config = config
+        self._seconds = _seconds(config.operation_timeout_in_ms)
         self._runtime = runtime
         names = runtime.device_names
         self._graph = ClientGraph(
@@ -138,21 +163,25 @@ class MasterSession:
         form = self._form(StepForm(tuple(feeds), tuple(fetches), tuple(targets)))
         return self._run(form, form.values(feeds), options, cancellation)
 
+    def run_form(
+        self, form: StepForm, values: Sequence[Any], options: Any, cancellation: Cancellation
+    ) -> StepResult:
+        found = self._form(form)
+        return self._run(found, found.checked(values), options, cancellation)
+
     def _run(
         self, form: _Form, values: list[Any], options: Any, cancellation: Cancellation
     ) -> StepResult:
-        if options.debug_options.debug_tensor_watch_opts:
-            raise errors.UnimplementedError(
-                None, None, "tensors can be watched in the session of the server's own process only"
-            )
-        milliseconds = options.timeout_in_ms or self._config.operation_timeout_in_ms
-        timeout = milliseconds / 1000 if milliseconds > 0 else None
-        metadata = proto.RunMetadata()
+        metadata = None if options is None else proto.RunMetadata()
         # The step ends with the client's call and with the session, whichever is first.
         own = self._runtime.cancellation.child()
         cancellation.add(own, own.cancel)
         try:
-            results = form.step.run_with_options(values, options, metadata, timeout, own)
+            if options is None:
+                results = form.step.run_cancellable(values, own, self._seconds)
+            else:
+                timeout = self._checked_timeout(options)
+                results = form.step.run_with_options(values, options, metadata, timeout, own)
         except errors.CancelledError:
             if self._runtime.cancellation.is_cancelled:
                 raise _closed() from None
@@ -161,6 +190,14 @@ class MasterSession:
             cancellation.discard(own)
             own.close()
         return StepResult(form.sent(results), metadata)
+
+    def _checked_timeout(self, options: Any) -> float | None:
+        """The seconds that RunOptions give a step."""
+        if options.debug_options.debug_tensor_watch_opts:
+            raise errors.UnimplementedError(
+                None, None, "tensors can be watched in the session of the server's own process only"
+            )
+        return _seconds(options.timeout_in_ms) or self._seconds
 
     def partial_run_setup(self, form: StepForm) -> str:
         found = self._looked_up(form)

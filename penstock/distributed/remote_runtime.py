@@ -9,14 +9,14 @@ from __future__ import annotations
 import random
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 
-from penstock import dtypes, errors, proto
-from penstock.distributed.client_road import ClientRoad
+from penstock import errors, proto
+from penstock.distributed.client_road import ClientRoad, Form
 from penstock.distributed.frames import Fields
 from penstock.distributed.grpc_client import MasterClient
 from penstock.distributed.statuses import error_of
@@ -126,42 +126,59 @@ class RemoteRuntime:
         )
         return RemotePartialRun(self, request.session_handle, answer.partial_run_handle)
 
-    def run_step(
-        self, head: Any, feeds: Sequence[Sent], timeout: float | None
-    ) -> tuple[Any, dict[str, np.ndarray]]:
-        """The RunMetadata of the step of a RunStepRequest, and the fetched tensors by name."""
+    def run_form(
+        self, form: Form, values: Sequence[Any], options: Any, timeout: float | None
+    ) -> tuple[Any, list[Any]] | None:
+        """The RunMetadata of a step, if options ask for it, and the values of its fetches.
+
+        None if there is no road to the server.
+        """
         connection = self._road.connection()
         if connection is None:
-            return self._run_by_grpc(head, feeds, timeout)
+            return None
+        if options is not None:
+            values = [*values, options.SerializeToString()]
+        with self._closing_explained():
+            reply, given = self._road.run(connection, form, values, timeout)
+        self._check(reply.get("status", 0), reply.get("message", ""))
+        return proto.RunMetadata.FromString(given.pop()) if "told" in reply else None, given
+
+    def run_part(self, head: Any, feeds: Sequence[Sent]) -> dict[str, np.ndarray]:
+        """The tensors, by name, that the next part of a step gives."""
+        connection = self._road.connection()
+        if connection is None:
+            return self.run_by_grpc(head, feeds, None)[1]
         fields: Fields = {
+            "partial": head.partial_run_handle,
             "session": head.session_handle,
             "feeds": [[each.name, each.dtype.name] for each in feeds],
             "fetches": list(head.fetch),
             "targets": list(head.target),
         }
-        if head.partial_run_handle:
-            fields["partial"] = head.partial_run_handle
         values = [value_of(each.value, each.dtype) for each in feeds]
-        options = head.options.SerializeToString()
-        if options:
-            values.append(options)
+        with self._closing_explained():
+            reply, given = self._road.run_part(connection, fields, values)
+        self._check(reply.get("status", 0), reply.get("message", ""))
+        names = dict.fromkeys(head.fetch)
+        return {
+            name: array_of(value, self._graph.get_tensor_by_name(name).dtype.base_dtype)
+            for name, value in zip(names, given, strict=True)
+        }
+
+    @contextmanager
+    def _closing_explained(self) -> Iterator[None]:
+        """A connection that ends with the session is no failure of the server."""
         try:
-            reply, given = self._road.run(connection, fields, values, timeout)
+            yield
         except errors.UnavailableError:
             if self._closing:
                 raise _closed() from None
             raise
-        self._check(reply.get("status", 0), reply.get("message", ""))
-        tensors = {
-            name: array_of(value, dtypes.as_dtype(kind))
-            for (name, kind), value in zip(reply["fetches"], given, strict=False)
-        }
-        told = given[len(tensors) :]
-        return proto.RunMetadata.FromString(told[0]) if told else proto.RunMetadata(), tensors
 
-    def _run_by_grpc(
+    def run_by_grpc(
         self, head: Any, feeds: Sequence[Sent], timeout: float | None
     ) -> tuple[Any, dict[str, np.ndarray]]:
+        """The RunMetadata of the step of a RunStepRequest, and the fetched tensors by name."""
         head.request_id = _request_id()
         answer = self._client.call("RunStep", run_step_request(head, feeds), timeout)
         response, tensors = parse_run_step_response(answer)
@@ -253,18 +270,18 @@ class RemoteStep:
     ):
         self._runtime = runtime
         self._feeds = [(tensor.name, tensor.dtype.base_dtype) for tensor in feeds]
-        self._fetches = [None if tensor in feeds else tensor.name for tensor in fetches]
-        self._head = proto.RunStepRequest(
-            session_handle=handle,
-            fetch=[name for name in self._fetches if name is not None],
-            target=[op.name for op in targets],
-            store_errors_in_response_body=True,
+        asked = {tensor.name: tensor.dtype.base_dtype for tensor in fetches if tensor not in feeds}
+        self._types = list(asked.values())
+        places = {name: i for i, name in enumerate(asked)}
+        self._places = [places.get(tensor.name) for tensor in fetches]
+        self._form = Form(
+            handle, [name for name, _ in self._feeds], list(asked), [op.name for op in targets]
         )
-        self._is_empty = not self._head.fetch and not self._head.target
+        self._is_empty = not asked and not targets
 
     def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         """Runs the step on runtime values; `timeout` is in seconds."""
-        options = proto.RunOptions()
+        options = None if timeout is None else proto.RunOptions()
         return self.run_with_options(feeds, options, None, timeout)
 
     def run_with_options(
@@ -272,24 +289,47 @@ class RemoteStep:
     ) -> tuple[Any, ...]:
         """Runs the step, and puts what RunOptions ask for into RunMetadata, if it is there."""
         if self._is_empty:
-            return (None,) * len(self._fetches)
-        head = proto.RunStepRequest()
-        head.CopyFrom(self._head)
-        head.options.CopyFrom(options)
+            return (None,) * len(self._places)
         if timeout is not None:
-            head.options.timeout_in_ms = max(1, round(timeout * 1000))
+            given, options = options, proto.RunOptions()
+            options.CopyFrom(given)
+            options.timeout_in_ms = max(1, round(timeout * 1000))
+        answer = self._runtime.run_form(self._form, feeds, options, timeout)
+        if answer is None:
+            told, arrays = self._by_grpc(feeds, options, timeout)
+        else:
+            told, values = answer
+            arrays = list(map(array_of, values, self._types))
+        if metadata is not None and told is not None:
+            metadata.MergeFrom(told)
+        return tuple(None if place is None else _fetched(arrays[place]) for place in self._places)
+
+    def _by_grpc(
+        self, feeds: Sequence[Any], options: Any, timeout: float | None
+    ) -> tuple[Any, list[np.ndarray]]:
+        description = self._form.description
+        names = description["fetches"]
+        head = proto.RunStepRequest(
+            session_handle=description["session"],
+            fetch=names,
+            target=description["targets"],
+            options=options,
+            store_errors_in_response_body=True,
+        )
         pairs = zip(self._feeds, feeds, strict=True)
         sent = [Sent(name, to_array(value), dtype) for (name, dtype), value in pairs]
-        told, tensors = self._runtime.run_step(head, sent, timeout)
-        if metadata is not None:
-            metadata.MergeFrom(told)
-        return tuple(None if name is None else _fetched(tensors, name) for name in self._fetches)
+        told, tensors = self._runtime.run_by_grpc(head, sent, timeout)
+        return told, [_named(tensors, name) for name in names]
 
 
-def _fetched(tensors: dict[str, np.ndarray], name: str) -> Any:
+def _named(tensors: dict[str, np.ndarray], name: str) -> np.ndarray:
     array = tensors.get(name)
     if array is None:
         raise errors.InternalError(None, None, f"The server's answer has no value for {name}.")
+    return array
+
+
+def _fetched(array: np.ndarray) -> Any:
     if not array.ndim:
         return array[()]
     # The array is the caller's for as long as they like, the memory that it came in is not.
@@ -316,5 +356,5 @@ class RemotePartialRun:
             store_errors_in_response_body=True,
         )
         sent = [Sent(t.name, to_array(v), t.dtype.base_dtype) for t, v in feeds.items()]
-        _, tensors = self._runtime.run_step(head, sent, None)
-        return [_fetched(tensors, tensor.name) for tensor in fetches]
+        tensors = self._runtime.run_part(head, sent)
+        return [_fetched(_named(tensors, tensor.name)) for tensor in fetches]

@@ -23,6 +23,12 @@ def value_of(result: Any, dtype: DType) -> Value:
     return from_array(np.asarray(result))
 
 
+def sendable(result: Any, dtype: DType) -> Value:
+    """The same, as an array where that can be sent, too."""
+    plain = isinstance(result, (np.ndarray, np.generic)) and result.dtype.isbuiltin == 1
+    return np.asarray(result) if plain and result.dtype != object else value_of(result, dtype)
+
+
 def array_of(value: Value, dtype: DType) -> np.ndarray:
     """A value that has come, as an array of the type's own form; it is not copied."""
     array = to_array(value)

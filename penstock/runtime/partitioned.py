@@ -58,6 +58,8 @@ class PartitionedPlan:
 
     def run(self, step: Step | None, feeds: Sequence[Any]) -> tuple[Any, ...]:
         assert step is not None
+        if len(self._parts) == 1 and step.rendezvous is not None:
+            return self._run_alone(step, feeds)
         meeting = step.rendezvous or Rendezvous()  # parts in other tasks meet in theirs
         cancellation = step.cancellation.child()
         cancellation.add(meeting, lambda: meeting.abort(_cancelled()))
@@ -83,6 +85,28 @@ class PartitionedPlan:
         if failures:
             # Those that were only waiting say nothing of the cause.
             raise min(failures, key=lambda error: isinstance(error, Aborted))
+        return tuple(results)
+
+    def _run_alone(self, step: Step, feeds: Sequence[Any]) -> tuple[Any, ...]:
+        """Runs the only part that a task has of a step: here nobody waits for it."""
+        part, plan = self._parts[0]
+        meeting = step.rendezvous
+        turns = thread_pools.chosen() or self._crew.turns
+        given = [feeds[i] for i in part.feeds]
+        step.cancellation.add(meeting, lambda: meeting.abort(_cancelled()))
+        try:
+            if turns is None:
+                values = plan.run(step, given)
+            else:
+                with turns.taken():
+                    values = plan.run(step, given)
+        finally:
+            step.cancellation.discard(meeting)
+        results: list[Any] = [None] * self._count
+        for i, value in zip(part.fetches, values, strict=True):
+            results[i] = value
+        for i, (number, give) in self._fed.items():
+            results[i] = give(feeds[number])
         return tuple(results)
 
 

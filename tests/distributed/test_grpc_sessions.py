@@ -318,9 +318,8 @@ def test_a_client_that_leaves_cancels_its_step(target: str, by_grpc: Any) -> Non
         session.run(counter.initializer)
         leaving = tf.Session(target, config=by_grpc)
         leaving.run(counter)
-        step = leaving._compiled([], [endless], [])
-        request = proto.RunStepRequest()
-        request.CopyFrom(step._head)
+        form = leaving._compiled([], [endless], [])._form.description
+        request = proto.RunStepRequest(session_handle=form["session"], fetch=form["fetches"])
         call = leaving._runtime._client._method("RunStep").future(request.SerializeToString())
         wait_until(lambda: session.run(counter) > 0)
         call.cancel()
