@@ -6,7 +6,7 @@ sends each of them its feeds and a number, and the parts meet by that number.
 
 from __future__ import annotations
 
-import math
+import itertools
 import secrets
 import threading
 import time
@@ -43,8 +43,6 @@ from penstock.runtime.local import LocalRuntime
 from penstock.runtime.tracing import graph_def_of
 from penstock.state.waiting import Cancellation
 
-_QUICK_SECONDS = 0.01  # in which a step's thread may keep others from reading
-
 
 class ClusterRuntime:
     """What a `MasterSession` runs its steps on.
@@ -77,6 +75,7 @@ class ClusterRuntime:
         self._is_isolated = is_isolated
         self._prefix = f"{secrets.token_hex(8)}/"
         self._session = worker.master.session(self._prefix, known)
+        self._numbers = itertools.count(secrets.randbits(62))  # of steps, in all tasks
 
     @property
     def device_names(self) -> list[str]:
@@ -126,7 +125,7 @@ class ClusterRuntime:
         if registration.error is not None:
             raise registration.error
         fed = {i: spec.feeds.index(n) for i, n in enumerate(spec.fetches) if n in spec.feeds}
-        return _Registered(registration.step, fed, own.graphs, own.waits_for_tasks_alone)
+        return _Registered(registration.step, fed, own)
 
     def run(
         self,
@@ -142,13 +141,12 @@ class ClusterRuntime:
         A StepStats message gets what all tasks did.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        number = secrets.randbits(62)
+        number = next(self._numbers)
         traced = stats is not None
         run = self._session.run(registered.step, number, count, deadline, traced=traced)
         began = time.monotonic()
-        leads = registered.waits_for_tasks_alone and registered.seconds < _QUICK_SECONDS
-        _Running(self._worker, run, cancellation, leads=leads).follow(feeds)
-        registered.seconds = time.monotonic() - began
+        _Running(self._worker, run, cancellation, leads=registered.part.may_lead).follow(feeds)
+        registered.part.seconds = time.monotonic() - began
         for each in run.stats:
             stats.MergeFromString(each)
         for i, fed in registered.fed.items():
@@ -199,9 +197,7 @@ class _Registered:
 
     step: KnownStep
     fed: dict[int, int]  # fetches that are feeds: no task has them
-    graphs: list[StepGraph]  # the parts of all devices
-    waits_for_tasks_alone: bool  # of the own part: not for a queue, say
-    seconds: float = math.inf  # that the last run took
+    part: StepPart  # of the own task, be it empty
 
 
 class _Running:
@@ -358,7 +354,7 @@ class ClusterStep:
     ) -> tuple[Any, ...]:
         """Runs the step, and puts what RunOptions ask for into RunMetadata."""
         if options.output_partition_graphs:
-            graphs = self._known().graphs
+            graphs = self._known().part.graphs
             metadata.partition_graphs.extend(graph_def_of(graph) for graph in graphs)
         traced = options.trace_level != proto.RunOptions.NO_TRACE
         stats = metadata.step_stats if traced else None

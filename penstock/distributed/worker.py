@@ -6,6 +6,7 @@ What it decides is in `worker_machine.py`; here are the threads, kernels and con
 from __future__ import annotations
 
 import itertools
+import math
 import secrets
 import threading
 import time
@@ -58,6 +59,8 @@ from penstock.state.waiting import Cancellation
 
 Connect = Callable[[str], Connection]  # a kept connection to a task
 
+_QUICK_SECONDS = 0.01  # of a part whose thread may lead
+
 
 class StepPart:
     """What this task runs of one registered step.
@@ -66,7 +69,7 @@ class StepPart:
       feeds, fetches: which of the step's it takes and gives.
       tasks: those that have a part of the step.
       graphs: the parts of all tasks.
-      waits_for_tasks_alone: whether it never waits for anything in this task.
+      seconds: how long the last run took.
     """
 
     def __init__(self, spec: StepSpec, runtime: LocalRuntime, task: str):
@@ -76,19 +79,28 @@ class StepPart:
         own = [part for part in parts if task_of(part.device) == task]
         for part in own:
             settle_memory(part.graph, devices[part.device])
-            mark_sends(part.graph)
+            mark_sends(part.graph, part.device)
         self._bound = [(part, bind_all(part.graph, devices)) for part in own]
         self.feeds = sorted({i for part in own for i in part.feeds})
         self.fetches = sorted({i for part in own for i in part.fetches})
         self.tasks = list(dict.fromkeys(task_of(part.device) for part in parts))
         self.graphs = [part.graph for part in parts]
-        self.waits_for_tasks_alone = len(own) < 2 and not any(
+        self.seconds = math.inf
+        self._waits_for_tasks_alone = len(own) < 2 and not any(
             WAITS in node.spec.traits for part in own for node in part.graph.nodes
         )
         self._make_plan = partial(PartitionedPlan, step, self._bound, runtime.crew, inner=True)
         self._feed_count = len(step.feeds)
         self._plan = self._make_plan()
         self._traced: PartitionedPlan | None = None  # made for the first run that is traced
+
+    @property
+    def may_lead(self) -> bool:
+        """Whether the thread that runs it may keep others from reading what it waits for.
+
+        Not for long, and not while it waits for something else, a queue say.
+        """
+        return self._waits_for_tasks_alone and self.seconds < _QUICK_SECONDS
 
     def run(self, step: Step, feeds: Sequence[Any]) -> list[Any]:
         """Runs on the values of `self.feeds`; gives those of `self.fetches`."""
@@ -113,7 +125,8 @@ class _Meeting(Rendezvous):
     """The rendezvous of one step in one task: what is for another task is sent there.
 
     Attributes:
-      leading: set if the thread of the step reads by itself what the other tasks send.
+      leading: of a thread that reads by itself what the other tasks of its step send.
+      may_lead: whether the thread of the step may begin to, when it first waits.
     """
 
     def __init__(self, task: str, connect: Connect, number: int):
@@ -123,6 +136,7 @@ class _Meeting(Rendezvous):
         self._number = number
         self._links: dict[str, Any] = {}
         self.leading: Leading | None = None
+        self.may_lead = False
         self.cancellation = Cancellation()
 
     def ordered_by(self, link: Any) -> None:
@@ -156,6 +170,9 @@ class _Meeting(Rendezvous):
         return super().recv(key, step)
 
     def _wait(self, gate: threading.Lock, step: Step) -> None:
+        if self.may_lead:
+            self.may_lead = False
+            self.leading = Leading(list(self._links.values()))
         if self.leading is not None:
             if self.leading.wait(partial(gate.acquire, False)):
                 return
@@ -349,7 +366,9 @@ class Worker:
     def _execute(self, action: Execute) -> None:
         message, part, meeting = action
         meeting.ordered_by(message.link)
-        meeting.leading = message.fields.get("leading")
+        leading = meeting.leading = message.fields.get("leading")  # of the own task's master
+        meeting.may_lead = leading is None and part.may_lead
+        began = time.monotonic()
         step = Step(None, meeting.cancellation)
         step.rendezvous = meeting
         step.trace = Trace() if message.fields["traced"] else None
@@ -361,6 +380,9 @@ class Worker:
         except BaseException as error:  # whatever it is, the step is over here
             done = Executed(message, [], error)
         meeting.flush(but=message.link)
+        part.seconds = time.monotonic() - began
+        if meeting.leading is not None and meeting.leading is not leading:
+            meeting.leading.end()
         self._take(done)
 
     def _compile(self, message: Message) -> None:

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from penstock.ir.step_graph import StepGraph
+import math
 
-#: Types of nodes that take no time worth speaking of.
-_PASSING = frozenset(
-    {"Const", "Identity", "NoOp", "ReadVariableOp", "VarHandleOp", "Variable", "VariableV2"}
-    | {"_Feed", "_Truth"}
-)
+from penstock.devices import DeviceSpec
+from penstock.ir.registry import WAITS
+from penstock.ir.step_graph import Node, StepGraph
+from penstock.placement.cost_model import CostModel
+
+#: Seconds that a value may wait: about what a message costs both sides.
+_PATIENCE = 100e-6
+# A size that is not known until a run may be a large one.
+_COSTS = CostModel(unknown_size=4096)
 
 
-def mark_sends(part: StepGraph) -> None:
-    """Marks the Sends of a part after which it computes nothing before it waits or ends.
+def mark_sends(part: StepGraph, device: str) -> None:
+    """Marks the Sends of a part after which it soon sends more, waits, or ends.
 
-    Their values may go "soon": when the next Recv is reached, or the end. What follows any other
-    Send takes time, which the receiver shall not lose.
+    Their values go "soon": with the next message that way, when a Recv is reached, or at the end.
+    A Send that is followed by work which takes time is not marked; its value goes at once, and
+    takes along those that wait.
     """
-    soon = True
+    kind = DeviceSpec.from_string(device).device_type or "CPU"
+    left = 0.0  # the time until what waits is sent
     for node in reversed(part.nodes):
         if node.type == "_Send":
-            node.attrs["soon"] = soon
+            node.attrs["soon"] = left <= _PATIENCE
+            if left > _PATIENCE:
+                left = 0.0
         elif node.type == "_Recv":
-            soon = True
-        elif node.type not in _PASSING:
-            soon = False
+            left = 0.0
+        else:
+            left += _seconds(node, kind)
+
+
+def _seconds(node: Node, kind: str) -> float:
+    has_own_pace = "loop" in node.attrs or WAITS in node.spec.traits
+    return math.inf if has_own_pace else _COSTS.time(node, kind)
