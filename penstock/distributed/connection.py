@@ -183,6 +183,11 @@ class Connection:
             raise
         return number
 
+    @property
+    def has_open_calls(self) -> bool:
+        """Whether somebody waits for an answer of the other side."""
+        return bool(self._waiting)
+
     def _forget(self, number: int) -> None:
         """An answer that nobody waits for any more is dropped when it comes."""
         with self._lock:

@@ -64,6 +64,7 @@ class Reading:
         self._users = 0  # threads that may read
         self._standing_by = 0  # those of them that wait for their turn
         self._is_held = False
+        self.is_wanted = False  # by others, while one thread holds the turns
         self._is_over = False
         self._work: Job | None = None  # of the message that was just handled
         self._handling = 0  # the thread that is handling a message
@@ -169,17 +170,31 @@ class Reading:
     # The thread that waits ----------------------------------------------------------------------
 
     def hold(self) -> bool:
-        """Keeps those that stand by from reading, if nobody else does; the caller is to read."""
+        """Keeps those that stand by from reading, if nobody else does; the caller is to read.
+
+        If somebody else does, those that stand by read at once or when that one has read.
+        """
         with self._lock:
-            if self._is_over or self._is_held or not self._turns.hold():
+            if self._is_held:
+                self._want()
+                return False
+            if self._is_over or not self._turns.hold():
                 return False
             self._is_held = True
             self._users += 1
         return True
 
+    def _want(self) -> None:
+        self.is_wanted = True
+        if self.mutex.acquire(blocking=False):
+            with suppress(OSError, ValueError):
+                self._turns.let_go()
+            self.mutex.release()
+
     def let_go(self) -> None:
+        """Leaves the turns to those that stand by."""
         with self._lock:
-            self._is_held = False
+            self._is_held = self.is_wanted = False
         with suppress(OSError, ValueError):  # the connection was lost
             self._turns.let_go()
         if self.receiver.has_more():
@@ -231,8 +246,8 @@ def _reason(error: Exception) -> str:
 class Leading:
     """A thread that reads from connections what it waits for.
 
-    Between its waits nobody reads, but for a look now and then: it is for those who expect to wait
-    soon and not for long.
+    Between its waits nobody reads, unless somebody else wants to: it is for those who expect to
+    wait soon and not for long.
     """
 
     def __init__(self, connections: Sequence[Connection]):
@@ -240,12 +255,13 @@ class Leading:
         self._poll = select.poll()
         for connection in connections:
             reading = connection.reading
-            if reading.hold():
+            if not connection.has_open_calls and reading.hold():
                 self._held.append(reading)
                 self._poll.register(reading.file, select.POLLIN)
 
     def wait(self, came: Callable[[], bool], deadline: float | None = None) -> bool:
         """Reads until something has come, for a while; whether it has."""
+        self._make_way()
         if not self._held:
             return came()
         limit = time.monotonic() + _LEADING_SECONDS
@@ -261,7 +277,12 @@ class Leading:
         finally:
             for reading in self._held:
                 reading.mutex.release()
+            self._make_way()
         return True
+
+    def _make_way(self) -> None:
+        if any(reading.is_wanted for reading in self._held):
+            self.end()
 
     def _read_one(self) -> None:
         for reading in self._held:

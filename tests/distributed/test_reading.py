@@ -125,16 +125,46 @@ def test_a_thread_that_leads_and_works_does_not_keep_a_sign_of_life_from_others(
     leading.end()
 
 
-def test_one_thread_leads_and_the_others_are_woken(ends):
+def test_a_thread_that_leads_and_works_does_not_keep_an_answer_from_others(ends):
     leading = Leading([ends.near])
-    assert not ends.near.reading.hold()
     answers = []
     other = threading.Thread(target=lambda: answers.append(ends.near.ask({"say": 1})))
     other.start()
-    assert leading.wait(lambda: bool(answers))
-    leading.end()
     other.join(LONG)
     assert answers[0][0]["said"] == 1
+    leading.end()
+    ends.near.ask({"say": 2, "notes": 1})  # and then one may lead again
+    assert ends.heard == [("note 0", threading.get_ident())]
+
+
+def test_a_thread_that_leads_reads_the_answers_of_others(ends):
+    held_back = threading.Event()
+    answers = []
+    other = threading.Thread(target=lambda: answers.append(ends.near.ask({"say": 1})))
+    leading = Leading([ends.near])
+
+    def came():
+        if not held_back.is_set():
+            held_back.set()
+            other.start()
+        return bool(answers)
+
+    assert leading.wait(came)
+    other.join(LONG)
+    assert answers[0][0]["said"] == 1
+    assert not leading.wait(lambda: False)  # the other one has made it give up its lead
+    leading.end()
+
+
+def test_nobody_leads_while_another_waits_for_an_answer(ends):
+    answers = []
+    ends.near.call({"say": 1}, [], lambda *answer: answers.append(answer))
+    leading = Leading([ends.near])
+    limit = time.monotonic() + LONG
+    while not answers:
+        assert time.monotonic() < limit
+        time.sleep(0.001)
+    leading.end()
 
 
 def test_what_has_come_when_a_thread_stops_to_lead_is_read_by_others(ends):
