@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
@@ -29,26 +29,36 @@ _open_lock = threading.Lock()
 class _Run:
     """What a session keeps for one form of `run`: feed converters, compiled step, way back."""
 
-    __slots__ = ("converters", "echoes", "expand", "fed", "flat", "step")
+    __slots__ = ("contract", "echoes", "expand", "fed", "feeds", "flat", "step")
 
     def __init__(
         self, step: Any, feeds: list[Tensor], expand: list[Any] | None, flat: Fetches
     ) -> None:
-        from penstock.client.feeds import converter
+        from penstock.client.feeds import converter_of_all
 
         self.step = step
         self.fed = feeds
-        self.converters = [converter(tensor) for tensor in feeds]
         self.expand = expand
         self.flat = flat
+        self.contract = flat.build
         #: Tensors both fed and fetched: where among the results, where among the feeds.
         self.echoes = [
             (flat.tensors.index(tensor), index, tensor)
             for index, tensor in enumerate(feeds)
             if tensor in flat.tensors
         ]
+        convert = converter_of_all(feeds)
+        #: From what was given for the fed keys to runtime values.
+        self.feeds: Callable[[Iterable[Any]], Sequence[Any]] = (
+            convert if expand is None else lambda values: convert(self._expanded(values))
+        )
 
-    def _expanded(self, values: Sequence[Any]) -> Sequence[Any]:
+    def run(self, given: Collection[Any], timeout: float | None) -> Any:
+        """Runs the step plainly on what was fed, and returns what `Session.run` does."""
+        results = self.step.run(self.feeds(given) if given else (), timeout)
+        return self.build(results, given) if self.echoes else self.contract(results)
+
+    def _expanded(self, values: Iterable[Any]) -> Iterable[Any]:
         if self.expand is None:
             return values
         return [
@@ -57,11 +67,7 @@ class _Run:
             for part in (split(value) if split is not None else [value])
         ]
 
-    def feeds(self, values: Sequence[Any]) -> list[Any]:
-        values = self._expanded(values)
-        return [convert(value) for convert, value in zip(self.converters, values, strict=True)]
-
-    def build(self, results: Any, values: Sequence[Any]) -> Any:
+    def build(self, results: Any, values: Iterable[Any]) -> Any:
         """The results in the structure of the fetches; what was fed comes back as an array."""
         if self.echoes:
             from penstock.client.feeds import fed_array
@@ -69,7 +75,7 @@ class _Run:
             results, given = list(results), list(self._expanded(values))
             for slot, index, tensor in self.echoes:
                 results[slot] = fed_array(tensor, given[index])
-        return self.flat.build(results)
+        return self.contract(results)
 
 
 def _text(target: Any) -> str:
@@ -185,8 +191,9 @@ class BaseSession(SessionInterface):
         from penstock.runtime.configured import configured_runtime
 
         server, config = self._server, self._config
-        if server is not None and server.cluster is not None:
-            return server.cluster.session_runtime(config)
+        cluster = None if server is None else server.cluster_for(config)
+        if cluster is not None:
+            return cluster.session_runtime(config)
         return configured_runtime(config, **({} if server is None else _placed_in(server, config)))
 
     def _make_graph_check(self) -> WholeGraphCheck | None:
@@ -238,10 +245,9 @@ class BaseSession(SessionInterface):
         if run is None or self._graph.mutations != self._mutations:
             run = self._prepare(key, fetches, feed_dict or {})
         given: Any = feed_dict.values() if feed_dict else ()
-        values = run.feeds(given) if feed_dict else ()
         if options is None and run_metadata is None:
-            return run.build(run.step.run(values, self._timeout), given)
-        return run.build(self._run_with(options, run_metadata, run, values), given)
+            return run.run(given, self._timeout)
+        return run.build(self._run_with(options, run_metadata, run, run.feeds(given)), given)
 
     def _run_with(
         self, options: Any, run_metadata: Any, run: _Run, values: Sequence[Any]
@@ -382,6 +388,8 @@ class BaseSession(SessionInterface):
             if self._graph.mutations != made_at:
                 run = self._prepare(None, fetches, keys)
                 made_at = self._mutations
+            if options is None and run_metadata is None:
+                return run.run(values, self._timeout)
             results = self._run_with(options, run_metadata, run, run.feeds(values))
             return run.build(results, values)
 

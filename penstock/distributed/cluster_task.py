@@ -34,6 +34,7 @@ from penstock.distributed.road import METHOD, Peers, Road, parse_port, port_mess
 from penstock.distributed.step_run import Answered, Call, Tick
 from penstock.distributed.worker import Worker
 from penstock.runtime.configured import configured_runtime
+from penstock.state.collectives import Collectives
 from penstock.state.containers import ResourceManager
 from penstock.state.waiting import Cancellation
 
@@ -71,6 +72,8 @@ class ClusterTask:
       resources: its state.
       interface: where its road listens.
       on_job_over: called when all who have used the task have left it.
+      introduction: gives the ServerDef that a task of a job is to be asked with, if it knows the
+        cluster from those who ask.
     """
 
     def __init__(
@@ -81,8 +84,16 @@ class ClusterTask:
         interface: str,
         credentials: Credentials,
         on_job_over: Callable[[], None] = lambda: None,
+        introduction: Callable[[str, int], Any] | None = None,
     ):
         addresses = task_addresses(server_def.cluster)
+        self._introductions: dict[str, bytes] = {}
+        if introduction is not None:
+            self._introductions = {
+                str(address): introduction(job.name, index).SerializeToString()
+                for job in server_def.cluster.job
+                for index, address in job.tasks.items()
+            }
         runtime = configured_runtime(
             server_def.default_session_config, task_name=task, resources=resources
         )
@@ -102,7 +113,12 @@ class ClusterTask:
         )
         self._clients: ClientService | None = None
         self._collectives = TaskCollectives(
-            task, dict(addresses), self._connect, resources.collectives, runtime.devices
+            task,
+            dict(addresses),
+            self._connect,
+            # A server has one exchange; its place in a session's cluster is not that of its groups.
+            resources.collectives if introduction is None else Collectives(),
+            runtime.devices,
         )
         self._road = Road(interface, task, self._handle, credentials, self._lost)
         del addresses[task]
@@ -136,14 +152,20 @@ class ClusterTask:
         return {METHOD: self._tell_port}
 
     def _tell_port(self, request: bytes, cancellation: Cancellation) -> bytes:
-        return port_message(self._road.port)
+        return port_message(self.road_port)
+
+    @property
+    def road_port(self) -> int:
+        """Where other tasks reach this one."""
+        return self._road.port
 
     def _road_of(self, address: str, timeout: float) -> int:
         """Asks the front door of another task for the port of its road."""
         channel = channel_to(address, self._credentials)
         try:
             ask = channel.unary_unary(METHOD)
-            answer: bytes = ask(b"", timeout=timeout, metadata=self._credentials.metadata())
+            request = self._introductions.get(address, b"")
+            answer: bytes = ask(request, timeout=timeout, metadata=self._credentials.metadata())
             return parse_port(answer)
         except grpc.RpcError as error:
             raise errors.UnavailableError(None, None, str(error.details())) from None

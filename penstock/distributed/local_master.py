@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,8 @@ class LocalMaster:
       task_name: the first part of the names of the task's devices.
       resources: the task's state.
       default_config: the ConfigProto under that of each session.
-      cluster: the task's place in a cluster of several tasks.
+      cluster_for: gives the task's place in the cluster of a session with a ConfigProto; None if
+        there is no other task.
     """
 
     def __init__(
@@ -35,12 +36,12 @@ class LocalMaster:
         task_name: str,
         resources: ResourceManager,
         default_config: Any,
-        cluster: ClusterTask | None = None,
+        cluster_for: Callable[[Any], ClusterTask | None] = lambda config: None,
     ):
         self._task_name = task_name
         self._resources = resources
         self._default_config = default_config
-        self._cluster = cluster
+        self._cluster_for = cluster_for
         self._lock = threading.Lock()
         self._sessions: dict[str, MasterSession] = {}
 
@@ -62,8 +63,9 @@ class LocalMaster:
         return handle
 
     def _runtime(self, config: Any) -> Any:
-        if self._cluster is not None:
-            return self._cluster.session_runtime(config)
+        cluster = self._cluster_for(config)
+        if cluster is not None:
+            return cluster.session_runtime(config)
         shared = None if config.isolate_session_state else self._resources
         return configured_runtime(config, task_name=self._task_name, resources=shared)
 
@@ -132,8 +134,9 @@ class LocalMaster:
     def reset(self, containers: Sequence[str]) -> None:
         self.close_all()
         self._resources.clear(containers)
-        if self._cluster is not None:
-            self._cluster.reset(containers)
+        cluster = self._cluster_for(self._default_config)
+        if cluster is not None:
+            cluster.reset(containers)
 
     def list_devices(self, handle: str) -> tuple[list[Any], list[Any]]:
         if handle:

@@ -149,6 +149,8 @@ class Server:
         from penstock.distributed.grpc_door import GrpcDoor
         from penstock.distributed.grpc_master import MasterService
         from penstock.distributed.local_master import LocalMaster
+        from penstock.distributed.road import METHOD
+        from penstock.distributed.session_clusters import SessionClusters
 
         credentials = read_credentials()
         interface = interface_for(host, credentials)
@@ -161,8 +163,11 @@ class Server:
                 credentials,
                 self._ended.set,
             )
+        self._session_clusters = SessionClusters(
+            self._server_def, self.resources, interface, credentials
+        )
         config = self._server_def.default_session_config
-        self._master = LocalMaster(self.task_name, self.resources, config, self.cluster)
+        self._master = LocalMaster(self.task_name, self.resources, config, self.cluster_for)
         methods = MasterService(self._master, self.task_name).methods()
         self._clients = ClientService(self._master, self.task_name)
         if self.cluster is not None:
@@ -171,6 +176,7 @@ class Server:
         else:
             self._road = ClientsOwnRoad(interface, self.task_name, self._clients, credentials)
             methods.update(self._road.methods())
+        methods[METHOD] = self._session_clusters.telling(methods[METHOD])
         try:
             self._door = GrpcDoor(interface, port, methods, credentials)
         except errors.UnknownError:  # the port is in use
@@ -212,7 +218,17 @@ class Server:
             self._ended.set()
             self._master.close_all()
             self._door.stop()
+            self._session_clusters.close()
             (self._road or self.cluster).close()
+
+    def cluster_for(self, config: Any) -> Any:
+        """The server's place in the cluster of a session: the session's own, or the server's.
+
+        None if the server is the only task.
+        """
+        if config.cluster_def.job:
+            return self._session_clusters.place_at(self._door.port, config.cluster_def)
+        return self.cluster
 
     def reset(self, containers: Sequence[str] = ()) -> None:
         """Closes the sessions of clients and clears containers of state, all without names."""
