@@ -34,7 +34,7 @@ def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
     if isinstance(value, bool):
         return encoded(torch.tensor(value))
     if isinstance(value, np.ndarray) and value.dtype.name in _ARRAY_TYPES:
-        bytes_of = memoryview(np.ascontiguousarray(value)).cast("B") if value.size else b""
+        bytes_of = np.ascontiguousarray(value).data.cast("B") if value.size else b""
         return [value.dtype.name, [*value.shape]], [memoryview(bytes_of)]
     if isinstance(value, np.ndarray) and value.dtype == object:
         items = [bytes(item) for item in value.reshape(-1)]
