@@ -7,11 +7,13 @@ import torch
 
 from penstock import dtypes, errors, shapes
 from penstock.ir.collections import GraphKeys
+from penstock.kernels.known_inputs import known_number
 from penstock.kernels.philox import Stream
 from penstock.kernels.registry import HOST, Constant, kernel
 from penstock.kernels.values import TORCH_TYPE, is_host_type
 from penstock.platform import logging
 from penstock.state import queues
+from penstock.state.queue_rows import Rows
 from penstock.state.queues import Queue
 from penstock.state.waiting import Reminder
 
@@ -58,7 +60,18 @@ def _making(op_type, kind):
         types = node.attrs["component_types"]
         sizes = _sizes(node, types)
         capacity = node.attrs["capacity"]
-        return shared(node, env, Queue, lambda name: kind(name, types, sizes, capacity))
+
+        def make(name):
+            rows = None if kind.pads else _rows_for(types, sizes)
+            return kind(name, types, sizes, capacity, rows=rows)
+
+        return shared(node, env, Queue, make)
+
+
+def _rows_for(types, sizes):
+    """Arrays for small elements of known shapes; None for others, which stay as they are."""
+    kept_as = [_NUMPY_TYPES.get(dtype) for dtype in types]
+    return Rows.for_elements(kept_as, sizes)
 
 
 _making("FIFOQueue", queues.FIFOQueue)
@@ -95,6 +108,7 @@ def _(node, env):
             min_after_dequeue=least,
             seeds=seeds,
             random_words=_RandomWords(*seeds),
+            rows=_rows_for(types, sizes),
         )
 
     return shared(node, env, Queue, make)
@@ -177,18 +191,25 @@ def owned(value):
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-_AS_ARRAYS = frozenset(
-    (
-        *(dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bool),
-        *(dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
-    )
+_AS_ARRAYS = (
+    *(dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bool),
+    *(dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
 )
+_NUMPY_TYPES = {dtype: np.dtype(dtype.as_numpy_dtype) for dtype in (*_AS_ARRAYS, dtypes.string)}
+
+
+def _array(value):
+    """The memory of a value as an array."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    try:
+        return value.numpy()
+    except RuntimeError:  # a lazy negation, about which it would cost more to ask every time
+        return value.resolve_neg().numpy()
 
 
 def _as_array(value):
-    if value.is_neg():
-        value = value.resolve_neg()
-    return value.numpy().copy()
+    return _array(value).copy()
 
 
 def _keepers(types):
@@ -227,6 +248,12 @@ def _(node):
 
     def run(step, queue, *values):
         _check_types(queue, types, handle)
+        if queue.rows is not None:
+            arrays = [_array(value) for value in values]
+            if [array.shape for array in arrays] != queue.rows.shapes:
+                _check_shapes(queue.shapes, values)
+            queue.enqueue(arrays, step)
+            return
         if queue.shapes:
             _check_shapes(queue.shapes, values)
         kept = [keep(value) for keep, value in zip(keepers, values, strict=True)]
@@ -248,6 +275,9 @@ def _(node):
             _check_shapes([_batch_of(shape, count) for shape in queue.shapes], values)
         else:
             _check_counts(values)
+        if queue.rows is not None:
+            queue.enqueue_columns([_array(value) for value in values], step)
+            return
         columns = [_rows_of(keep(value)) for keep, value in zip(keepers, values, strict=True)]
         queue.enqueue_many(list(zip(*columns, strict=True)), step)
 
@@ -331,23 +361,24 @@ def _(node):
 
 
 @kernel("QueueDequeueMany", "QueueDequeueManyV2", devices=HOST, fresh=True, step=True)
-def _(node):
-    return _taking_several(node, allow_fewer=False)
+def _(node, env):
+    return _taking_several(node, env, allow_fewer=False)
 
 
 @kernel("QueueDequeueUpTo", "QueueDequeueUpToV2", devices=HOST, fresh=True, step=True)
-def _(node):
-    return _taking_several(node, allow_fewer=True)
+def _(node, env):
+    return _taking_several(node, env, allow_fewer=True)
 
 
-def _taking_several(node, *, allow_fewer):
+def _taking_several(node, env, *, allow_fewer):
     _refuse_timeout(node)
+    known_count = known_number(node, env, 1)
     types = node.attrs["component_types"]
     reminder = reminder_of(node)
     kind = "DequeueUpTo" if allow_fewer else "DequeueMany"
 
     def run(step, queue, n):
-        count = int(n)
+        count = int(n) if known_count is None else known_count
         _check_result_types(queue, types)
         if count < 0:
             raise invalid(f"{kind}Op requested {count} < 0 elements")
@@ -356,24 +387,24 @@ def _taking_several(node, *, allow_fewer):
                 f"{queue.type_name}'s DequeueMany and DequeueUpTo require the components to have "
                 "specified shapes."
             )
-        if count == 0:
-            taken = []
-        else:
-            taken = queue.dequeue_many(count, step, allow_fewer=allow_fewer, reminder=reminder)
-        results = _stacked(taken, queue)
+        results = _several(queue, count, step, allow_fewer=allow_fewer, reminder=reminder)
         return results[0] if len(results) == 1 else results
 
     return on_queue(node, run)
 
 
-def _stacked(elements, queue):
-    if not elements:
+def _several(queue, count, step, **settings):
+    """A batch of elements: one value per component."""
+    if count == 0:
         return [
             empty(dtype, (0, *(size or 0 for size in shape)))
             for dtype, shape in zip(queue.dtypes, queue.shapes, strict=True)
         ]
+    if queue.rows is not None:
+        return [_given(column) for column in queue.dequeue_columns(count, step, **settings)]
+    taken = queue.dequeue_many(count, step, **settings)
     join = padded if queue.pads else stacked
-    return [join(values) for values in zip(*elements, strict=True)]
+    return [join(values) for values in zip(*taken, strict=True)]
 
 
 def empty(dtype, shape):

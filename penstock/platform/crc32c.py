@@ -6,9 +6,11 @@ form is rotated and shifted by a constant.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import google_crc32c
+import numpy as np
 
 _MASK_DELTA = 0xA282EAD8
 _ALL_BITS = 0xFFFFFFFF
@@ -17,6 +19,11 @@ _ALL_BITS = 0xFFFFFFFF
 def value(data: Any) -> int:
     """The checksum of bytes, or of a contiguous NumPy array."""
     return google_crc32c.value(data)
+
+
+def values(pieces: Sequence[bytes]) -> np.ndarray:
+    """The checksum of each of some pieces of data."""
+    return np.fromiter(map(google_crc32c.value, pieces), np.uint32, len(pieces))
 
 
 def extend(crc: int, data: Any) -> int:

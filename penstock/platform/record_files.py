@@ -24,6 +24,8 @@ _LENGTH = struct.Struct("<Q")
 
 FRAME_SIZE = _HEADER.size + _FOOTER.size  # bytes that a record has beside its data
 
+_BYTES_OF_CHECK = np.arange(-_FOOTER.size, 0)
+
 _BUFFERED = 1 << 18  # bytes that are read ahead
 _BLOCK = 1 << 24  # bytes that are read at once
 
@@ -171,32 +173,37 @@ class RecordReader:
         first = self.read()
         if first is None:
             return []
-        records, checks, ends = self._following(most - 1)
-        values = np.fromiter(map(crc32c.value, records), np.uint32, len(records))
-        wrong = np.flatnonzero(crc32c.mask(values) != np.array(checks, np.uint32))
+        records, ends = self._following(most - 1)
+        if not records:
+            return [first]
+        wrong = np.flatnonzero(crc32c.mask(crc32c.values(records)) != self._checks_before(ends))
         good = int(wrong[0]) if len(wrong) else len(records)
         if good:
             self.offset += ends[good - 1] - self._place
             self._place = ends[good - 1]
         return [first, *records[:good]]
 
-    def _following(self, most: int) -> tuple[list[bytes], list[int], list[int]]:
-        """Records of the buffer with what their checksums should be, and where they end in it."""
+    def _following(self, most: int) -> tuple[list[bytes], list[int]]:
+        """Records of the buffer, and where they end in it with what is behind their data."""
         records: list[bytes] = []
-        checks: list[int] = []
         ends: list[int] = []
         buffer, place, lengths = self._buffer, self._place, self._lengths
-        check_at, size = _FOOTER.unpack_from, len(self._buffer)
+        before, behind, size = _HEADER.size, _FOOTER.size, len(self._buffer)
         while len(records) < most and place + FRAME_SIZE <= size:
-            start = place + _HEADER.size
+            start = place + before
             length = lengths[buffer[place:start]]
-            place = start + length + _FOOTER.size
+            end = start + length
+            place = end + behind
             if length < 0 or place > size:
                 break
-            records.append(buffer[start : start + length])
-            checks.append(check_at(buffer, start + length)[0])
+            records.append(buffer[start:end])
             ends.append(place)
-        return records, checks, ends
+        return records, ends
+
+    def _checks_before(self, ends: list[int]) -> np.ndarray:
+        """The numbers of four bytes in the buffer that end at some places."""
+        places = np.array(ends)[:, None] + _BYTES_OF_CHECK
+        return np.frombuffer(self._buffer, np.uint8)[places].view("<u4").ravel()
 
     def _fetch(self, size: int) -> None:
         """Puts the next `size` bytes into the buffer, or as many as there are, and some more."""

@@ -1,7 +1,8 @@
 """Queues: elements go in, wait, and come out in the order that the kind of queue defines.
 
 An element is a tuple of runtime values, one per component. What they are does not matter here:
-kernels check, copy and stack them.
+kernels check, copy and stack them. A queue that has `rows` keeps small elements in arrays, and
+orders the numbers of their rows.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ import numpy as np
 from penstock import errors
 from penstock.dtypes import DType
 from penstock.shapes import Shape, text
+from penstock.state.queue_rows import Rows
 from penstock.state.waiting import DONE, NOTHING, SOME, Attempt, Lines, Outcome, Reminder, Waiter
 
 Element = tuple[Any, ...]
+Kept = Any  # what a queue orders: an element, or the number of its row
 
 _ENQUEUES, _DEQUEUES = 0, 1
 _ENQUEUE, _DEQUEUE, _CLOSE = "Enqueue", "Dequeue", "Close"
@@ -30,14 +33,14 @@ class _Enqueue(Attempt):
     """An enqueue that waits, with the elements that there was no room for yet."""
 
     __slots__ = ("remaining",)
-    remaining: deque[Element]
+    remaining: deque[Kept]
 
 
 class _Dequeue(Attempt):
     """A dequeue that waits, with the elements that it has already."""
 
     __slots__ = ("taken",)
-    taken: list[Element]
+    taken: list[Kept]
 
 
 class Queue:
@@ -53,9 +56,16 @@ class Queue:
     pads = False
 
     def __init__(
-        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Shape] = (), capacity: int = -1
+        self,
+        name: str,
+        dtypes: Sequence[DType],
+        shapes: Sequence[Shape] = (),
+        capacity: int = -1,
+        *,
+        rows: Rows | None = None,
     ):
         self.name = name
+        self.rows = rows
         self.dtypes = list(dtypes)
         self.shapes = list(shapes)
         self.capacity = math.inf if capacity < 0 else capacity
@@ -68,20 +78,20 @@ class Queue:
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def _put(self, element: Element) -> None: ...
+    def _put(self, element: Kept) -> None: ...
 
     @abstractmethod
-    def _take(self) -> Element: ...
+    def _take(self) -> Kept: ...
 
-    def _put_several(self, elements: Iterable[Element]) -> None:
+    def _put_several(self, elements: Iterable[Kept]) -> None:
         for element in elements:
             self._put(element)
 
-    def _take_several(self, count: int) -> list[Element]:
+    def _take_several(self, count: int) -> list[Kept]:
         return [self._take() for _ in range(count)]
 
     @abstractmethod
-    def _put_back(self, elements: list[Element]) -> None:
+    def _put_back(self, elements: list[Kept]) -> None:
         """Undoes takes, given in the order in which they happened."""
 
     def _ready(self) -> int:
@@ -92,17 +102,39 @@ class Queue:
 
     def enqueue(self, element: Element, waiter: Waiter) -> None:
         """Puts an element in, when there is room."""
-        lines = self._lines
-        with lines.lock:
-            if not lines[_ENQUEUES] and not self.closed and len(self) < self.capacity:
-                self._put(element)
-                if lines[_DEQUEUES]:
-                    lines.flush()
-                return
-        self.enqueue_many([element], waiter)
+        kept = self._kept(element)
+        if not self._put_at_once([kept]):
+            self._wait_for_room([kept], waiter)
 
     def enqueue_many(self, elements: list[Element], waiter: Waiter) -> None:
         """Puts elements in, each when there is room for it."""
+        kept = elements if self.rows is None else [self.rows.keep(each) for each in elements]
+        if not self._put_at_once(kept):
+            self._wait_for_room(kept, waiter)
+
+    def enqueue_columns(self, columns: Sequence[np.ndarray], waiter: Waiter) -> None:
+        """Puts the elements in that arrays hold, one per component; for a queue with rows."""
+        assert self.rows is not None
+        kept = self.rows.keep_several(columns)
+        if not self._put_at_once(kept):
+            self._wait_for_room(kept, waiter)
+
+    def _kept(self, element: Element) -> Kept:
+        return element if self.rows is None else self.rows.keep(element)
+
+    def _put_at_once(self, elements: list[Kept]) -> bool:
+        """Puts elements in if there is room for all of them and nobody waits for it."""
+        lines = self._lines
+        with lines.lock:
+            room = self.capacity - len(self)
+            if self.closed or lines[_ENQUEUES] or len(elements) > room:
+                return False
+            self._put_several(elements)
+            if lines[_DEQUEUES]:
+                lines.flush()
+            return True
+
+    def _wait_for_room(self, elements: list[Kept], waiter: Waiter) -> None:
         remaining = deque(elements)
 
         def attempt() -> Outcome:
@@ -122,20 +154,19 @@ class Queue:
 
         waiting = _Enqueue(attempt, in_parts=len(elements) > 1)
         waiting.remaining = remaining
-        self._lines.run(_ENQUEUES, waiting, waiter, _ENQUEUE)
+        try:
+            self._lines.run(_ENQUEUES, waiting, waiter, _ENQUEUE)
+        finally:
+            if remaining and self.rows is not None:  # it was given up
+                self.rows.release(list(remaining))
 
     # Taking --------------------------------------------------------------------------------------
 
     def dequeue(self, waiter: Waiter, reminder: Reminder | None = None) -> Element:
         """Takes an element out, when there is one."""
-        lines = self._lines
-        with lines.lock:
-            if not lines[_DEQUEUES] and self._ready() > 0:
-                element = self._take()
-                if lines[_ENQUEUES]:
-                    lines.flush()
-                return element
-        return self.dequeue_many(1, waiter, reminder=reminder)[0]
+        (kept,) = self._taken(1, waiter, allow_fewer=False, reminder=reminder)
+        element: Element = kept if self.rows is None else self.rows.taken(kept)
+        return element
 
     def dequeue_many(
         self,
@@ -146,7 +177,38 @@ class Queue:
         reminder: Reminder | None = None,
     ) -> list[Element]:
         """Takes `count` elements out; with `allow_fewer` the last ones of a closed queue too."""
-        taken: list[Element] = []
+        taken = self._taken(count, waiter, allow_fewer=allow_fewer, reminder=reminder)
+        return taken if self.rows is None else [self.rows.taken(row) for row in taken]
+
+    def dequeue_columns(
+        self,
+        count: int,
+        waiter: Waiter,
+        *,
+        allow_fewer: bool = False,
+        reminder: Reminder | None = None,
+    ) -> list[np.ndarray]:
+        """Takes elements out as `dequeue_many` does, as an array per component; of rows."""
+        assert self.rows is not None
+        taken = self._taken(count, waiter, allow_fewer=allow_fewer, reminder=reminder)
+        return self.rows.batch(taken)
+
+    def _taken(
+        self, count: int, waiter: Waiter, *, allow_fewer: bool, reminder: Reminder | None
+    ) -> list[Kept]:
+        lines = self._lines
+        with lines.lock:
+            if not lines[_DEQUEUES] and self._ready() >= count:
+                taken = self._take_several(count)
+                if lines[_ENQUEUES]:
+                    lines.flush()
+                return taken
+        return self._wait_for_elements(count, waiter, allow_fewer=allow_fewer, reminder=reminder)
+
+    def _wait_for_elements(
+        self, count: int, waiter: Waiter, *, allow_fewer: bool, reminder: Reminder | None
+    ) -> list[Kept]:
+        taken: list[Kept] = []
 
         def give_back() -> None:
             self._put_back(taken)
@@ -221,9 +283,10 @@ class Queue:
         """
         lines = self._lines
         with lines.lock:
-            elements = [*self._collected(), *self._contents()]
+            kept = [*self._collected(), *self._contents()]
             for attempt in lines[_ENQUEUES]:
-                elements += getattr(attempt, "remaining", ())
+                kept += getattr(attempt, "remaining", ())
+            elements = kept if self.rows is None else map(self.rows.element, kept)
             return {
                 "type": self.type_name,
                 "types": [dtype.name for dtype in self.dtypes],
@@ -232,7 +295,7 @@ class Queue:
                 **self._more_state(),
             }
 
-    def _collected(self) -> list[Element]:
+    def _collected(self) -> list[Kept]:
         return [
             element
             for attempt in self._lines[_DEQUEUES]
@@ -248,16 +311,32 @@ class Queue:
             raise errors.InvalidArgumentError(
                 None, None, f"The state of a {has} can't be that of '{self.name}', a {is_}."
             )
+        self._check_saved_shapes(state["elements"])
+        elements = [self._kept(tuple(element)) for element in state["elements"]]
         with self._lines.lock:
+            if self.rows is not None:
+                self.rows.release(list(self._contents()))
             self._clear()
             self._restore_more(state)
-            for element in state["elements"]:
-                self._put(tuple(element))
+            self._put_several(elements)
             self.closed = state["closed"]
             self._lines.flush()
 
+    def _check_saved_shapes(self, elements: Sequence[Sequence[Any]]) -> None:
+        if self.rows is None:
+            return
+        for element in elements:
+            for value, shape in zip(element, self.rows.shapes, strict=True):
+                if tuple(value.shape) != shape:
+                    raise errors.InvalidArgumentError(
+                        None,
+                        None,
+                        f"A saved value of shape {text(tuple(value.shape))} can't be in "
+                        f"'{self.name}', where its component has shape {text(shape)}.",
+                    )
+
     @abstractmethod
-    def _contents(self) -> Sequence[Element]:
+    def _contents(self) -> Sequence[Kept]:
         """The elements, in an order in which putting them makes the same queue."""
 
     @abstractmethod
@@ -304,24 +383,24 @@ class FIFOQueue(Queue):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self._elements: deque[Element] = deque()
+        self._elements: deque[Kept] = deque()
 
     def __len__(self) -> int:
         return len(self._elements)
 
-    def _put(self, element: Element) -> None:
+    def _put(self, element: Kept) -> None:
         self._elements.append(element)
 
-    def _put_several(self, elements: Iterable[Element]) -> None:
+    def _put_several(self, elements: Iterable[Kept]) -> None:
         self._elements.extend(elements)
 
-    def _take(self) -> Element:
+    def _take(self) -> Kept:
         return self._elements.popleft()
 
-    def _put_back(self, elements: list[Element]) -> None:
+    def _put_back(self, elements: list[Kept]) -> None:
         self._elements.extendleft(reversed(elements))
 
-    def _contents(self) -> Sequence[Element]:
+    def _contents(self) -> Sequence[Kept]:
         return self._elements
 
     def _clear(self) -> None:
@@ -362,7 +441,7 @@ class RandomShuffleQueue(Queue):
         self.min_after_dequeue = min_after_dequeue
         self.seeds = seeds
         self._random_words = random_words
-        self._elements: list[Element] = []
+        self._elements: list[Kept] = []
 
     def __len__(self) -> int:
         return len(self._elements)
@@ -370,28 +449,31 @@ class RandomShuffleQueue(Queue):
     def _ready(self) -> int:
         return len(self._elements) - (0 if self.closed else self.min_after_dequeue)
 
-    def _put(self, element: Element) -> None:
+    def _put(self, element: Kept) -> None:
         self._elements.append(element)
 
-    def _put_several(self, elements: Iterable[Element]) -> None:
+    def _put_several(self, elements: Iterable[Kept]) -> None:
         self._elements.extend(elements)
 
-    def _take(self) -> Element:
+    def _take(self) -> Kept:
         return self._take_several(1)[0]
 
-    def _take_several(self, count: int) -> list[Element]:
+    def _take_several(self, count: int) -> list[Kept]:
         elements, taken = self._elements, []
         for word in self._random_words.several(count):
             index = word % len(elements)
-            taken.append(elements[index])
-            elements[index] = elements[-1]
-            del elements[-1]
+            last = elements.pop()
+            if index == len(elements):
+                taken.append(last)
+            else:
+                taken.append(elements[index])
+                elements[index] = last
         return taken
 
-    def _put_back(self, elements: list[Element]) -> None:
+    def _put_back(self, elements: list[Kept]) -> None:
         self._elements.extend(elements)
 
-    def _contents(self) -> Sequence[Element]:
+    def _contents(self) -> Sequence[Kept]:
         return self._elements
 
     def _clear(self) -> None:
@@ -444,7 +526,7 @@ class PriorityQueue(Queue):
             self._first -= 1
             heapq.heappush(self._heap, (int(element[0]), self._first, element))
 
-    def _contents(self) -> Sequence[Element]:
+    def _contents(self) -> Sequence[Kept]:
         return [element for _, _, element in sorted(self._heap, key=lambda entry: entry[:2])]
 
     def _clear(self) -> None:

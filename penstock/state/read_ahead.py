@@ -8,7 +8,9 @@ was computed of the whole block, by who computed it.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 
@@ -19,21 +21,20 @@ class Block:
 
     def __init__(self, records: Sequence[bytes]):
         self.records = records
-        self.places = {id(record): place for place, record in enumerate(records)}
+        self.places = dict(zip(map(id, records), range(len(records)), strict=True))
         self.results: dict[Any, Any] = {}
         _blocks.update(dict.fromkeys(self.places, weakref.ref(self)))
         # The ids stand for the records as long as these live, and so for as long as the block.
-        weakref.finalize(self, _forget, list(self.places)).atexit = False
+        weakref.finalize(self, _forget, self.places).atexit = False
 
 
 _blocks: dict[int, weakref.ref[Block]] = {}
 
 
-def _forget(ids: list[int]) -> None:
-    for key in ids:
-        found = _blocks.get(key)
-        if found is not None and found() is None:  # else it is another record's by now
-            del _blocks[key]
+def _forget(ids: Iterable[int]) -> None:
+    # Called before the records go. An id that a later block has, too, is forgotten with this one:
+    # so it is with the empty string. That block is not found by it, then.
+    deque(map(_blocks.pop, ids, repeat(None)), maxlen=0)
 
 
 def block_of(record: bytes) -> Block | None:

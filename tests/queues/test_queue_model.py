@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from penstock import dtypes
 from penstock.state import queues
+from penstock.state.queue_rows import Rows
 from penstock.state.waiting import Cancellation
 from tests.queues.plain_queue import Element, Operation, PlainQueue
 from tests.queues.waiting_steps import WAIT_SECONDS, Background, Impatient, Patient
@@ -74,6 +76,7 @@ class QueueMachine(RuleBasedStateMachine):
     """All operations end as those of the model do, those that waited too, and in its order."""
 
     kind = "fifo"
+    in_rows = False
     capacity = 3
     least = 0
 
@@ -84,6 +87,8 @@ class QueueMachine(RuleBasedStateMachine):
         more: Any = {}
         if make is queues.RandomShuffleQueue:
             more = {"min_after_dequeue": self.least, "random_words": Words()}
+        if self.in_rows:
+            more["rows"] = Rows([np.dtype(np.int64)] * 2, [(), ()])
         self.queue = make(*arguments, **more)
         self.model = PlainQueue(self.capacity, choose, self.least)
         self.waiting: list[Waiting] = []
@@ -101,6 +106,8 @@ class QueueMachine(RuleBasedStateMachine):
         operation = Operation(arriving=list(elements))
         if len(elements) == 1:
             self.run(operation, self.queue.enqueue, elements[0])
+        elif self.in_rows:
+            self.run(operation, self.queue.enqueue_columns, list(np.array(elements).T))
         else:
             self.run(operation, self.queue.enqueue_many, elements)
 
@@ -113,7 +120,11 @@ class QueueMachine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.waiting) < MOST_WAITING)
     def dequeue_many(self, count: int, allow_fewer: bool) -> None:
         operation = Operation(wanted=count, allow_fewer=allow_fewer)
-        self.run(operation, self.queue.dequeue_many, count, allow_fewer=allow_fewer)
+        call = self.columns if self.in_rows else self.queue.dequeue_many
+        self.run(operation, call, count, allow_fewer=allow_fewer)
+
+    def columns(self, *args: Any, **kwargs: Any) -> list[Any]:
+        return list(zip(*self.queue.dequeue_columns(*args, **kwargs), strict=True))
 
     @rule()
     @precondition(lambda self: len(self.waiting) < MOST_WAITING and not self.model.closed)
@@ -172,6 +183,8 @@ class QueueMachine(RuleBasedStateMachine):
             self.inside.subtract(operation.arriving)  # what never came in
             return
         result = finish()
+        if operation.wanted and self.in_rows:
+            result = [tuple(map(int, element)) for element in result]
         if operation.wanted and self.kind == "shuffle":
             assert len(result) == operation.wanted
             assert not Counter(result) - self.inside
@@ -184,20 +197,41 @@ class QueueMachine(RuleBasedStateMachine):
             self.model.give_up(self.waiting[0].operation)
             self.waiting[0].cancellation.cancel()
             self.compare()
-        left = self.queue.snapshot()["elements"]
+        left = [list(map(int, element)) for element in self.queue.snapshot()["elements"]]
         if self.kind == "priority":
             assert left == [list(element) for element in sorted(self.model.elements)]
         elif self.kind != "shuffle":
             assert left == [list(element) for element in self.model.elements]
         else:
             assert Counter(map(tuple, left)) == +self.inside
+        if self.queue.rows is not None:
+            assert _rows_in_use(self.queue.rows) == len(left)
+
+
+def _rows_in_use(rows: Rows) -> int:
+    assert len(set(rows._free)) == len(rows._free)
+    return len(rows._columns[0]) - len(rows._free)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("capacity", "runs", "steps"), [(1, 80, 12), (3, 100, 24), (8, 80, 40)])
 def test_queue_behaves_as_its_model(kind: str, capacity: int, runs: int, steps: int) -> None:
+    _compare_runs(kind, capacity, runs, steps)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "shuffle"])
+@pytest.mark.parametrize(("capacity", "runs", "steps"), [(1, 20, 12), (3, 50, 24), (8, 30, 40)])
+def test_queue_in_rows_behaves_as_its_model(
+    kind: str, capacity: int, runs: int, steps: int
+) -> None:
+    _compare_runs(kind, capacity, runs, steps, in_rows=True)
+
+
+def _compare_runs(
+    kind: str, capacity: int, runs: int, steps: int, *, in_rows: bool = False
+) -> None:
     least = 2 if kind == "shuffle" and capacity > 2 else 0
-    attributes = {"kind": kind, "capacity": capacity, "least": least}
+    attributes = {"kind": kind, "capacity": capacity, "least": least, "in_rows": in_rows}
     machine = type("Machine", (QueueMachine,), attributes)
     run_state_machine_as_test(
         machine,

@@ -7,10 +7,11 @@ from collections import deque
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 
 from penstock import errors
+from penstock.kernels.datasets.batch_memory import BatchMemory
 from penstock.kernels.datasets.batching import WholeBatches, batch_count, positive_batch_size
 from penstock.kernels.datasets.failures import Failure, restored_element, saved_element
 from penstock.kernels.datasets.parsing_ahead import parsed_ahead, parsed_rows
-from penstock.kernels.datasets.rows import RowElements
+from penstock.kernels.datasets.rows import RowElements, as_element
 from penstock.kernels.datasets.stacking import batch_of
 from penstock.kernels.kernel_threads import processors, share_processors
 from penstock.kernels.registry import HOST, kernel
@@ -96,6 +97,10 @@ class _Ready:
             raise self._error
         return self._element
 
+    @property
+    def is_failure(self):
+        return self._error is not None
+
 
 _SHORT_CALL = 0.2e-3  # seconds
 _LONG_TASK = 3e-3  # handing it to a thread costs next to nothing
@@ -134,7 +139,9 @@ class _Usefulness:
         """How many calls are worth the cost of a task."""
         if self._calls < self._calls_to_measure:
             return 1
-        most = _LONG_TASK * self._calls / self._wall if self._wall else _MOST_PER_TASK
+        # Calls that compute are as long as they compute, even if others use the machine.
+        seconds = self._busy if self._busy > 0.1 * self._wall else self._wall
+        most = _LONG_TASK * self._calls / seconds if seconds else _MOST_PER_TASK
         return max(1, min(_MOST_PER_TASK, int(most)))
 
 
@@ -143,7 +150,8 @@ class ParallelMapped(UnaryElements):
 
     A program that did not ask for threads (`asked`) gets them where calls turn out to be long. If
     nobody can tell when calls happen (`free`), there are more results ahead, so that threads do
-    not wait for the reader, and a task is several calls if these are short.
+    not wait for the reader, those of a whole batch where there are batches, and a task is several
+    calls if these are short.
     """
 
     def __init__(self, source, function, captured, context, threads, preserve, *, free, asked=True):
@@ -151,14 +159,36 @@ class ParallelMapped(UnaryElements):
         self._function, self._captured, self._context = function, captured, context
         self._threads, self._preserve = threads, preserve
         self._free = free
-        self._most = 2 * threads if free else threads  # tasks that are under way or done
         self._pool = None
         self._usefulness = _Usefulness(asked)
         self._pending = deque()  # tasks, each of which gives a list of results
         self._results = deque()  # of the task that was taken last
         self._ended = False
+        self._count = 0  # elements of the source that have been taken
+        self._batches = None  # that the results go to
+        self._batch_size = 0
+
+    def expect_batches(self, size):
+        self._batch_size = size
+        if self._context.in_order:
+            self._batches = BatchMemory(size)
+            self.gives_rows = True
 
     def next(self):
+        entry = self._next_entry()
+        return None if entry is None else as_element(entry)
+
+    def several(self, most):
+        entry = self._next_entry()
+        if entry is None:
+            return []
+        entries, results = [entry], self._results
+        while results and len(entries) < most and not results[0].is_failure:
+            entries.append(results.popleft().result())
+        return entries
+
+    def _next_entry(self):
+        """The next element, or the row that stands for it."""
         try:
             if not self._results and not self._take_results():
                 return self._next_alone() if self._usefulness.is_low() else None
@@ -198,6 +228,7 @@ class ParallelMapped(UnaryElements):
         if self._pool is not None:
             self._pool.shutdown(wait=False)
             self._pool = None
+        self._count += 1
         element = None if self._ended else self._source.next()
         return None if element is None else self._called(element)
 
@@ -212,12 +243,23 @@ class ParallelMapped(UnaryElements):
                 self._threads, "penstock-map", share_processors, (self._threads,)
             )
         count = self._usefulness.calls_per_task() if self._free else 1
-        while not self._ended and len(self._pending) < self._most:
+        most = self._most_tasks(count)
+        while not self._ended and len(self._pending) < most:
+            first = self._count
             elements, error = self._next_elements(count)
+            self._count += len(elements)
             if elements:
-                self._pending.append(self._pool.submit(self._called_for_each, elements))
+                self._pending.append(self._pool.submit(self._called_for_each, first, elements))
             if error is not None:
+                self._leave_out(self._count)
+                self._count += 1
                 self._pending.append(_Ready([_Ready(error=error)]))
+
+    def _most_tasks(self, calls):
+        """How many tasks of so many calls may be under way or done."""
+        if not self._free:
+            return self._threads
+        return self._threads + max(self._threads, -(-self._batch_size // calls))
 
     def _next_elements(self, count):
         """Up to `count` elements of the source, fewer at its end and before its error."""
@@ -233,14 +275,21 @@ class ParallelMapped(UnaryElements):
             elements.append(element)
         return elements, None
 
-    def _called_for_each(self, elements):
-        results = []
-        for element in elements:
+    def _called_for_each(self, first, elements):
+        batches, results = self._batches, []
+        for number, element in enumerate(elements, first):
             try:
-                results.append(_Ready(self._called(element)))
+                result = self._called(element)
             except Exception as error:
+                self._leave_out(number)
                 results.append(_Ready(error=error))
+                continue
+            results.append(_Ready(result if batches is None else batches.placed(number, result)))
         return results
+
+    def _leave_out(self, number):
+        if self._batches is not None:
+            self._batches.left_out(number)
 
     def save(self):
         results = [*self._results, *(each for task in self._pending for each in task.result())]
@@ -250,6 +299,7 @@ class ParallelMapped(UnaryElements):
         self._ended, results, source = state
         self._pending.clear()
         self._results = deque(_restored(result) for result in results)
+        self._count = len(results)
         self._source.restore(source)
 
     def close(self):
@@ -260,7 +310,7 @@ class ParallelMapped(UnaryElements):
 
 def _saved(result):
     try:
-        return saved_element(result.result())
+        return saved_element(as_element(result.result()))
     except errors.OpError as error:
         return saved_element(Failure(error))
 
