@@ -23,8 +23,6 @@ REASONS: dict[str, str] = {
     "tf.contrib.lite": "Export a frozen graph or a SavedModel, and convert it with TensorFlow's "
     "own tools.",
     "tf.tpu": "There are no TPUs here.",
-    "tf.wrap_function": "Call the Python function: it adds its nodes to the default graph.",
-    "tf.nondifferentiable_batch_function": "Batch requests before they are fed.",
     "tf.user_ops": "Libraries of compiled ops are made for one TensorFlow; write the op as "
     "docs/adding-an-op.md shows.",
     "tf.pywrap_tensorflow": "There is no compiled core: tf.train.NewCheckpointReader reads "
@@ -35,17 +33,11 @@ REASONS: dict[str, str] = {
     "setting.",
     "tf.errors.raise_exception_on_not_ok_status": "There is no compiled core with a status: errors "
     "are raised.",
-    "tf.random.experimental": "Use tf.random.stateless_uniform and its kin with a seed that you "
-    "keep in a variable, or tf.set_random_seed.",
     "tf.saved_model.save": "Use tf.saved_model.simple_save, or tf.saved_model.Builder, with a "
     "session.",
     "tf.saved_model.experimental": "Use tf.saved_model.simple_save, or tf.saved_model.Builder, "
     "with a session.",
     "tf.saved_model.load_v2": "Use tf.saved_model.load with a session, or tf.contrib.predictor.",
-    **dict.fromkeys(
-        ["tf.io.decode_proto", "tf.io.encode_proto"],
-        "Decode messages in tf.py_func; tf.parse_example decodes tf.train.Example.",
-    ),
     **dict.fromkeys(
         [
             "tf.distribute.experimental.TPUStrategy",
@@ -80,20 +72,6 @@ REASONS: dict[str, str] = {
         "There are no TPUs here: TPUEstimator runs with use_tpu=False, and a session on a CPU or "
         "GPU.",
     ),
-    **dict.fromkeys(
-        [
-            "tf.estimator.BoostedTreesClassifier",
-            "tf.estimator.BoostedTreesEstimator",
-            "tf.estimator.BoostedTreesRegressor",
-            "tf.estimator.experimental.boosted_trees_classifier_train_in_memory",
-            "tf.estimator.experimental.boosted_trees_regressor_train_in_memory",
-            "tf.contrib.estimator.boosted_trees_classifier_train_in_memory",
-            "tf.contrib.estimator.boosted_trees_regressor_train_in_memory",
-        ],
-        "Boosted trees are no dataflow graphs: use XGBoost or LightGBM.",
-    ),
-    "tf.estimator.tpu": "There are no TPUs here: tf.contrib.tpu.TPUEstimator runs with "
-    "use_tpu=False.",
     "tf.estimator.experimental.KMeans": "Clustering is not there: use scikit-learn.",
     "tf.estimator.experimental.LinearSDCA": "Dual coordinate ascent is not there: use the "
     "optimizer 'Ftrl'.",
@@ -143,7 +121,7 @@ REASONS: dict[str, str] = {
     "tf.contrib.tfprof.ProfileContext": "Use tf.train.ProfilerHook, or tf.profiler.profile.",
     "tf.contrib.tensorrt": "Graphs are optimised for the device at hand without being asked to.",
     "tf.contrib.tensor_forest": "Decision forests are no dataflow graphs: use scikit-learn.",
-    "tf.contrib.boosted_trees": "Boosted trees are no dataflow graphs: use XGBoost or LightGBM.",
+    "tf.contrib.boosted_trees": "Use tf.estimator.BoostedTreesClassifier and its kin.",
     **dict.fromkeys(
         [
             "tf.contrib.layers.real_valued_column",
@@ -176,9 +154,6 @@ REASONS: dict[str, str] = {
         "The columns of tf.contrib.layers are older than tf.feature_column, which has the same: "
         "numeric_column, categorical_column_with_*, embedding_column, crossed_column.",
     ),
-    "tf.contrib.layers.RevBlock": "Reversible blocks save memory only; stack the layers.",
-    "tf.contrib.layers.rev_block": "Reversible blocks save memory only; stack the layers.",
-    "tf.contrib.layers.recompute_grad": "It saves memory only; call the function itself.",
     "tf.contrib.framework.fuse_op": "It made graphs for one accelerator; use tf.graph_util.",
     **dict.fromkeys(
         [
@@ -268,9 +243,6 @@ REASONS: dict[str, str] = {
         "Use tf.saved_model.simple_save with K.get_session(), or model.save with HDF5.",
     ),
     "tf.keras.mixed_precision": "Cast layers' inputs with dtype='float16' where wanted.",
-    "tf.keras.utils.HDF5Matrix": "Open the file with h5py: fit takes its datasets as arrays.",
-    "tf.keras.utils.multi_gpu_model": "Place layers with tf.device, and join their outputs.",
-    "tf.keras.utils.plot_model": "model.summary() prints the layers; TensorBoard draws the graph.",
 }
 
 #: What a program asked for and did not get, for a report at its end.

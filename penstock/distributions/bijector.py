@@ -211,6 +211,10 @@ class Bijector:
             return log_det
 
     def _new_forward_log_det(self, x: Any, event_ndims: Any) -> Any:
+        if not self._is_injective:
+            raise NotImplementedError(
+                "forward_log_det_jacobian cannot be implemented for non-injective transforms."
+            )
         if _has(self, "_forward_log_det_jacobian") or not _has(self, "_inverse_log_det_jacobian"):
             result = self._forward_log_det_jacobian(x)
             return self._over_event(x, result, self.forward_min_event_ndims, event_ndims)
@@ -237,6 +241,11 @@ class Bijector:
             return log_det
 
     def _new_inverse_log_det(self, y: Any, event_ndims: Any) -> Any:
+        if not self._is_injective:  # one for each of the arguments that have this result
+            return tuple(
+                self._over_event(y, each, self.inverse_min_event_ndims, event_ndims)
+                for each in self._inverse_log_det_jacobian(y)
+            )
         if _has(self, "_inverse_log_det_jacobian") or not _has(self, "_forward_log_det_jacobian"):
             result = self._inverse_log_det_jacobian(y)
             return self._over_event(y, result, self.inverse_min_event_ndims, event_ndims)

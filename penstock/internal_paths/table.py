@@ -26,6 +26,7 @@ core.protobuf.*_pb2                       proto internal_paths.enum_values
 core.example.*_pb2                        proto internal_paths.enum_values
 core.util.*_pb2                           proto internal_paths.enum_values
 core.profiler.*_pb2                       proto internal_paths.enum_values
+core.kernels.boosted_trees.*_pb2          proto
 core.lib.core.error_codes_pb2           errors internal_paths.enum_values
 
 contrib.framework.python.framework      contrib.framework
@@ -34,6 +35,7 @@ contrib.framework.python.framework.graph_util contrib.framework.graph_parts
 contrib.framework.python.framework.tensor_util contrib.framework
 contrib.framework.python.ops.audio_ops  internal_paths.generated_ops
 contrib.framework.python.ops.checkpoint_ops contrib.framework.remapped_checkpoints
+contrib.framework.python.ops.ops        contrib.framework.python.ops
 contrib.framework.python.ops.script_ops contrib.framework.python_calls
 contrib.framework.python.ops.sort_ops   ops.sorting
 contrib.cluster_resolver.python         contrib.cluster_resolver
@@ -53,6 +55,8 @@ contrib.distribute.python.parameter_server_strategy contrib.distribute
 contrib.data.python.ops                 contrib.data
 contrib.data.python.ops.threadpool      contrib.data.threadpool
 contrib.data.python.ops.*               contrib.data data.experimental data
+contrib.lookup.lookup_ops               contrib.lookup lookup
+contrib.stateless                       internal_paths.stateless_functions random .
 contrib.image.python                    contrib.image
 contrib.image.python.ops                contrib.image
 contrib.image.python.ops.dense_image_warp contrib.image
@@ -72,9 +76,11 @@ contrib.layers.python.layers.layers     contrib.layers contrib.layers.reshaping
 contrib.layers.python.layers.normalization contrib.layers.normalization
 contrib.layers.python.layers.optimizers contrib.layers.optimizers
 contrib.layers.python.layers.regularizers contrib.layers.regularizers
+contrib.layers.python.layers.rev_block_lib contrib.layers.reversible
 contrib.layers.python.layers.summaries  contrib.layers.summaries
 contrib.layers.python.layers.utils      contrib.layers.named_outputs
  contrib.layers.known_values
+contrib.layers.python.ops.sparse_ops    contrib.layers.sparse_ids
 contrib.losses.python                   contrib.losses
 contrib.losses.python.losses            contrib.losses
 contrib.losses.python.losses.loss_ops   contrib.losses
@@ -100,6 +106,7 @@ contrib.slim.python.slim.data.dataset   contrib.slim.dataset
 contrib.slim.python.slim.data.dataset_data_provider contrib.slim.dataset_data_provider
 contrib.slim.python.slim.data.parallel_reader contrib.slim.parallel_reader
 contrib.slim.python.slim.data.prefetch_queue contrib.slim.prefetch_queue
+contrib.slim.python.slim.data.test_utils testing.image_records
 contrib.slim.python.slim.data.tfexample_decoder contrib.slim.tfexample_decoder
 contrib.slim.python.slim.nets           contrib.slim.nets
 contrib.slim.python.slim.nets.alexnet   contrib.slim.nets.alexnet
@@ -228,7 +235,7 @@ contrib.grid_rnn.python.ops             contrib.grid_rnn
 contrib.grid_rnn.python.ops.grid_rnn_cell contrib.grid_rnn
 contrib.opt.python                      contrib.opt
 contrib.opt.python.training             contrib.opt
-contrib.opt.python.training.*           contrib.opt
+contrib.opt.python.training.*           contrib.opt contrib.opt.center_variables
 contrib.rnn.python                      contrib.rnn
 contrib.rnn.python.ops                  contrib.rnn
 contrib.rnn.python.ops.rnn_cell         contrib.rnn rnn.rnn_cell
@@ -256,6 +263,13 @@ contrib.legacy_seq2seq.python           contrib.legacy_seq2seq
 contrib.legacy_seq2seq.python.ops       contrib.legacy_seq2seq
 contrib.legacy_seq2seq.python.ops.seq2seq contrib.legacy_seq2seq
 
+python.autograph.core.ag_ctx            ir.conversion_status
+python.autograph.converters.*           internal_paths.code_conversion
+python.autograph.core.converter         internal_paths.code_conversion
+python.autograph.core.naming            internal_paths.code_conversion
+python.autograph.pyct.*                 internal_paths.code_conversion
+python.autograph.pyct.common_transformers.* internal_paths.code_conversion
+
 python.client.client_lib                .
 python.client.device_lib                client.device_lib
 python.client.session                   client.session client.fetches .
@@ -265,9 +279,11 @@ python.compat.compat                    compat .
 
 python.data                             data
 python.data.experimental                data.experimental
+python.data.experimental.ops.threadpool contrib.data.threadpool
 python.data.experimental.ops.*          data.experimental data.experimental.transformations
  data.experimental.grouping data.experimental.sampling data.experimental.files
  data.experimental.whole data.options data
+ data.experimental.pipeline_probes data.experimental.versioned_names
 python.data.kernel_tests.test_base      testing.dataset_test_case
 python.data.experimental.kernel_tests.reader_dataset_ops_test_base testing.dataset_reader_cases
 python.data.experimental.kernel_tests.serialization.dataset_serialization_test_base
@@ -275,6 +291,7 @@ python.data.experimental.kernel_tests.serialization.dataset_serialization_test_b
 python.data.ops.dataset_ops             data data.dataset data.sources data.rearranged data.mapped
  data.padding data.mapped_function data.generator data.options .
 python.data.ops.iterator_ops            data data.iterator data.experimental.optional .
+python.data.ops.multi_device_iterator_ops data.multi_device
 python.data.ops.optional_ops            data.experimental.optional
 python.data.ops.readers                 data data.readers
 python.data.ops.*                       data
@@ -283,13 +300,21 @@ python.data.util.options                data.options
 python.data.util.random_seed            data.argument_tensors
 python.data.util.convert                data.argument_tensors
 python.data.util.sparse                 data.argument_tensors
+python.data.util.traverse               data.variant_ops
 python.data.util.structure              data.structure data.experimental
 python.data.util.*                      data
 
 python.debug                            debugger
+python.debug.cli.command_parser         debugger.command_words
+python.debug.lib.common                 debugger.run_keys
+python.debug.lib.profiling              debugger.profile_data
 python.debug.*                          debugger
 
+python.distribute.combinations          testing.combinations
 python.distribute.summary_op_util       internal_paths.replicas
+python.distribute.distribution_strategy_context distribute distribute.context contrib.distribute
+python.distribute.distribute_lib        distribute distribute.context
+python.distribute.multi_worker_util     distribute.clusters
 python.distribute.cluster_resolver      contrib.cluster_resolver
 python.distribute.cluster_resolver.*    train.cluster_resolver contrib.cluster_resolver
 python.distribute.values                distribute.values distribute.variables distribute
@@ -307,13 +332,17 @@ python.module.module                    module
 python.eager.context                    internal_paths.graph_mode
 python.eager.backprop                   internal_paths.graph_mode .
 python.eager.core                       internal_paths.graph_mode
-python.eager.def_function               internal_paths.graph_mode .
-python.eager.function                   internal_paths.graph_mode ops.functions
+python.eager.def_function               internal_paths.graph_mode ops.graph_functions .
+python.eager.wrap_function              ops.graph_functions
+python.eager.function                   internal_paths.graph_mode ops.graph_functions ops.functions
 python.eager.test                       test
 python.eager.*                          internal_paths.graph_mode
 
 python.estimator                        estimator
 python.estimator.canned.baseline        estimator estimator.canned.model_functions
+python.estimator.canned.boosted_trees   estimator.trees.estimators estimator.trees.model
+                                        estimator.trees.growers estimator.trees.v1_names estimator
+python.estimator.canned.boosted_trees_utils estimator.trees.v1_names
 python.estimator.canned.dnn             estimator estimator.canned.logits
 python.estimator.canned.dnn_linear_combined estimator
 python.estimator.canned.head            estimator.heads estimator.heads.v1_names
@@ -341,11 +370,13 @@ python.feature_column.feature_column_lib feature_column.v2_names feature_column
 python.feature_column.feature_column_v2 feature_column.v2_names feature_column
 python.feature_column.*                 feature_column.v2_names feature_column
 
+python.framework.auto_control_deps      internal_paths.effect_order
 python.framework.combinations           testing.combinations
 python.framework.test_combinations      testing.combinations
 python.framework.common_shapes          internal_paths.shape_functions shapes
                                         internal_paths.framework_ops .
-python.framework.composite_tensor       ir.composite
+python.framework.composite_tensor       internal_paths.composite_parts ir.convert ir.composite
+python.framework.composite_tensor_utils internal_paths.composite_parts
 python.framework.config                 config.long_names config.threading config
   config.experimental
 python.framework.constant_op            internal_paths.second_signatures
@@ -353,12 +384,12 @@ python.framework.constant_op            internal_paths.second_signatures
 python.framework.cpp_shape_inference_pb2 proto
 python.framework.device                 devices
 python.framework.device_spec            devices
-python.framework.dtypes                 dtypes
+python.framework.dtypes                 dtypes internal_paths.dtype_ranges
 python.framework.errors                 errors
 python.framework.errors_impl            errors
 python.framework.function               ops.functions internal_paths.function_captures
-python.framework.function_def_to_graph  ops.functions
-python.framework.func_graph             ops.functions
+python.framework.function_def_to_graph  internal_paths.function_graphs
+python.framework.func_graph             internal_paths.function_graphs ops.graph_functions
 python.framework.framework_lib          .
 python.framework.graph_io               train.graph_files .
 python.framework.graph_to_function_def  ops.functions
@@ -366,7 +397,9 @@ python.framework.error_interpolation    internal_paths.error_interpolation
 python.framework.graph_util             graph_util
 python.framework.graph_util_impl        graph_util
 python.framework.importer               ir.importer
-python.framework.indexed_slices         ir.composite
+python.framework.indexed_slices         ir.composite ir.indexed_slices_spec
+                                        internal_paths.framework_ops .
+python.framework.kernels                internal_paths.kernel_lists
 python.framework.load_library           .
 python.framework.meta_graph             train.meta_graph .
 python.framework.op_def_library         internal_paths.op_def_library
@@ -423,14 +456,17 @@ python.keras.constraints                keras.constraints
 python.keras.datasets                   keras.datasets
 python.keras.datasets.*                 keras.datasets.*
 python.keras.engine                     keras.layers keras
-python.keras.engine.base_layer          keras.engine.layer keras.layers
+python.keras.engine.base_layer          keras.engine.layer keras.engine.op_layers keras.engine.node
+                                        keras.layers
 python.keras.engine.base_layer_utils    keras.engine.op_layers layers.core_layer keras.layers
 python.keras.engine.input_layer         keras.engine.input_layer keras
-python.keras.engine.input_spec          keras.layers
+python.keras.engine.input_spec          layers.input_spec keras.layers
 python.keras.engine.network             keras.engine.network keras
 python.keras.engine.node                keras.engine.node
 python.keras.engine.sequential          keras.engine.sequential keras
 python.keras.engine.training            keras.engine.model keras
+python.keras.engine.training_utils      keras.engine.data_checks keras.engine.model_inputs
+                                        keras.engine.dataset_checks keras.utils.plain_data
 python.keras.engine.*                   keras.layers keras
 python.keras.estimator                  keras.estimator
 python.keras.initializers               keras.initializers
@@ -438,25 +474,35 @@ python.keras.keras_parameterized        testing.keras_parameterized
 python.keras.layers                     keras.layers
 python.keras.layers.convolutional_recurrent keras.layers.convolutional_recurrent keras.layers
 python.keras.layers.dense_attention     keras.layers.dense_attention keras.layers
+python.keras.layers.kernelized          keras.layers.kernelized
+python.keras.layers.recurrent_v2        keras.layers.recurrent_v2 keras.layers
 python.keras.layers.*                   keras.layers keras.layers.recurrent
 python.keras.losses                     keras.losses
 python.keras.metrics                    keras.metrics
 python.keras.models                     keras.models
-python.keras.optimizer_v2.learning_rate_schedule keras.optimizers.schedules
+python.keras.model_subclassing_test_util testing.subclassed_models
+python.keras.optimizer_v2.learning_rate_schedule keras.optimizers.schedules keras.experimental
 python.keras.optimizer_v2.*             keras.optimizers keras.optimizers.base
 python.keras.optimizers                 keras.optimizers
 python.keras.preprocessing              keras.preprocessing
 python.keras.preprocessing.*            keras.preprocessing.*
 python.keras.regularizers               keras.regularizers
+python.keras.saving.saving_utils        keras.saved_metadata
 python.keras.saving.*                   keras.saving keras.models
 python.keras.testing_utils              testing.keras_models
 python.keras.utils                      keras.utils
 python.keras.utils.conv_utils           layers.windows layers.window_connections
 python.keras.utils.generic_utils        keras.utils keras.utils.serialization layers.object_names
  keras.utils.plain_data
-python.keras.utils.layer_utils          keras.utils.layer_summary keras.utils
-python.keras.utils.losses_utils         keras.utils.weighting
-python.keras.utils.tf_utils             layers.smart_cond keras.utils
+python.keras.utils.io_utils             keras.utils.hdf5_matrix
+python.keras.utils.kernelized_utils     keras.utils.similarity_kernels
+python.keras.utils.layer_utils          keras.utils.layer_summary keras.utils.weight_layouts
+                                        keras.utils
+python.keras.utils.losses_utils         keras.utils.weighting losses.squeezing
+python.keras.utils.metrics_utils        keras.metrics.confusion_matrix
+python.keras.utils.multi_gpu_utils      keras.utils.replicated_models
+python.keras.utils.tf_utils             keras.utils.tensor_structures layers.smart_cond keras.utils
+python.keras.utils.vis_utils            keras.utils.model_plots
 python.keras.utils.*                    keras.utils
 python.keras.wrappers                   keras.wrappers
 python.keras.wrappers.scikit_learn      keras.wrappers.scikit_learn
@@ -472,7 +518,8 @@ python.layers.convolutional             layers.convolutional layers
 python.layers.layers                    layers
 python.layers.normalization             layers.normalization layers
 python.layers.pooling                   layers.pooling layers
-python.layers.utils                     layers.windows layers.smart_cond layers
+python.layers.utils                     layers.windows layers.smart_cond keras.utils.plain_data
+                                        layers
 
 python.lib.io.file_io                   platform.file_io platform.gfile
 python.lib.io.python_io                 platform.tf_record
@@ -490,22 +537,26 @@ python.ops.array_ops                    internal_paths.second_signatures
                                         ops.masking ops.padding ops.blocks .
                                         internal_paths.generated_ops
 python.ops.batch_norm_ops               nn .
+python.ops.batch_ops                    ops.batching internal_paths.generated_ops
 python.ops.bitwise_ops                  bitwise
+python.ops.boosted_trees_ops            estimator.trees.op_names
 python.ops.candidate_sampling_ops       nn .
 python.ops.check_ops                    internal_paths.second_signatures debugging
                                         ops.type_assertions .
 python.ops.clip_ops                     ops.clip .
 python.ops.collective_ops               ops.collectives
-python.ops.cond_v2                      internal_paths.functional_flow .
+python.ops.cond_v2                      ops.functional_cond internal_paths.functional_flow
+                                        autodiff.cond_gradients .
 python.ops.confusion_matrix             internal_paths.second_signatures ops.confusion .
 python.ops.control_flow_ops             internal_paths.second_signatures internal_paths.control_flow
                                         ops.control ops.control_flow ops.control_contexts
                                         ops.while_context ops.conditionals ops.loops ops.debugging .
 python.ops.control_flow_grad            .
-python.ops.control_flow_util            internal_paths.control_flow .
+python.ops.control_flow_util            ops.flow_modes internal_paths.control_flow .
 python.ops.control_flow_util_v2         internal_paths.functional_flow
 python.ops.control_flow_state           autodiff.grad_loop
-python.ops.control_flow_v2_toggles      internal_paths.graph_mode .
+python.ops.control_flow_v2_func_graphs  ops.flow_graphs
+python.ops.control_flow_v2_toggles      ops.flow_modes internal_paths.functional_flow .
 python.ops.critical_section_ops         ops.critical_sections
 python.ops.ctc_ops                      nn ops.ctc internal_paths.ctc_states .
                                         internal_paths.generated_ops
@@ -528,7 +579,7 @@ python.ops.distributions.util           distributions.argument_checks distributi
                                         internal_paths.distribution_functions
 python.ops.distributions.bijector_test_util internal_paths.bijector_checks
 python.ops.distributions.*              distributions contrib.distributions
-python.ops.embedding_ops                internal_paths.second_signatures nn .
+python.ops.embedding_ops                internal_paths.second_signatures ops.embedding nn .
 python.ops.functional_ops               functional ops.functions internal_paths.functional_calls .
                                         internal_paths.generated_ops
 python.ops.gradient_checker             test
@@ -544,14 +595,20 @@ python.ops.image_grad                   .
 python.ops.init_ops                     ops.initializers ops.orthogonal_initializers
                                         ops.convolution_initializers
                                         internal_paths.initializer_functions .
-python.ops.init_ops_v2                  ops.initializers .
+python.ops.init_ops_v2                  internal_paths.initializers_v2 .
 python.ops.initializers_ns              initializers ops.initializers
 python.ops.inplace_ops                  ops.inplace_rows ops.filling internal_paths.generated_ops
 python.ops.io_ops                       io ops.checkpoint_files ops.files ops.readers .
                                         internal_paths.generated_ops
 python.ops.linalg                       linalg
 python.ops.linalg.linear_operator_addition linear_operators.addition
+python.ops.linalg.linear_operator_algebra linear_operators.algebra
+python.ops.linalg.linear_operator_circulant linear_operators.circulant linalg linear_operators
+python.ops.linalg.linear_operator_toeplitz linear_operators.circulant linalg linear_operators
 python.ops.linalg.linear_operator_test_util testing.linear_operator_cases
+python.ops.linalg.linear_operator_util  linear_operators.batches linear_operators.hints linalg
+ linear_operators
+python.ops.linalg.registrations_util    linear_operators.hints
 python.ops.linalg.*                     linalg linear_operators
 python.ops.linalg_grad                  .
 python.ops.linalg_ops                   internal_paths.second_signatures linalg .
@@ -614,8 +671,10 @@ python.ops.ragged.ragged_test_util      testing.ragged_test_case
 python.ops.ragged.ragged_util           ragged.row_ranges
 python.ops.ragged.ragged_where_op       ragged.selection
 python.ops.ragged.segment_id_ops        ragged.segment_ids
-python.ops.random_grad                  .
-python.ops.random_ops                   random ops.random . internal_paths.generated_ops
+python.ops.proto_ops                    ops.proto_messages
+python.ops.random_grad                  internal_paths.random_functions .
+python.ops.random_ops                   internal_paths.second_signatures random ops.random .
+                                        internal_paths.generated_ops
 python.ops.resource_variable_ops        internal_paths.resource_functions ops.resource_variables
                                         ops.resource_variable . internal_paths.generated_ops
 python.ops.resources                    ops.resources .
@@ -648,7 +707,8 @@ python.ops.state_grad                   .
 python.ops.state_ops                    internal_paths.state_functions ops.state
                                         ops.variable_updates .
                                         internal_paths.generated_ops
-python.ops.stateless_random_ops         random .
+python.ops.stateful_random_ops          random.generator
+python.ops.stateless_random_ops         internal_paths.stateless_functions random .
 python.ops.string_ops                   internal_paths.second_signatures strings ops.strings
                                         ops.string_joining ops.string_splitting ops.string_numbers
                                         ops.string_hashing ops.regex ops.unicode .
@@ -663,11 +723,12 @@ python.ops.variable_scope               internal_paths.second_signatures
                                         internal_paths.variable_functions ops.variable_scope
                                         ops.variable_store ops.variable_creation .
 python.ops.variables                    internal_paths.variable_class
-                                        ops.variables ops.partitioned_variables
+                                        ops.variables ops.ref_variable ops.partitioned_variables
                                         internal_paths.variable_functions
                                         ops.variable_collections .
 python.ops.weights_broadcast_ops        losses.weights_broadcast losses
-python.ops.while_v2                     internal_paths.functional_flow .
+python.ops.while_v2                     ops.functional_while internal_paths.functional_flow
+                                        autodiff.while_gradients .
 python.ops.gen_bitwise_ops              bitwise internal_paths.generated_ops
 python.ops.gen_*_ops                    internal_paths.generated_ops
 
@@ -692,10 +753,15 @@ python.pywrap_tensorflow_internal       summary.event_file train .
 
 python.saved_model                      saved_model
 python.saved_model.builder              saved_model.builder saved_model
-python.saved_model.builder_impl         saved_model.builder saved_model
+python.saved_model.builder_impl         saved_model.builder saved_model.assets saved_model
 python.saved_model.constants            saved_model.constants saved_model
 python.saved_model.loader               saved_model.loader saved_model
 python.saved_model.loader_impl          saved_model.loader saved_model
+python.saved_model.model_utils.mode_keys saved_model.mode_keys
+python.saved_model.nested_structure_coder saved_model.structured_values
+python.saved_model.revived_types        saved_model.revived_types
+python.saved_model.model_utils.export_output estimator.export.outputs
+python.saved_model.model_utils.export_utils estimator.export.signatures estimator.export
 python.saved_model.main_op              saved_model.main_op saved_model
 python.saved_model.main_op_impl         saved_model.main_op saved_model
 python.saved_model.signature_constants  saved_model.signature_constants
@@ -742,6 +808,7 @@ python.training.basic_loops             train.basic_loops train
 python.training.basic_session_run_hooks train.basic_session_run_hooks train.recording_hooks
                                         train.hook_timers train
 python.training.device_setter           train.device_setter train
+python.training.gen_training_ops        internal_paths.generated_ops
 python.training.evaluation              train.evaluation train
 python.training.coordinator             train.coordinator train
 python.training.input                   train.batching train.input_producers train
@@ -761,6 +828,7 @@ python.training.saver_test_utils        testing.checkpointed_table
 python.training.saving.*                train.saveables
 python.training.server_lib              train.server_lib train
 python.training.slot_creator            train.slots
+python.training.gen_training_ops        internal_paths.generated_ops
 python.training.training_ops            internal_paths.generated_ops
 python.training.training_util           train.global_step train
 python.training.checkpointable.*        train.tracking train
@@ -770,26 +838,32 @@ python.training.experimental.loss_scale train.loss_scale
 python.training.experimental.loss_scale_optimizer train.loss_scale_optimizer
 python.training.experimental.mixed_precision train.mixed_precision
 python.training.experimental.mixed_precision_global_state client.mixed_precision_state
+python.training.tracking.layer_utils    train.tracking.layer_containers keras.utils.weight_layouts
 python.training.tracking.*              train.tracking train
 python.training.*                       train
 
 python.user_ops.user_ops                .
 
-python.util.all_util                    internal_paths.python_util
+python.util.all_util                    internal_paths.python.documented_names
 python.util.compat                      compat internal_paths.python_util
+python.util.decorator_utils             internal_paths.python.docstring_notices
+python.util.deprecation                 internal_paths.python.deprecations
 python.util.dispatch                    ir.dispatch
-python.util.deprecation                 internal_paths.python_util
+python.util.example_parser_configuration internal_paths.python.parser_configurations
+python.util.function_utils              internal_paths.python.function_facts
 python.util.keyword_args                internal_paths.python_util
 python.util.lazy_loader                 internal_paths.python_util
+python.util.lock_util                   internal_paths.python.group_lock
 python.util.nest                        nest
+python.util.object_identity             internal_paths.python.identity
 python.util.protobuf.compare            testing.proto_compare
+python.util.serialization               internal_paths.python.json_types
 python.util.tf_contextlib               internal_paths.python_util
-python.util.tf_decorator                internal_paths.python_util
-python.util.tf_export                   internal_paths.python_util
+python.util.tf_decorator                internal_paths.python.decorators
+python.util.tf_export                   internal_paths.python.exports
 python.util.tf_inspect                  internal_paths.python_inspect
-python.util.tf_should_use               internal_paths.python_util
-python.util.function_utils              internal_paths.python_util
-python.util.object_identity             internal_paths.python_util
+python.util.tf_should_use               internal_paths.python.unused_results
+python.util.tf_stack                    internal_paths.python.stack_frames
 python.util.*                           internal_paths.python_util
 """
 

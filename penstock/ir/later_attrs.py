@@ -24,12 +24,14 @@ _OP_TYPES_BY_ATTR = {
     "bad_indices_policy": "GatherNd ResourceScatterNdAdd ResourceScatterNdSub "
     "ResourceScatterNdUpdate ScatterNd ScatterNdAdd ScatterNdNonAliasingAdd ScatterNdSub "
     "ScatterNdUpdate TensorScatterAdd TensorScatterSub TensorScatterUpdate",
+    "batch_padding_policy": "BatchFunction",
     "blank_index": "CTCGreedyDecoder",
     "buffer_size_min": "PrefetchDataset",
     "cardinality_options": "DatasetCardinality",
     "debug_name": "VarHandleOp",
     "drop_remainder": "SlidingWindowDataset",
     "dtype": "Dequantize",
+    "enable_large_batch_splitting": "BatchFunction",
     "ensure_minimum_range": "QuantizeV2",
     "explicit_paddings": "DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter "
     "DepthwiseConv2dNativeBackpropInput MaxPool MaxPoolGrad",
@@ -44,6 +46,11 @@ _OP_TYPES_BY_ATTR = {
     "index_type": "TopKV2",
     "is_files": "TensorSliceDataset",
     "log_warning": "ExperimentalIgnoreErrorsDataset IgnoreErrorsDataset",
+    "logits_dimension": "BoostedTreesUpdateEnsembleV2",
+    "low_priority_allowed_batch_sizes": "BatchFunction",
+    "low_priority_batch_timeout_micros": "BatchFunction",
+    "low_priority_max_batch_size": "BatchFunction",
+    "low_priority_max_enqueued_batches": "BatchFunction",
     "metadata": "BatchDataset BatchDatasetV2 CacheDataset ConcatenateDataset "
     "DatasetToSingleElement FilterDataset FixedLengthRecordDataset FixedLengthRecordDatasetV2 "
     "FlatMapDataset GeneratorDataset GroupByWindowDataset InterleaveDataset MapAndBatchDataset "
@@ -52,9 +59,11 @@ _OP_TYPES_BY_ATTR = {
     "ReduceDataset RepeatDataset ScanDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset "
     "SkipDataset TFRecordDataset TakeDataset TakeWhileDataset TensorDataset TensorSliceDataset "
     "TextLineDataset UnbatchDataset UniqueDataset WindowDataset ZipDataset",
+    "mixed_priority_policy": "BatchFunction",
     "multiply_linear_by_lr": "ApplyFtrl ApplyFtrlV2 ResourceApplyFtrl ResourceApplyFtrlV2 "
     "ResourceSparseApplyFtrl ResourceSparseApplyFtrlV2 SparseApplyFtrl SparseApplyFtrlV2",
     "narrow_range": "Dequantize QuantizeV2",
+    "num_groups": "BoostedTreesUpdateEnsembleV2",
     "offset": "InitializeTableFromTextFile InitializeTableFromTextFileV2",
     "perturb_singular": "TridiagonalSolve",
     "ram_budget": "ModelDataset",

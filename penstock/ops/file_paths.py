@@ -11,6 +11,7 @@ _BY_NAME = {
     "ExperimentalDatasetToTFRecord InitializeTableFromTextFile InitializeTableFromTextFileV2",
     "filenames": "CSVDataset ExperimentalCSVDataset FixedLengthRecordDataset "
     "FixedLengthRecordDatasetV2 TFRecordDataset TextLineDataset",
+    "data_source_name": "SqlDataset ExperimentalSqlDataset",
     "pattern": "MatchingFiles",
     "patterns": "MatchingFilesDataset ExperimentalMatchingFilesDataset",
     "file_pattern": "Restore RestoreSlice RecordInput",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from penstock import dtypes
 from penstock.ir import registry
 from penstock.ir.apply import output_types
 from penstock.ir.collections import GraphKeys
@@ -84,8 +85,9 @@ def _rebuilt(op: Operation, rebuilt: dict[Operation, Operation], variable_name: 
     if inputs == tuple(op.inputs):
         return op
     spec: Any = registry.find("Switch") if op.type == "RefSwitch" else op.spec
-    if any(arg.is_ref for arg in spec.inputs):
-        return op  # it writes to the variable, so it needs the variable itself
+    handles = any(tensor.dtype.base_dtype is dtypes.resource for tensor in op.inputs)
+    if handles or any(arg.is_ref for arg in spec.inputs):
+        return op  # it may write to the variable, so it needs the variable itself
     graph = op.graph
     name = graph._names.take(f"{op.name}_{variable_name}")
     attrs = dict(op.attrs)

@@ -68,6 +68,9 @@ class Elements:
         element = self.next()
         return [] if element is None else [element]
 
+    def expect_batches(self, size: int) -> None:
+        """Says, before the first element, that all will be joined to batches of so many."""
+
     def save(self) -> Any:
         raise NotImplementedError
 
@@ -135,6 +138,10 @@ class _WithRandomState(UnaryElements):
         self.gives_rows = elements.gives_rows
         self.next = elements.next  # type: ignore[method-assign]
         self.several = elements.several  # type: ignore[method-assign]
+
+    def expect_batches(self, size: int) -> None:
+        self._source.expect_batches(size)
+        self.gives_rows = self._source.gives_rows
 
     def save(self) -> Any:
         place = self._source.save()  # first: it may wait for calls that are under way

@@ -3,6 +3,11 @@
 from penstock.contrib.distributions import bijectors
 from penstock.contrib.distributions.composed import Independent, Mixture
 from penstock.contrib.distributions.counts import Binomial, Geometric, NegativeBinomial
+from penstock.contrib.distributions.mixtures import (
+    Autoregressive,
+    MixtureSameFamily,
+    QuantizedDistribution,
+)
 from penstock.contrib.distributions.multivariate_normal import (
     MultivariateNormalDiag,
     MultivariateNormalDiagWithSoftplusScale,
@@ -24,6 +29,15 @@ from penstock.contrib.distributions.positive import (
     RelaxedBernoulli,
 )
 from penstock.contrib.distributions.scalars import Cauchy, Logistic, Poisson
+from penstock.contrib.distributions.transformed_vectors import (
+    SinhArcsinh,
+    VectorExponentialDiag,
+    VectorExponentialLinearOperator,
+    VectorLaplaceDiag,
+    VectorLaplaceLinearOperator,
+    VectorSinhArcsinhDiag,
+)
+from penstock.contrib.distributions.wishart import WishartCholesky, WishartFull
 from penstock.contrib.lazy_paths import resolver
 from penstock.distributions import (
     FULLY_REPARAMETERIZED,
@@ -63,6 +77,7 @@ __getattr__ = resolver(__name__)
 __all__ = [
     "FULLY_REPARAMETERIZED",
     "NOT_REPARAMETERIZED",
+    "Autoregressive",
     "Bernoulli",
     "BernoulliWithSigmoidProbs",
     "Beta",
@@ -91,6 +106,7 @@ __all__ = [
     "Logistic",
     "MVNDiag",
     "Mixture",
+    "MixtureSameFamily",
     "Multinomial",
     "MultivariateNormalDiag",
     "MultivariateNormalDiagWithSoftplusScale",
@@ -101,14 +117,23 @@ __all__ = [
     "NormalWithSoftplusScale",
     "OneHotCategorical",
     "Poisson",
+    "QuantizedDistribution",
     "RegisterKL",
     "RelaxedBernoulli",
     "RelaxedOneHotCategorical",
     "ReparameterizationType",
+    "SinhArcsinh",
     "StudentT",
     "StudentTWithAbsDfSoftplusScale",
     "TransformedDistribution",
     "Uniform",
+    "VectorExponentialDiag",
+    "VectorExponentialLinearOperator",
+    "VectorLaplaceDiag",
+    "VectorLaplaceLinearOperator",
+    "VectorSinhArcsinhDiag",
+    "WishartCholesky",
+    "WishartFull",
     "bijectors",
     "kl_divergence",
 ]

@@ -1,5 +1,25 @@
 """`tf.contrib.distributions.bijectors`."""
 
+from penstock.contrib.distributions.flows import (
+    BatchNormalization,
+    MaskedAutoregressiveFlow,
+    RealNVP,
+    masked_autoregressive_default_template,
+    masked_dense,
+    real_nvp_default_template,
+)
+from penstock.contrib.distributions.matrix_bijectors import (
+    CholeskyOuterProduct,
+    FillTriangular,
+    MatrixInverseTriL,
+    ScaleTriL,
+    TransformDiagonal,
+)
+from penstock.contrib.distributions.shape_bijectors import (
+    AbsoluteValue,
+    AffineLinearOperator,
+    Reshape,
+)
 from penstock.contrib.distributions.vector_bijectors import (
     Affine,
     Ordered,
@@ -29,24 +49,38 @@ from penstock.distributions.plain_bijectors import (
 __getattr__ = resolver(__name__)
 
 __all__ = [
+    "AbsoluteValue",
     "Affine",
+    "AffineLinearOperator",
     "AffineScalar",
+    "BatchNormalization",
     "Bijector",
     "Chain",
+    "CholeskyOuterProduct",
     "Exp",
+    "FillTriangular",
     "Gumbel",
     "Identity",
     "Inline",
     "Invert",
     "Kumaraswamy",
+    "MaskedAutoregressiveFlow",
+    "MatrixInverseTriL",
     "Ordered",
     "Permute",
     "PowerTransform",
+    "RealNVP",
+    "Reshape",
+    "ScaleTriL",
     "Sigmoid",
     "SinhArcsinh",
     "SoftmaxCentered",
     "Softplus",
     "Softsign",
     "Square",
+    "TransformDiagonal",
     "Weibull",
+    "masked_autoregressive_default_template",
+    "masked_dense",
+    "real_nvp_default_template",
 ]

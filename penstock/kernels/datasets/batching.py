@@ -43,6 +43,8 @@ class Batched(UnaryElements):
         super().__init__(source)
         self._size, self._drop_remainder, self._join = size, drop_remainder, join
         self._ended = False
+        if join is batch_of:
+            source.expect_batches(size)
 
     def next(self):
         if self._ended:

@@ -1,5 +1,8 @@
 """`tf.random`: random numbers, seeds, and numbers that a seed tensor determines."""
 
+from importlib import import_module
+from types import ModuleType
+
 from penstock.ops.candidate_sampling import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
@@ -44,3 +47,9 @@ __all__ = [
     "uniform",
     "uniform_candidate_sampler",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name == "experimental":  # its generators are objects of a kind that checkpoints track
+        return import_module(f"{__name__}.experimental")
+    raise AttributeError(name)

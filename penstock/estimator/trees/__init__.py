@@ -1,0 +1,1 @@
+"""Boosted trees: the resources that they live in, how they grow, and the estimators."""

@@ -1,0 +1,35 @@
+"""Kernels of iterators that deal elements out to several devices."""
+
+from __future__ import annotations
+
+import torch
+
+from penstock import errors
+from penstock.kernels.registry import HOST, kernel
+from penstock.state.dealt_elements import DealtElements
+
+
+@kernel("MultiDeviceIterator", devices=HOST)
+def _(node, env):
+    name = node.attrs["shared_name"] or node.name
+    container, shards = node.attrs["container"], len(node.attrs["devices"])
+    find = env.resources.get_or_create
+    return lambda: find(DealtElements, container, name, lambda: DealtElements(name, shards))
+
+
+@kernel("MultiDeviceIteratorInit", devices=HOST, step=True, fresh=True)
+def _(node):
+    return lambda step, dataset, dealt, most: torch.tensor(dealt.start(dataset, step))
+
+
+@kernel("MultiDeviceIteratorGetNextFromShard", devices=HOST)
+def _(node):
+    single = len(node.dtypes) == 1
+
+    def run(dealt, shard, incarnation):
+        element = dealt.next(shard.item(), incarnation.item())
+        if element is None:
+            raise errors.OutOfRangeError(None, None, "End of sequence")
+        return element[0] if single else element
+
+    return run
