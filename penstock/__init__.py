@@ -93,6 +93,7 @@ from penstock.module import Module
 from penstock.old_names import *
 from penstock.ops.accumulators import *
 from penstock.ops.array import *
+from penstock.ops.batching import batch_function as nondifferentiable_batch_function
 from penstock.ops.bounds import *
 from penstock.ops.conditionals import *
 from penstock.ops.confusion import *
@@ -107,7 +108,7 @@ from penstock.ops.fake_quantization import *
 from penstock.ops.feature_specs import *
 from penstock.ops.files import *
 from penstock.ops.fourier import *
-from penstock.ops.functions import function
+from penstock.ops.graph_functions import function, wrap_function
 from penstock.ops.image_patches import extract_image_patches
 from penstock.ops.indexed_slices import convert_to_tensor_or_indexed_slices
 from penstock.ops.initializers import *

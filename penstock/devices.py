@@ -89,7 +89,7 @@ class DeviceSpec:
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
         """A new spec with `dev`'s fields where they are set and this spec's elsewhere."""
-        return DeviceSpec()._set(_merge(self._fields(), dev._fields()))
+        return type(self)(*_merge(self._fields(), dev._fields()))
 
     def merge_from(self, dev: DeviceSpec) -> None:
         """Takes over `dev`'s fields where they are set."""
@@ -98,7 +98,7 @@ class DeviceSpec:
     def replace(self, **kwargs: Any) -> DeviceSpec:
         """A new spec with the named fields replaced; None opens a field."""
         fields = dict(zip(_FIELD_NAMES, self._fields(), strict=True))
-        return DeviceSpec(**{**fields, **kwargs})
+        return type(self)(**{**fields, **kwargs})
 
     def _fields(self) -> _Fields:
         return (self._job, self._replica, self._task, self._device_type, self._device_index)
@@ -120,6 +120,39 @@ class DeviceSpec:
 
 
 _FIELD_NAMES = ("job", "replica", "task", "device_type", "device_index")
+
+
+class DeviceSpecV2(DeviceSpec):
+    """A device name whose fields are given once: changes make another one."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        job: Any = None,
+        replica: Any = None,
+        task: Any = None,
+        device_type: Any = None,
+        device_index: Any = None,
+    ) -> None:
+        made = DeviceSpec(job, replica, task, device_type, device_index)
+        for field in DeviceSpec.__slots__:
+            object.__setattr__(self, field, getattr(made, field))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"can't set attribute {name!r} of a DeviceSpecV2")
+
+    @classmethod
+    def from_string(cls, spec: str | None) -> DeviceSpecV2:
+        return cls(*_parse(spec or ""))
+
+    def parse_from_string(self, spec: str | None) -> DeviceSpecV2:
+        return self.from_string(spec)
+
+
+def is_device_spec(obj: Any) -> bool:
+    """Whether an object is a spec of either kind."""
+    return isinstance(obj, DeviceSpec)
 
 
 class MergeDevice:
@@ -205,17 +238,15 @@ def _parse(spec: str) -> _Fields:
                 device_index = None if index in ([], ["*"]) else _integer(index[0], part, spec)
             case [attribute, *_]:
                 raise ValueError(
-                    f"Unknown attribute '{attribute}' is encountered while parsing the device "
-                    f"spec: '{spec}'. A device looks like '/job:ps/replica:0/task:0/device:GPU:0'."
+                    f"Unknown attribute: '{attribute}' in '{spec}'. A device looks like "
+                    "'/job:ps/replica:0/task:0/device:GPU:0'."
                 )
     return job, replica, task, device_type, device_index
 
 
 def _require_first_type(device_type: str | None, spec: str) -> None:
     if device_type is not None:
-        raise ValueError(
-            f"Multiple device types are not allowed while parsing the device spec: {spec}."
-        )
+        raise ValueError(f"Cannot specify multiple device types: {spec}")
 
 
 def _integer(digits: str, part: str, spec: str) -> int:

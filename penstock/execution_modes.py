@@ -1,7 +1,7 @@
 """The switches between TensorFlow's ways to run a program: Penstock builds graphs and runs them.
 
-What TensorFlow 1.x does by default can be asked for at any time; asking for what came after is an
-error, or has no effect where only the form of a graph would change.
+What TensorFlow 1.x does by default can be asked for at any time; of what came after, the nodes of
+functional control flow can be, and the rest is an error.
 """
 
 from __future__ import annotations
@@ -9,6 +9,11 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from penstock import absent
+from penstock.ops.flow_modes import (
+    control_flow_v2_enabled,
+    disable_control_flow_v2,
+    enable_control_flow_v2,
+)
 from penstock.ops.variable_creation import disable_resource_variables
 
 __all__ = [
@@ -61,8 +66,9 @@ def enable_v2_behavior() -> NoReturn:
 
 
 def disable_v2_behavior() -> None:
-    """Goes back to variables by reference, which is all that can have been changed."""
+    """Goes back to variables by reference and to the primitives of control flow."""
     disable_resource_variables()
+    disable_control_flow_v2()
 
 
 def enable_v2_tensorshape() -> NoReturn:
@@ -81,16 +87,3 @@ def enable_tensor_equality() -> NoReturn:
 
 def disable_tensor_equality() -> None:
     """Nothing to do: `==` compares which tensors they are, not their values."""
-
-
-def enable_control_flow_v2() -> None:
-    """Without effect: loops and conditionals give the same values with either kind of node."""
-
-
-def disable_control_flow_v2() -> None:
-    """Nothing to do: loops and conditionals are made of Switch, Merge, Enter, Exit."""
-
-
-def control_flow_v2_enabled() -> bool:
-    """Whether loops and conditionals are nodes that call functions: never."""
-    return False

@@ -47,6 +47,7 @@ LAZY = (
     "test",
     "testing",
     "tools",
+    "tpu",
     "version",
     "xla",
 )

@@ -6,19 +6,23 @@ and the functions that stop at a shallow structure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from penstock.ir import nest as trees
-from penstock.ir.convert import CompositeTensor
+from penstock.ir.expanded_trees import leaves as _leaves
+from penstock.ir.expanded_trees import like as _like
+from penstock.ir.expanded_trees import packed as _packed
 from penstock.ir.same_structure import (
     Items,
+    assert_same_components,
     assert_same_structure,
     inner_test,
     is_named_tuple,
     is_nested_or_composite,
     items,
 )
+from penstock.ir.type_spec import TypeSpec
 
 __all__ = [
     "assert_same_structure",
@@ -75,22 +79,6 @@ is_sequence = is_nested
 is_sequence_or_composite = is_nested_or_composite
 
 
-def _like(structure: Any, children: list[Any]) -> Any:
-    """A structure of the same type as another, with other children in the order of `flatten`."""
-    if isinstance(structure, CompositeTensor):
-        return structure._with_parts(children)
-    if isinstance(structure, Mapping):
-        found = dict(zip(trees._sorted_keys(structure), children, strict=True))
-        ordered = {key: found[key] for key in structure}
-        if hasattr(structure, "default_factory"):
-            return type(structure)(structure.default_factory, ordered)  # type: ignore[call-arg]
-        return type(structure)(ordered)  # type: ignore[call-arg]
-    if hasattr(structure, "_fields") or hasattr(type(structure), "__attrs_attrs__"):
-        return type(structure)(*children)
-    # The views of a dict can't be made without one.
-    return children if isinstance(structure, MappingView) else type(structure)(children)
-
-
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves of a structure, left to right; dicts in the order of their keys."""
     if not expand_composites:
@@ -121,12 +109,6 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
             f"{len(leaves)} elements.  Structure: {structure}, flat_sequence: {flat_sequence}."
         )
     return _packed(structure, iter(leaves), is_inner)
-
-
-def _packed(structure: Any, leaves: Iterator[Any], is_inner: Callable[[Any], bool]) -> Any:
-    if not is_inner(structure):
-        return next(leaves)
-    return _like(structure, [_packed(child, leaves, is_inner) for _, child in items(structure)])
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
@@ -169,16 +151,6 @@ def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 # Paths --------------------------------------------------------------------------------------------
-
-
-def _leaves(
-    structure: Any, is_inner: Callable[[Any], bool], path: tuple[Any, ...] = ()
-) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    if not is_inner(structure):
-        yield path, structure
-        return
-    for key, child in items(structure):
-        yield from _leaves(child, is_inner, (*path, key))
 
 
 def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tuple[Any, ...]]:
@@ -232,7 +204,10 @@ def assert_shallow_structure(
         raise TypeError(_IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ.format(type(input_tree)))
     if check_types:
         _assert_types_allow(shallow_tree, input_tree)
-    _assert_children_allow(shallow_tree, input_tree, check_subtrees_length)
+    if expand_composites and (_is_composite(shallow_tree) or _is_composite(input_tree)):
+        _assert_components_allow(shallow_tree, input_tree)
+    else:
+        _assert_children_allow(shallow_tree, input_tree, check_subtrees_length)
     children = dict(items(input_tree)) if isinstance(shallow_tree, Mapping) else None
     others = [child for _, child in items(input_tree)]
     for index, (key, child) in enumerate(items(shallow_tree)):
@@ -242,9 +217,26 @@ def assert_shallow_structure(
         )
 
 
+def _is_composite(structure: Any) -> bool:
+    return is_nested_or_composite(structure) and not is_nested(structure)
+
+
+def _assert_components_allow(shallow: Any, deep: Any) -> None:
+    """A composite tensor, or the spec of one, has only such above and below it."""
+    if not (_is_composite(shallow) and _is_composite(deep)):
+        raise TypeError(
+            _STRUCTURES_HAVE_MISMATCHING_TYPES.format(
+                input_type=type(deep), shallow_type=type(shallow)
+            )
+        )
+    assert_same_components(shallow, deep)
+
+
 def _assert_types_allow(shallow: Any, deep: Any) -> None:
     if isinstance(shallow, Mapping) and isinstance(deep, Mapping):
         return
+    if isinstance(shallow, TypeSpec) != isinstance(deep, TypeSpec):
+        return  # a composite tensor and a spec, of which more is asked
     if is_named_tuple(shallow) and is_named_tuple(deep):
         if shallow._fields == deep._fields and type(shallow).__name__ == type(deep).__name__:
             return
@@ -346,15 +338,18 @@ def get_traverse_shallow_structure(
         if not isinstance(wanted, bool):
             raise TypeError(f"traverse_fn returned structure: {wanted} for non-structure input")
         return wanted
+    children = [child for _, child in items(structure)]
     if isinstance(wanted, bool):
         if not wanted:
             return False
-        wanted = _like(structure, [True] * len(items(structure)))
+        below_wanted = [True] * len(children)
     elif not is_inner(wanted):
         raise TypeError(f"traverse_fn returned a non-bool scalar: {wanted} for input: {structure}")
-    assert_shallow_structure(wanted, structure, expand_composites=expand_composites)
+    else:
+        assert_shallow_structure(wanted, structure, expand_composites=expand_composites)
+        below_wanted = [traverse for _, traverse in items(wanted)]
     results = []
-    for (_, traverse), (_, child) in zip(items(wanted), items(structure), strict=True):
+    for traverse, child in zip(below_wanted, children, strict=True):
         if not isinstance(traverse, bool):
             raise TypeError(
                 f"traverse_fn didn't return a depth=1 structure of bools.  saw: {wanted}"

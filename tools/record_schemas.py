@@ -38,6 +38,7 @@ MODULES = {
         "full_type",
         "function",
         "graph",
+        "kernel_def",
         "log_memory",
         "node_def",
         "op_def",

@@ -1,8 +1,6 @@
-"""Gradients of nodes that call functions: If, Case, While, and the gradient of a call itself.
+"""Gradients of calls: a function's derivative is a function, too.
 
-A function's derivative is a function too: of the arguments and the gradients of the results. The
-gradient of a conditional is one between the derivatives of its branches. That of a loop runs the
-loop again, keeping what each iteration began with, and goes back through the iterations.
+It is one of the arguments and of the gradients of the results.
 """
 
 from __future__ import annotations
@@ -19,18 +17,9 @@ from penstock.ir.function import Function, FunctionGraph, add_function, hashed_n
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops.filling import zeros, zeros_like
-from penstock.ops.functional_branches import (
-    Case,
-    If,
-    StatelessCase,
-    StatelessIf,
-    StatelessWhile,
-    While,
-)
-from penstock.ops.functions import PartitionedCall, SymbolicGradient, traced
+from penstock.ops.functions import SymbolicGradient
 from penstock.ops.identity import identity
-from penstock.ops.resource_variables import VariableShape, handle_shape, variable_of
-from penstock.ops.tensor_lists import EmptyTensorList, TensorListPopBack, TensorListPushBack
+from penstock.ops.resource_variables import VariableShape, variable_of
 
 
 def gradient_body(body: FunctionGraph, types: Sequence[DType]) -> FunctionGraph:
@@ -48,6 +37,9 @@ def gradient_body(body: FunctionGraph, types: Sequence[DType]) -> FunctionGraph:
         results = found[len(body.inputs) :]
         for tensor, result in zip(derived.inputs, body.inputs, strict=True):
             tensor._shape = result._shape
+            outer = result._op.__dict__.get("_stands_for")
+            if outer is not None:
+                tensor._op.__dict__["_stands_for"] = outer
         grads = [
             derived.add_input(result._dtype, result._shape, f"grad_{index}")
             for index, result in enumerate(results)
@@ -117,139 +109,3 @@ def _(op: Operation, *grads: Any) -> list[Tensor | None]:
         f=derivative,
     )
     return _floating(made, inputs)
-
-
-def _shapes_of_gradients(inputs: Sequence[Tensor]) -> list[Any]:
-    return [
-        handle_shape(tensor) if tensor._dtype is dtypes.resource else tensor._shape
-        for tensor in inputs
-    ]
-
-
-@If.gradient
-@StatelessIf.gradient
-def _(op: Operation, *grads: Any) -> list[Tensor | None]:
-    condition, *inputs = op._inputs
-    types = [_gradient_type(tensor) for tensor in inputs]
-    branches: dict[str, Any] = {
-        key: _derivative(op, op.attrs[key], types) for key in ("then_branch", "else_branch")
-    }
-    build = StatelessIf if op.type == "StatelessIf" else If
-    made = build(
-        condition,
-        [*inputs, *_full(op, grads)],
-        Tout=types,
-        output_shapes=_shapes_of_gradients(inputs),
-        **branches,
-    )
-    return [None, *_floating(made, inputs)]
-
-
-@Case.gradient
-@StatelessCase.gradient
-def _(op: Operation, *grads: Any) -> list[Tensor | None]:
-    index, *inputs = op._inputs
-    types = [_gradient_type(tensor) for tensor in inputs]
-    build = StatelessCase if op.type == "StatelessCase" else Case
-    made = build(
-        index,
-        [*inputs, *_full(op, grads)],
-        Tout=types,
-        output_shapes=_shapes_of_gradients(inputs),
-        branches=[_derivative(op, branch, types) for branch in op.attrs["branches"]],
-    )
-    return [None, *_floating(made, inputs)]
-
-
-@While.gradient
-@StatelessWhile.gradient
-def _(op: Operation, *grads: Any) -> list[Tensor | None]:
-    inputs = list(op._inputs)
-    _refuse_effects(op)
-    floating = [
-        place
-        for place, tensor in enumerate(inputs)
-        if tensor._dtype.is_floating or tensor._dtype.is_complex
-    ]
-    histories, count = _replayed(op, inputs)
-    full = _full(op, grads)
-    made = _backwards(op, histories, count, [full[i] for i in floating], floating)
-    found: list[Tensor | None] = [None] * len(inputs)
-    for place, gradient in zip(floating, made, strict=True):
-        found[place] = gradient
-    return found
-
-
-def _refuse_effects(op: Operation) -> None:
-    """A loop can be run again only if that changes nothing; handles and lists have no zeros."""
-    names = [op.attrs[key].name for key in ("cond", "body")]
-    stateful = [name for name in names if op.graph._functions[name].is_stateful]
-    opaque = [each.name for each in op._inputs if each._dtype in (dtypes.resource, dtypes.variant)]
-    if stateful or opaque:
-        reason = f"{stateful[0]!r} has effects" if stateful else f"it takes {', '.join(opaque)}"
-        raise LookupError(
-            f"No gradient defined for operation '{op.name}' (op type: {op.type}): {reason}. "
-            "tf.while_loop is differentiable"
-        )
-
-
-def _call(name: FunctionName, args: Sequence[Any], types: Sequence[Any]) -> list[Any]:
-    made: list[Any] = PartitionedCall(list(args), Tout=list(types), f=name)
-    return made
-
-
-def _replayed(op: Operation, inputs: list[Tensor]) -> tuple[list[Tensor], Tensor]:
-    """Runs a loop again: lists of what each iteration began with, and how many there were."""
-    types = [tensor._dtype.base_dtype for tensor in inputs]
-    n = len(inputs)
-
-    def goes_on(count: Any, *state: Any) -> Any:
-        return _call(op.attrs["cond"], state[:n], [dtypes.bool])
-
-    def once(count: Any, *state: Any) -> Any:
-        values, lists = state[:n], state[n:]
-        pushed = [TensorListPushBack(*pair) for pair in zip(lists, values, strict=True)]
-        return [count + 1, *_call(op.attrs["body"], values, types), *pushed]
-
-    lists = [EmptyTensorList(-1, -1, element_dtype=dtype) for dtype in types]
-    state_types = [dtypes.int32, *types, *[dtypes.variant] * n]
-    made = StatelessWhile(
-        [convert_to_tensor(0), *inputs, *lists],
-        cond=_added(f"{op.attrs['cond'].name}_replay", traced(goes_on, state_types)),
-        body=_added(f"{op.attrs['body'].name}_replay", traced(once, state_types)),
-    )
-    return list(made[1 + n :]), made[0]
-
-
-def _backwards(
-    op: Operation,
-    histories: list[Tensor],
-    count: Tensor,
-    grads: list[Tensor],
-    floating: list[int],
-) -> list[Tensor]:
-    """Goes back through the iterations with the gradients of the floating values."""
-    types = [tensor._dtype.base_dtype for tensor in op._inputs]
-    m = len(grads)
-
-    def goes_on(count: Any, *state: Any) -> Any:
-        return count > 0
-
-    def once(count: Any, *state: Any) -> Any:
-        popped = [
-            TensorListPopBack(history, -1, element_dtype=dtype)
-            for history, dtype in zip(state[m:], types, strict=True)
-        ]
-        values = [each[1] for each in popped]
-        outer = dict(zip(floating, state[:m], strict=True))
-        full = [outer[i] if i in outer else zeros_like(value) for i, value in enumerate(values)]
-        made = SymbolicGradient([*values, *full], Tout=types, f=op.attrs["body"])
-        return [count - 1, *[made[i] for i in floating], *[each[0] for each in popped]]
-
-    state_types = [dtypes.int32, *[types[i] for i in floating], *[dtypes.variant] * len(types)]
-    made = StatelessWhile(
-        [count, *grads, *histories],
-        cond=_added(f"{op.attrs['cond'].name}_back", traced(goes_on, state_types)),
-        body=_added(f"{op.attrs['body'].name}_back", traced(once, state_types)),
-    )
-    return list(made[1 : 1 + m])

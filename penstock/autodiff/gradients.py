@@ -14,10 +14,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
 from typing import Any
 
+import penstock.autodiff.cond_gradients
 import penstock.autodiff.control_flow_gradients
-import penstock.autodiff.function_gradients  # noqa: F401 - both register gradients
+import penstock.autodiff.function_gradients
+import penstock.autodiff.while_gradients  # noqa: F401 - they register gradients
 from penstock import dtypes
 from penstock.autodiff.aggregation import aggregate
+from penstock.autodiff.captured_values import CapturedValues
 from penstock.autodiff.loop_gradients import (
     LoopGradients,
     is_loop_exit,
@@ -43,7 +46,7 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
-_TRAINABLE = frozenset(
+TRAINABLE = frozenset(
     dtype
     for dtype in dtypes.BY_NAME.values()
     if dtype.is_floating or dtype.is_complex or dtype in (dtypes.resource, dtypes.variant)
@@ -52,7 +55,7 @@ _TRAINABLE = frozenset(
 
 def is_trainable(tensor: Tensor) -> bool:
     """Whether gradients flow through tensors of this type."""
-    return tensor._dtype.base_dtype in _TRAINABLE
+    return tensor._dtype.base_dtype in TRAINABLE
 
 
 def gradients(
@@ -149,7 +152,7 @@ def _initial_gradient(i: int, grad_y: Any, y: Tensor) -> Gradient:
     if isinstance(grad_y, IndexedSlices):
         return grad_y
     tensor = to_tensor(grad_y, name=f"grad_y_{i}")
-    if y.dtype.is_complex != tensor.dtype.is_complex and y.dtype.base_dtype in _TRAINABLE:
+    if y.dtype.is_complex != tensor.dtype.is_complex and y.dtype.base_dtype in TRAINABLE:
         raise TypeError(
             f"Gradient type {tensor.dtype.name} generated for tensor {y} with type "
             f"{y.dtype.name} must be {'complex' if y.dtype.is_complex else 'real'}"
@@ -193,15 +196,16 @@ class _BackwardWalk:
         to_ops = [y.op for y in ys]
         from_ops = [x.op for x in xs]
         self.sources = set(from_ops)
-        between, self.reachable = _between(to_ops, from_ops)
+        self.captured = CapturedValues(ys, set(xs))
+        between, self.reachable = _between(to_ops, from_ops, self.captured)
         self.loops = LoopGradients.for_nodes(between)
-        self.pending = _pending_counts(between)
+        self.pending = _pending_counts(between, self.captured)
         self.stop_ops = {op for op in from_ops if self._is_source(op)} | {t.op for t in stops}
         self.ready: deque[Operation] = deque()
 
     def _is_source(self, op: Operation) -> bool:
         """Whether no x lies further up: then its own inputs' gradients aren't wanted."""
-        return not any(self.pending.get(tensor._op, 0) > 0 for tensor in op._inputs)
+        return not any(self.pending.get(tensor._op, 0) > 0 for tensor in self.captured.inputs(op))
 
     def start(self, ys: Sequence[Tensor], weights: Sequence[Gradient]) -> None:
         for y, weight in zip(ys, weights, strict=True):
@@ -230,10 +234,10 @@ class _BackwardWalk:
                     outputs = self._output_gradients(op)
                 with self._in_loop_of(op):
                     inputs = self._differentiate(op, outputs)
-                    for tensor, gradient in zip(op._inputs, inputs, strict=True):
+                    for tensor, gradient in zip(self.captured.inputs(op), inputs, strict=True):
                         if gradient is not None:
                             self._add(tensor, _checked_shape(op, tensor, gradient))
-            for tensor in op._inputs:
+            for tensor in self.captured.inputs(op):
                 self._arrived(tensor)
         if self.loops is not None:
             self.loops.close_back_edges()
@@ -284,11 +288,12 @@ class _BackwardWalk:
         graph = get_default_graph()
         if is_loop_switch(op) and op._control_flow_context is graph._get_control_flow_context():
             refuse_initial_value(op, self.sources)
-        zeros = zeros_for if self.loops is None else self.loops.zeros_for
-        outputs = [
-            zeros(op._outputs[i]) if grad is None and is_trainable(op._outputs[i]) else grad
-            for i, grad in enumerate(outputs)
-        ]
+        if not getattr(function, "takes_missing", False):
+            zeros = zeros_for if self.loops is None else self.loops.zeros_for
+            outputs = [
+                zeros(op._outputs[i]) if grad is None and is_trainable(op._outputs[i]) else grad
+                for i, grad in enumerate(outputs)
+            ]
         with name_scope(f"{op.name}_grad"):
             with graph._original_op(op):
                 inputs = _as_list(function(op, *outputs))
@@ -332,7 +337,7 @@ def gradient_function(op: Operation) -> Any:
 
 
 def _between(
-    to_ops: Iterable[Operation], from_ops: Iterable[Operation]
+    to_ops: Iterable[Operation], from_ops: Iterable[Operation], captured: CapturedValues
 ) -> tuple[dict[Operation, None], set[Operation]]:
     """The nodes between xs and ys, and which ys depend on an x."""
     reached: set[Operation] = set()
@@ -343,7 +348,7 @@ def _between(
             reached.add(op)
             for tensor in op._outputs:
                 if is_trainable(tensor):
-                    pending.extend(tensor._consumers)
+                    pending.extend(captured.consumers(tensor))
     reachable = {op for op in to_ops if op in reached}
     between: dict[Operation, None] = {}
     queue = deque(to_ops)
@@ -351,15 +356,17 @@ def _between(
         op = queue.popleft()
         if op in reached and op not in between:
             between[op] = None
-            queue.extend(tensor._op for tensor in op._inputs)
+            queue.extend(tensor._op for tensor in captured.inputs(op))
     return between, reachable
 
 
-def _pending_counts(between: dict[Operation, None]) -> dict[Operation, int]:
+def _pending_counts(
+    between: dict[Operation, None], captured: CapturedValues
+) -> dict[Operation, int]:
     """How many gradients each of the nodes waits for: one for each use among them."""
     counts = dict.fromkeys(between, 0)
     for op in between:
-        for tensor in op._inputs:
+        for tensor in captured.inputs(op):
             if tensor._op in counts:
                 counts[tensor._op] += 1
     return counts

@@ -20,7 +20,8 @@ def zeros_for(tensor: Tensor) -> Tensor:
     if op.type != "Switch" or not isinstance(context, CondContext):
         if tensor.dtype is dtypes.resource:
             return zeros(_variable_shape(tensor), _variable_type(tensor))
-        return zeros_like(tensor, optimize=False)
+        # A body that differentiates another one would have to keep the tensor for its shape alone.
+        return zeros_like(tensor, optimize=tensor.graph is not get_default_graph())
     # The zeros are wanted on the branch that is not taken, where the tensor itself is dead.
     taken = Switch(op.inputs[0], context.pred)[1 - context.branch]
     pivot = identity(taken)
@@ -41,9 +42,12 @@ def zeros_like_x(x: Tensor) -> Tensor:
 
 def _variable_type(handle: Tensor) -> DType:
     """The type of the variable behind a handle, which other nodes may have passed on."""
-    while handle.op.type != "VarHandleOp":
-        handle = next(t for t in handle.op.inputs if t.dtype is dtypes.resource)
-    return handle.op.attrs["dtype"]
+    from penstock.ops.resource_variables import variable_of
+
+    variable = variable_of(handle)
+    if variable is None:
+        raise ValueError(f"{handle.name} is not the handle of a variable")
+    return variable.attrs["dtype"]
 
 
 def _variable_shape(handle: Tensor) -> Tensor:

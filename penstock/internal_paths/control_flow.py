@@ -23,14 +23,8 @@ from penstock.ops.control_flow import RefSwitch as ref_switch  # noqa: F401
 from penstock.ops.loops import while_loop
 from penstock.ops.while_context import WhileContext
 
-ENABLE_CONTROL_FLOW_V2 = False
 ENABLE_WHILE_V2 = False
 ENABLE_COND_V2 = False
-
-
-def EnableControlFlowV2(graph: Any) -> bool:
-    """Never: loops and conditionals are made of Switch and Merge."""
-    return False
 
 
 def IsSwitch(op: Operation) -> bool:

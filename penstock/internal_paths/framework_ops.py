@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,21 +10,15 @@ from penstock import convert_to_tensor, devices
 from penstock.autodiff.gradients import gradient_function
 from penstock.ir import defaults
 from penstock.ir.composite import IndexedSlices, SparseTensor
-from penstock.ir.convert import graph_of, to_tensor
+from penstock.ir.convert import convert_n_to_tensor, graph_of, to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.defaults import graph_scope as _graph_scope  # noqa: F401
 from penstock.ir.graph import Graph
+from penstock.ir.naming import uid as uid
 from penstock.ir.tensor import Tensor
 from penstock.ops.indexed_slices import convert_to_tensor_or_indexed_slices
 from penstock.ops.variables import Variable
 from penstock.proto import NodeDef
-
-_uids = itertools.count()
-
-
-def uid() -> int:
-    """A number that no other call in this process gets."""
-    return next(_uids)
 
 
 def tensor_id(tensor: Tensor) -> int:
@@ -54,6 +47,36 @@ class _DefaultStack:
     def reset(self) -> None:
         """Leaves every block."""
         self.stack.clear()
+
+
+def has_default_graph() -> bool:
+    """Whether this thread is inside a `with graph.as_default()` block."""
+    return bool(defaults._stacks.graphs)
+
+
+def get_all_collection_keys() -> list[Any]:
+    """The names of the default graph's collections."""
+    return get_default_graph().get_all_collection_keys()
+
+
+def numpy_text(tensor: Any, is_repr: bool = False) -> str:
+    """A tensor's value as text."""
+    if not tensor.dtype.is_numpy_compatible:
+        return "<unprintable>"
+    text = repr(tensor.numpy()) if is_repr else str(tensor.numpy())
+    return f"\n{text}" if "\n" in text else text
+
+
+def internal_convert_n_to_tensor(
+    values: Sequence[Any],
+    dtype: Any = None,
+    name: str | None = None,
+    as_ref: bool = False,
+    preferred_dtype: Any = None,
+    ctx: Any = None,
+) -> list[Tensor]:
+    """A list of values as tensors, which may be references; entries are named `name_0` …"""
+    return convert_n_to_tensor(values, dtype, name, preferred_dtype, as_ref=as_ref)
 
 
 _default_graph_stack = _DefaultStack(lambda: defaults._stacks.graphs, get_default_graph)
@@ -145,7 +168,7 @@ def strip_name_scope(name: str, export_scope: str | None) -> str:
     scope = export_scope.removesuffix("/") + "/"
     for mark in ("^", "loc:@", ""):
         if name.startswith(mark + scope):
-            return mark + name[len(mark + scope) :]
+            return mark + name[len(mark + scope) :].lstrip("/")
     return name
 
 

@@ -19,10 +19,10 @@ def get_extra_vars() -> list[Any]:
 def get_extra_inputs() -> list[Tensor]:
     """The tensors of the graph around it that the body uses."""
     graph = get_default_graph()
-    return list(graph.captures) if isinstance(graph, FunctionGraph) else []
+    return list(graph.captured) if isinstance(graph, FunctionGraph) else []
 
 
 def get_extra_args() -> list[Tensor]:
     """The arguments that stand for `get_extra_inputs()`."""
     graph = get_default_graph()
-    return list(graph.captures.values()) if isinstance(graph, FunctionGraph) else []
+    return list(graph.captured.values()) if isinstance(graph, FunctionGraph) else []

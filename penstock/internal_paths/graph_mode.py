@@ -8,7 +8,11 @@ from typing import Any
 
 GRAPH_MODE = 0
 EAGER_MODE = 1
-ENABLE_CONTROL_FLOW_V2 = False
+SYNC, ASYNC = 0, 1
+DEVICE_PLACEMENT_EXPLICIT = 0
+DEVICE_PLACEMENT_WARN = 1
+DEVICE_PLACEMENT_SILENT = 2
+DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
 
 
 def executing_eagerly() -> bool:
@@ -65,7 +69,3 @@ def context() -> _Context:
 
 def num_gpus() -> int:
     return _CONTEXT.num_gpus()
-
-
-def control_flow_v2_enabled() -> bool:
-    return False

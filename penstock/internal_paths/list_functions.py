@@ -1,131 +1,16 @@
-"""`tensorflow.python.ops.list_ops`: functions of tensor lists, with the defaults of their time."""
+"""`tensorflow.python.ops.list_ops`: functions of tensor lists."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from penstock import dtypes
-from penstock.internal_paths import generated_ops as gen
-from penstock.ir.convert import convert_to_tensor
-from penstock.ir.tensor import Tensor
-from penstock.shapes import Dimension, TensorShape
-
-
-def _build_element_shape(shape: Any) -> Any:
-    """A shape as the list ops take it: -1 for what is not known."""
-    if isinstance(shape, Tensor):
-        return shape
-    if isinstance(shape, TensorShape):
-        shape = shape.as_list() if shape.ndims is not None else None
-    if shape is None:
-        return -1
-    sizes = [size.value if isinstance(size, Dimension) else size for size in shape]
-    known = [-1 if size is None else size for size in sizes]
-    return known if known else convert_to_tensor([], dtypes.int32)
-
-
-def empty_tensor_list(
-    element_shape: Any,
-    element_dtype: Any,
-    max_num_elements: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    """A list without elements."""
-    largest = -1 if max_num_elements is None else max_num_elements
-    shape = _build_element_shape(element_shape)
-    return gen.empty_tensor_list(shape, largest, element_dtype, name=name)
-
-
-def tensor_list_reserve(
-    element_shape: Any, num_elements: Any, element_dtype: Any, name: str | None = None
-) -> Tensor:
-    """A list of elements that are not set yet."""
-    shape = _build_element_shape(element_shape)
-    return gen.tensor_list_reserve(shape, num_elements, element_dtype, name=name)
-
-
-def tensor_list_from_tensor(tensor: Any, element_shape: Any, name: str | None = None) -> Tensor:
-    """The rows of a tensor as a list."""
-    return gen.tensor_list_from_tensor(tensor, _build_element_shape(element_shape), name=name)
-
-
-def tensor_list_get_item(
-    input_handle: Any,
-    index: Any,
-    element_dtype: Any,
-    element_shape: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    shape = _build_element_shape(element_shape)
-    return gen.tensor_list_get_item(input_handle, index, shape, element_dtype, name=name)
-
-
-def tensor_list_set_item(
-    input_handle: Any,
-    index: Any,
-    item: Any,
-    resize_if_index_out_of_bounds: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    return gen.tensor_list_set_item(
-        input_handle, index, item, resize_if_index_out_of_bounds, name=name
-    )
-
-
-def tensor_list_pop_back(input_handle: Any, element_dtype: Any, name: str | None = None) -> Any:
-    """The list without its last element, and that element."""
-    return gen.tensor_list_pop_back(input_handle, -1, element_dtype, name=name)
-
-
-def tensor_list_gather(
-    input_handle: Any,
-    indices: Any,
-    element_dtype: Any,
-    element_shape: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    shape = _build_element_shape(element_shape)
-    return gen.tensor_list_gather(input_handle, indices, shape, element_dtype, name=name)
-
-
-def tensor_list_scatter(
-    tensor: Any,
-    indices: Any,
-    element_shape: Any = None,
-    input_handle: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    """A list with the rows of a tensor at these indices; `input_handle`: a list to put them in."""
-    if input_handle is not None:
-        return gen.tensor_list_scatter_into_existing_list(input_handle, tensor, indices, name=name)
-    shape = _build_element_shape(element_shape)
-    return gen.tensor_list_scatter_v2(tensor, indices, shape, -1, name=name)
-
-
-def tensor_list_stack(
-    input_handle: Any,
-    element_dtype: Any,
-    num_elements: int = -1,
-    element_shape: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    shape = _build_element_shape(element_shape)
-    return gen.tensor_list_stack(input_handle, shape, element_dtype, num_elements, name=name)
-
-
-def tensor_list_concat(
-    input_handle: Any, element_dtype: Any, element_shape: Any = None, name: str | None = None
-) -> Tensor:
-    """The elements, joined along their first axis."""
-    leading = convert_to_tensor([], dtypes.int64)
-    shape = _build_element_shape(element_shape)
-    made = gen.tensor_list_concat_v2(input_handle, shape, leading, element_dtype, name=name)
-    joined: Tensor = made[0]
-    return joined
-
-
-def tensor_list_split(
-    tensor: Any, element_shape: Any, lengths: Any, name: str | None = None
-) -> Tensor:
-    """A tensor cut along its first axis into elements of these lengths."""
-    return gen.tensor_list_split(tensor, _build_element_shape(element_shape), lengths, name=name)
+from penstock.ops.list_functions import build_element_shape as _build_element_shape  # noqa: F401
+from penstock.ops.list_functions import empty_tensor_list as empty_tensor_list
+from penstock.ops.list_functions import tensor_list_concat as tensor_list_concat
+from penstock.ops.list_functions import tensor_list_from_tensor as tensor_list_from_tensor
+from penstock.ops.list_functions import tensor_list_gather as tensor_list_gather
+from penstock.ops.list_functions import tensor_list_get_item as tensor_list_get_item
+from penstock.ops.list_functions import tensor_list_pop_back as tensor_list_pop_back
+from penstock.ops.list_functions import tensor_list_reserve as tensor_list_reserve
+from penstock.ops.list_functions import tensor_list_scatter as tensor_list_scatter
+from penstock.ops.list_functions import tensor_list_set_item as tensor_list_set_item
+from penstock.ops.list_functions import tensor_list_split as tensor_list_split
+from penstock.ops.list_functions import tensor_list_stack as tensor_list_stack

@@ -46,7 +46,8 @@ class PathModule(types.ModuleType):
                     value = getattr(source, name)
                 except AttributeError:
                     continue
-                super().__setattr__(name, value)
+                if name not in _live_names(source):
+                    super().__setattr__(name, value)
                 return value
         if _sources_of(child) is not None:
             return importlib.import_module(child)
@@ -62,11 +63,14 @@ class PathModule(types.ModuleType):
                 if name in vars(source):
                     self._replaced.setdefault(name, (source, vars(source)[name]))
                     setattr(source, name, value)
+                    if name in _live_names(source):
+                        return
                     break
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        super().__delattr__(name)
+        if name in vars(self):
+            super().__delattr__(name)
         if name in self._replaced:
             source, original = self._replaced.pop(name)
             setattr(source, name, original)
@@ -84,6 +88,12 @@ class PathModule(types.ModuleType):
     def _modules(self) -> Iterator[types.ModuleType]:
         for source in self._sources:
             yield importlib.import_module(f"{ROOT}.{source}" if source else ROOT)
+
+
+def _live_names(source: types.ModuleType) -> Sequence[str]:
+    """The names of a module whose values change while a program runs: none is kept elsewhere."""
+    names: Sequence[str] = getattr(source, "LIVE_NAMES", ())
+    return names
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -30,6 +30,7 @@ reverse_sequence_v2(input, seq_lengths, seq_axis=None, batch_axis=None, name=Non
 gather_v2(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None) .gather
 gather_nd_v2(params, indices, batch_dims=0, name=None)                  .gather_nd
 extract_image_patches_v2(images, sizes, strides, rates, padding, name=None) .extract_image_patches
+pad_v2(tensor, paddings, mode='CONSTANT', constant_values=0, name=None) .pad
 constant_v1(value, dtype=None, shape=None, name='Const', verify_shape=False) .constant
 device_v2(device_name)                                                  .device device_name>device_name_or_function
 
@@ -60,6 +61,18 @@ embedding_lookup_v2(params, ids, max_norm=None, name=None)              nn.embed
 embedding_lookup_sparse_v2(params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None) nn.embedding_lookup_sparse
 safe_embedding_lookup_sparse_v2(embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None, max_norm=None, name=None) nn.safe_embedding_lookup_sparse
 
+gradients_v2(ys, xs, grad_ys=None, name='gradients', gate_gradients=False, aggregation_method=None, stop_gradients=None, unconnected_gradients='none') .gradients
+HessiansV2(ys, xs, gate_gradients=False, aggregation_method=None, name='hessians') .hessians
+confusion_matrix_v2(labels, predictions, num_classes=None, weights=None, dtype=int32, name=None) .confusion_matrix
+random_poisson_v2(shape, lam, dtype=float32, seed=None, name=None)      random.poisson
+reduce_sum_v2(input_tensor, axis=None, keepdims=False, name=None)       .reduce_sum
+reduce_mean_v2(input_tensor, axis=None, keepdims=False, name=None)      .reduce_mean
+reduce_prod_v2(input_tensor, axis=None, keepdims=False, name=None)      .reduce_prod
+reduce_min_v2(input_tensor, axis=None, keepdims=False, name=None)       .reduce_min
+reduce_max_v2(input_tensor, axis=None, keepdims=False, name=None)       .reduce_max
+reduce_all_v2(input_tensor, axis=None, keepdims=False, name=None)       .reduce_all
+reduce_any_v2(input_tensor, axis=None, keepdims=False, name=None)       .reduce_any
+reduce_logsumexp_v2(input_tensor, axis=None, keepdims=False, name=None) .reduce_logsumexp
 norm_v2(tensor, ord='euclidean', axis=None, keepdims=None, name=None)   .norm
 argmax_v2(input, axis=None, output_type=int64, name=None)               .argmax
 argmin_v2(input, axis=None, output_type=int64, name=None)               .argmin
@@ -102,6 +115,7 @@ parse_example_v2(serialized, features, example_names=None, name=None)   io.parse
 parse_single_example_v2(serialized, features, name=None)                io.parse_single_example
 parse_single_example_v2_unoptimized(serialized, features, example_names=None, name=None) io.parse_single_example
 decode_csv_v2(records, record_defaults, field_delim=',', use_quote_delim=True, na_value='', select_cols=None, name=None) io.decode_csv
+decode_raw_v2(input_bytes, out_type, little_endian=True, fixed_length=None, name=None) .decode_raw
 sparse_concat_v2(axis, sp_inputs, expand_nonconcat_dims=False, name=None) sparse.concat expand_nonconcat_dims>expand_nonconcat_dim
 sparse_add_v2(a, b, threshold=0)                                        sparse.add
 sparse_split_v2(sp_input=None, num_split=None, axis=None, name=None)    sparse.split
@@ -115,14 +129,12 @@ substr_deprecated(input, pos, len, name=None, unit='BYTE')              strings.
 
 #: Names of their own for what the public API has under a shorter one.
 _SAME = {
-    "HessiansV2": "hessians",
     "batch_gather_nd": "gather_nd",
     "bincount_v1": "bincount",
     "confusion_matrix_v1": "confusion_matrix",
     "conv3d_v1": "nn.conv3d",
     "decode_raw_v1": "decode_raw",
     "dilation2d_v1": "nn.dilation2d",
-    "gradients_v2": "gradients",
     "max_pool_with_argmax_v1": "nn.max_pool_with_argmax",
     "print_v2": "print",
     "string_to_hash_bucket_v1": "string_to_hash_bucket",

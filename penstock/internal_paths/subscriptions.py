@@ -99,7 +99,7 @@ def _extended(subscription: Tensor, effects: list[SideEffect]) -> Tensor:
 def _replaced(tensor: Tensor, effects: list[SideEffect]) -> Tensor:
     uses = [
         (op, index)
-        for op in tensor.consumers()
+        for op in dict.fromkeys(tensor.consumers())
         for index, value in enumerate(op.inputs)
         if value is tensor
     ]

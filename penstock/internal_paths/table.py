@@ -70,7 +70,18 @@ contrib.mixed_precision.python.loss_scale_optimizer contrib.mixed_precision.loss
 contrib.layers.python                   contrib.layers
 contrib.layers.python.layers            contrib.layers
 contrib.layers.python.layers.embedding_ops contrib.layers.embeddings
+                                        contrib.layers.scattered_embeddings
 contrib.layers.python.layers.encoders   contrib.layers.embeddings
+contrib.layers.python.layers.feature_column contrib.layers.columns contrib.layers.columns.sparse
+                                        contrib.layers.columns.bucketized
+                                        contrib.layers.columns.crossed
+                                        contrib.layers.columns.embedding
+                                        contrib.layers.columns.one_hot
+                                        contrib.layers.columns.parsing
+                                        contrib.layers.columns.protocol
+                                        contrib.layers.columns.real_valued
+contrib.layers.python.layers.feature_column_ops contrib.layers.columns
+                                        contrib.layers.columns.transformation
 contrib.layers.python.layers.initializers contrib.layers.initializers
 contrib.layers.python.layers.layers     contrib.layers contrib.layers.reshaping
 contrib.layers.python.layers.normalization contrib.layers.normalization
@@ -78,8 +89,11 @@ contrib.layers.python.layers.optimizers contrib.layers.optimizers
 contrib.layers.python.layers.regularizers contrib.layers.regularizers
 contrib.layers.python.layers.rev_block_lib contrib.layers.reversible
 contrib.layers.python.layers.summaries  contrib.layers.summaries
+contrib.layers.python.layers.target_column contrib.layers.target_columns
 contrib.layers.python.layers.utils      contrib.layers.named_outputs
  contrib.layers.known_values
+contrib.layers.python.ops.bucketization_op contrib.layers.columns.bucketized
+contrib.layers.python.ops.sparse_feature_cross_op ops.sparse_feature_cross
 contrib.layers.python.ops.sparse_ops    contrib.layers.sparse_ids
 contrib.losses.python                   contrib.losses
 contrib.losses.python.losses            contrib.losses
@@ -284,8 +298,11 @@ python.data.experimental.ops.*          data.experimental data.experimental.tran
  data.experimental.grouping data.experimental.sampling data.experimental.files
  data.experimental.whole data.options data
  data.experimental.pipeline_probes data.experimental.versioned_names
+ data.experimental.branches data.experimental.statistics
 python.data.kernel_tests.test_base      testing.dataset_test_case
 python.data.experimental.kernel_tests.reader_dataset_ops_test_base testing.dataset_reader_cases
+python.data.experimental.kernel_tests.stats_dataset_test_base testing.dataset_statistics_case
+python.data.benchmarks.benchmark_base   testing.dataset_benchmark
 python.data.experimental.kernel_tests.serialization.dataset_serialization_test_base
  testing.dataset_serialization_case
 python.data.ops.dataset_ops             data data.dataset data.sources data.rearranged data.mapped

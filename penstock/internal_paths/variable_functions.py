@@ -7,11 +7,15 @@ from typing import Any
 
 from penstock.ir.tensor import Tensor
 from penstock.ops.initialized_values import without_uninitialized_reads
+from penstock.ops.save_slices import PartitionInfo
 from penstock.ops.variable_creation import resource_variables_enabled
 from penstock.ops.variable_scope import VariableScope, default_store, variable_scope
+from penstock.ops.variable_store import VariableStore
 from penstock.ops.variables import Variable as variable
 
 __all__ = [
+    "_PartitionInfo",
+    "_VariableStore",
     "_get_default_variable_store",
     "_pure_variable_scope",
     "_try_guard_against_uninitialized_dependencies",
@@ -19,6 +23,8 @@ __all__ = [
 ]
 
 _get_default_variable_store = default_store
+_PartitionInfo = PartitionInfo
+_VariableStore = VariableStore
 
 
 def __getattr__(name: str) -> Any:

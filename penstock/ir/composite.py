@@ -69,6 +69,32 @@ class IndexedSlices(CompositeTensor):
     def graph(self) -> Any:
         return self._values.graph
 
+    @property
+    def _type_spec(self) -> Any:
+        from penstock.ir.indexed_slices_spec import IndexedSlicesSpec
+
+        dense = shapes.TensorShape([None]).concatenate(self._values.shape[1:])
+        indices = self._indices.shape.merge_with(self._values.shape[:1])
+        if self._dense_shape is None:
+            return IndexedSlicesSpec(dense, self.dtype, self._indices.dtype, None, indices)
+        dense = dense.merge_with(self.shape)
+        dtype = self._dense_shape.dtype
+        return IndexedSlicesSpec(dense, self.dtype, self._indices.dtype, dtype, indices)
+
+    def _to_components(self) -> Any:
+        return tuple(self._parts())
+
+    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+        """A spec with the shape of the values, as loops say it."""
+        from penstock.ir.indexed_slices_spec import IndexedSlicesSpec
+
+        dense = shapes.TensorShape([None]).concatenate(shape[1:])
+        dtype = None if self._dense_shape is None else self._dense_shape.dtype
+        return IndexedSlicesSpec(dense, self.dtype, self._indices.dtype, dtype, shape[:1])
+
+    def _with_parts(self, parts: Any) -> IndexedSlices:
+        return IndexedSlices(*parts)
+
     def _parts(self) -> list[Tensor]:
         parts = [self._values, self._indices]
         return parts if self._dense_shape is None else [*parts, self._dense_shape]
@@ -142,6 +168,25 @@ class SparseTensor(CompositeTensor):
     @property
     def graph(self) -> Any:
         return self._indices.graph
+
+    @property
+    def _type_spec(self) -> Any:
+        from penstock.ir.sparse_tensor_spec import SparseTensorSpec
+
+        return SparseTensorSpec(self.shape, self.dtype)
+
+    def _to_components(self) -> Any:
+        return self._parts()
+
+    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+        """A spec of as many dimensions as `shape`, that of `dense_shape`, says; loops say it so."""
+        from penstock.ir.sparse_tensor_spec import SparseTensorSpec
+
+        rank = shapes.dimension_value(shape.with_rank(1)[0])
+        return SparseTensorSpec(shapes.unknown_shape(rank), self.dtype)
+
+    def _with_parts(self, parts: Any) -> SparseTensor:
+        return SparseTensor(*parts)
 
     def _parts(self) -> list[Tensor]:
         return [self._indices, self._values, self._dense_shape]

@@ -47,7 +47,7 @@ def static_value(tensor: Tensor) -> np.ndarray | None:
     two it is must not depend on how much Penstock can compute ahead.
     """
     op = tensor._op
-    if op.spec.name not in _LOOKED_THROUGH:
+    if op.spec.name not in _LOOKED_THROUGH or (op.spec.name == "Pack" and op.attrs["axis"]):
         return None
     shapes_only = getattr(op.spec.fold_rule, "reads_shapes_only", False)
     if not shapes_only and any(static_value(each) is None for each in op._inputs):
@@ -134,7 +134,7 @@ def _of_shape(op: Any) -> list[int | None] | None:
 
 
 def _of_pack(op: Any) -> list[int | None] | None:
-    if any(tensor._shape != () for tensor in op._inputs):
+    if any(tensor._shape not in ((), None) for tensor in op._inputs):
         return None
     return [(_partial(tensor) or [None])[0] for tensor in op._inputs]
 

@@ -127,15 +127,50 @@ def convert_n_to_tensor(
 
 
 class CompositeTensor:
-    """A value made of several tensors: SparseTensor, IndexedSlices. Fetched and fed as one."""
+    """A value made of several tensors: SparseTensor, IndexedSlices. Fetched and fed as one.
+
+    A subclass has a `_type_spec`, which knows how to take it apart.
+    """
+
+    @property
+    def _type_spec(self) -> Any:
+        """The `tf.TypeSpec` of this value."""
+        raise NotImplementedError(f"{type(self).__name__}._type_spec()")
+
+    def _to_components(self) -> Any:
+        """The tensors and composite tensors that it is made of, in a structure."""
+        return self._type_spec._to_components(self)
+
+    def _component_metadata(self) -> Any:
+        return self._type_spec
+
+    @staticmethod
+    def _from_components(components: Any, metadata: Any) -> Any:
+        return metadata._from_components(components)
+
+    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+        """The spec of its values in a loop, where a shape is said to hold for it."""
+        raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
 
     def _parts(self) -> list[Tensor]:
         """The tensors that it is made of."""
-        raise NotImplementedError
+        from penstock.ir.expanded_trees import flatten
+
+        return flatten(self._to_components())
 
     def _with_parts(self, parts: Sequence[Any]) -> Any:
         """A value like this one, made of other tensors."""
-        return type(self)(*parts)
+        from penstock.ir.expanded_trees import pack
+
+        return pack(self, parts)
+
+    @property
+    def _is_graph_tensor(self) -> bool:
+        """Whether its tensors are of a graph: always."""
+        return True
+
+    def _consumers(self) -> list[Any]:
+        return list(dict.fromkeys(op for part in self._parts() for op in part.consumers()))
 
 
 _tensor_like: tuple[type, ...] = (Tensor,)

@@ -18,6 +18,7 @@ from penstock import dtypes, proto
 from penstock.dtypes import DType
 from penstock.ir import registry
 from penstock.ir.attr_codec import decode, encode
+from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ir.graph_def import fill_node_def
 from penstock.ir.operation import Operation
@@ -29,16 +30,24 @@ from penstock.ir.tensor import Tensor
 class FunctionGraph(Graph):
     """The body of a function while it is built.
 
-    `captures` maps each tensor of an outer graph that the body uses to the argument that stands for
-    it; these arguments follow the declared ones in `inputs`.
+    `captured` maps each tensor of an outer graph that the body uses to the argument that stands for
+    it; these arguments follow the declared ones in `inputs`. `control_captures` are the nodes
+    around it that the body waits for: whoever calls the function waits for them.
     """
 
-    def __init__(self, outer: Graph | None = None):
+    #: Whether conditionals and loops inside are nodes that call functions, as in `tf.function`.
+    functional_flow = False
+
+    def __init__(self, outer: Graph | None = None, name: str = ""):
         super().__init__()
+        self.name = name
+        self.base = self  # the graph that the nodes are of, where another signature was given
         self.outer_graph = outer
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
-        self.captures: dict[Tensor, Tensor] = {}
+        self.structured_outputs: Any = None
+        self.captured: dict[Tensor, Tensor] = {}
+        self.control_captures: dict[Operation, None] = {}
         self.variables: list[Any] = []  # that the body asked for, of the graph around it
         if outer is not None:
             self._functions = outer._functions
@@ -49,6 +58,31 @@ class FunctionGraph(Graph):
     def building_function(self) -> bool:
         return True
 
+    @property
+    def captures(self) -> list[tuple[Tensor, Tensor]]:
+        """The outer tensors that the body uses, each with the argument that stands for it."""
+        return list(self.captured.items())
+
+    @property
+    def external_captures(self) -> list[Tensor]:
+        return list(self.captured)
+
+    @property
+    def internal_captures(self) -> list[Tensor]:
+        return list(self.captured.values())
+
+    @property
+    def output_types(self) -> list[DType]:
+        return [tensor._dtype for tensor in self.outputs]
+
+    @property
+    def output_shapes(self) -> list[Any]:
+        return [tensor.shape for tensor in self.outputs]
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        return tuple(variable for variable in self.variables if variable.trainable)
+
     def add_input(self, dtype: Any, shape: Any, name: str) -> Tensor:
         """A further argument of the function."""
         spec = registry.find("Placeholder")
@@ -58,19 +92,34 @@ class FunctionGraph(Graph):
         self.inputs.append(tensor)
         return tensor
 
-    def capture(self, tensor: Tensor) -> Tensor:
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         """The tensor of this graph that stands for one of an outer graph."""
         if tensor._op.graph is self:
             return tensor
-        known = self.captures.get(tensor)
+        known = self.captured.get(tensor)
         if known is None:
-            scope, self._scopes.name = self._scopes.name, ""
-            try:
-                known = self.add_input(tensor._dtype, tensor._shape, tensor._op.name.split("/")[-1])
-            finally:
-                self._scopes.name = scope
-            self.captures[tensor] = known
+            known = self._new_capture(tensor, name)
+            known._op.__dict__["_stands_for"] = tensor
+            self.captured[tensor] = known
         return known
+
+    def _new_capture(self, tensor: Tensor, name: str | None) -> Tensor:
+        scope, self._scopes.name = self._scopes.name, ""
+        try:
+            wanted = name or tensor._op.name.split("/")[-1]
+            return self.add_input(tensor._dtype, tensor._shape, wanted)
+        finally:
+            self._scopes.name = scope
+
+    def with_signature(
+        self, name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    ) -> FunctionGraph:
+        """The same nodes as the body of another function, with these arguments and results."""
+        other: FunctionGraph = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.name = name
+        other.inputs, other.outputs = list(inputs), list(outputs)
+        return other
 
     def _add(
         self,
@@ -90,6 +139,7 @@ class FunctionGraph(Graph):
         if control_inputs is not None:
             ops = [self._outer_op(value) for value in control_inputs]
             control_inputs = [op for op in ops if op.graph is self]
+            self.control_captures.update((op, None) for op in ops if op.graph is not self)
         with super().control_dependencies(control_inputs):
             yield
 
@@ -174,7 +224,7 @@ def _calling(function_name: str) -> Any:
     """The gradient of a call: another function, of the inputs and the outputs' gradients."""
 
     def gradient(op: Operation, *grads: Any) -> list[Tensor]:
-        return op.graph.create_op(function_name, [*op.inputs, *grads]).outputs
+        return get_default_graph().create_op(function_name, [*op.inputs, *grads]).outputs
 
     return gradient
 
@@ -301,11 +351,30 @@ def _body_of(definition: Any, attrs: dict[str, Any], library: dict[str, Function
     """The graph of a FunctionDef, its attr placeholders replaced by the attrs of a call."""
     from penstock.ir.importer import import_graph_def
 
-    body = FunctionGraph()
+    body = FunctionGraph(name=definition.signature.name)
     body._functions = library
+    graph_def, arguments, results = body_graph_def(definition, attrs, library)
+    with body.as_default():
+        wanted = [f"{name}:0" for name in arguments] + [with_index(text) for text in results]
+        found = import_graph_def(graph_def, name="", return_elements=wanted) or []
+    body.inputs = found[: len(arguments)]
+    body.outputs = found[len(arguments) :]
+    return body
+
+
+def body_graph_def(
+    definition: Any,
+    attrs: dict[str, Any],
+    library: dict[str, Function],
+    input_shapes: Sequence[Any] | None = None,
+) -> tuple[Any, list[str], list[str]]:
+    """The nodes of a FunctionDef as a GraphDef, with the names of its arguments and results."""
     graph_def = proto.GraphDef()
     for arg in definition.signature.input_arg:
         _add_arguments(graph_def, arg, attrs)
+    for node, shape in zip(graph_def.node, input_shapes or (), strict=False):
+        if shape is not None:
+            node.attr["shape"].shape.CopyFrom(shape)
     arguments = [node.name for node in graph_def.node]
     specs = {}
     for node in definition.node_def:
@@ -322,15 +391,10 @@ def _body_of(definition: Any, attrs: dict[str, Any], library: dict[str, Function
         for arg in definition.signature.output_arg
         for text in places.results(arg, definition.ret[arg.name])
     ]
-    with body.as_default():
-        wanted = [f"{name}:0" for name in arguments] + [_with_index(text) for text in results]
-        found = import_graph_def(graph_def, name="", return_elements=wanted) or []
-    body.inputs = found[: len(arguments)]
-    body.outputs = found[len(arguments) :]
-    return body
+    return graph_def, arguments, results
 
 
-def _with_index(text: str) -> str:
+def with_index(text: str) -> str:
     return text if ":" in text else f"{text}:0"
 
 

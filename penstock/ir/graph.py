@@ -141,6 +141,8 @@ class Graph:
             self._apply_attr_scope(op, scope.attrs)
         if scope.gradient_names and op.spec.name in scope.gradient_names:
             op.attrs["_gradient_op_type"] = scope.gradient_names[op.spec.name]
+        if scope.kernel_labels and scope.kernel_labels.get(op.spec.name):
+            op.attrs["_kernel"] = scope.kernel_labels[op.spec.name]
         if scope.devices:
             scopes.apply_devices(scope.devices, op)
         if scope.colocations:
@@ -297,6 +299,20 @@ class Graph:
     def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
         merged = {**self._scopes.attrs, **attr_map}
         with self._scopes.setting(attrs={k: v for k, v in merged.items() if v is not None}):
+            yield
+
+    @contextmanager
+    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
+        """Lets nodes of some types made inside ask for the kernels with a label."""
+        if not isinstance(op_to_kernel_label_map, dict):
+            raise TypeError(
+                "op_to_kernel_label_map must be a dictionary mapping strings to strings"
+            )
+        for key, value in op_to_kernel_label_map.items():
+            if not isinstance(key, str) or not isinstance(value, str):
+                raise TypeError("op_to_kernel_label_map must map strings to strings")
+        labels = {**self._scopes.kernel_labels, **op_to_kernel_label_map}
+        with self._scopes.setting(kernel_labels=labels):
             yield
 
     @contextmanager

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from penstock import dtypes, shapes
 from penstock.ir.composite import IndexedSlices, IndexedSlicesValue
+from penstock.ir.tensor_spec import TensorSpec
 from penstock.ir.type_spec import TypeSpec
 from penstock.shapes import TensorShape
 
@@ -50,10 +54,34 @@ class IndexedSlicesSpec(TypeSpec):
             self._indices_shape,
         )
 
+    @property
+    def _component_specs(self) -> tuple[TensorSpec, ...]:
+        rows = self._indices_shape.concatenate(self._shape[1:])
+        specs = (
+            TensorSpec(rows, self._values_dtype),
+            TensorSpec(self._indices_shape, self._indices_dtype),
+        )
+        if self._dense_shape_dtype is None:
+            return specs
+        return *specs, TensorSpec([self._shape.ndims], self._dense_shape_dtype)
+
+    def _to_components(self, value: Any) -> tuple[Any, ...]:
+        parts = value.values, value.indices
+        return parts if value.dense_shape is None else (*parts, value.dense_shape)
+
+    def _from_components(self, tensor_list: Sequence[Any]) -> Any:
+        if all(isinstance(part, np.ndarray) for part in tensor_list):
+            values, indices, *rest = tensor_list
+            return IndexedSlicesValue(values, indices, rest[0] if rest else None)
+        return IndexedSlices(*tensor_list)
+
     @classmethod
     def from_value(cls, value: Any) -> IndexedSlicesSpec:
         if not isinstance(value, (IndexedSlices, IndexedSlicesValue)):
             raise TypeError(f"Expected an IndexedSlices, got {type(value).__name__}")
+        if isinstance(value, IndexedSlices):
+            spec: IndexedSlicesSpec = value._type_spec
+            return spec
         dense = value.dense_shape
         return cls(
             TensorShape([None]).concatenate(TensorShape(value.values.shape)[1:]),

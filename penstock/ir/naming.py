@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 _OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
@@ -71,3 +72,11 @@ class UniqueNames:
 
     def __contains__(self, name: str) -> bool:
         return name.lower() in self._next_suffix
+
+
+_uids = itertools.count()
+
+
+def uid() -> int:
+    """A number that no other call in this process gets."""
+    return next(_uids)

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from penstock.ir.graph import Graph
 
 
+class _InputList(tuple[Tensor, ...]):
+    """The inputs of an operation, as it shows them: they can't be changed here."""
+
+    __slots__ = ()
+
+
 class Operation:
     """A node: an op type, a unique name, attrs, inputs and control inputs.
 
@@ -76,7 +82,7 @@ class Operation:
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        return self._inputs
+        return _InputList(self._inputs)
 
     @property
     def _input_types(self) -> list[DType]:
@@ -173,6 +179,14 @@ class Operation:
                 f"Cannot update edge. Input index [{index}] is greater than the number of total "
                 f"inputs [{len(self._inputs)}].",
             )
+        known, given = self._inputs[index]._shape, tensor._shape
+        if not shapes.compatible(known, given):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Cannot update edge, incompatible shapes: {shapes.text(given)} and "
+                f"{shapes.text(known)}.",
+            )
         with self.graph._lock:
             inputs = list(self._inputs)
             inputs[index]._consumers.remove(self)
@@ -181,10 +195,34 @@ class Operation:
             self._inputs = tuple(inputs)
             self.graph._changed()
 
+    def _add_while_inputs(self, tensors: Iterable[Tensor]) -> None:
+        """Gives a node that calls functions further inputs, behind those that it has."""
+        with self.graph._lock:
+            added = tuple(tensors)
+            self._inputs = (*self._inputs, *added)
+            for tensor in added:
+                tensor._consumers.append(self)
+            self.graph._changed()
+
+    def _add_outputs(self, types: Iterable[DType], static_shapes: Iterable[Any]) -> None:
+        """Gives a node that calls functions further outputs; its attrs are set by the caller."""
+        with self.graph._lock:
+            for dtype, shape in zip(types, static_shapes, strict=True):
+                tensor = Tensor(self, len(self._outputs), dtype)
+                tensor._shape = shapes.raw(shape)
+                self._outputs.append(tensor)
+            self.graph._changed()
+
     @property
     def traceback(self) -> Any:
         """The user's line that made this node, as frame summaries."""
         return source.summary(self._line)
+
+    @property
+    def traceback_with_start_lines(self) -> Any:
+        """`traceback`, each frame with the line that its function begins in."""
+        start = 0 if self._line is None else self._line[0].co_firstlineno
+        return [(*frame, start) for frame in self.traceback]
 
     def run(self, feed_dict: dict[Any, Any] | None = None, session: Any = None) -> None:
         """Runs this operation in `session` (the default one if None)."""

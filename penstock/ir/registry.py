@@ -195,6 +195,12 @@ def keeping_for(gradient: str) -> Keeping | None:
     return _keeping.get(gradient)
 
 
+def takes_missing(function: GradientFunction) -> GradientFunction:
+    """Says of a gradient function that it wants None where an output has no gradient, not zeros."""
+    function.takes_missing = True  # type: ignore[attr-defined]
+    return function
+
+
 def not_differentiable(*specs_or_names: OpSpec | str) -> None:
     """Says that the outputs of these op types have no gradient."""
     for entry in specs_or_names:

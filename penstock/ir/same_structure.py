@@ -6,15 +6,24 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.ir import nest as trees
-from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.convert import CompositeTensor
+from penstock.ir.type_spec import TypeSpec
 
 Items = list[tuple[Any, Any]]
 
 
+def is_expanded_spec(structure: Any) -> bool:
+    """Whether a value is the spec of tensors of several parts."""
+    return isinstance(structure, TypeSpec) and not structure._is_leaf
+
+
 def is_nested_or_composite(structure: Any) -> bool:
-    """Whether a value is a structure or a tensor of several parts, such as a SparseTensor."""
-    return trees.is_nested(structure) or isinstance(structure, CompositeTensor)
+    """Whether a value is a structure, a tensor of several parts, or the spec of such tensors."""
+    return (
+        trees.is_nested(structure)
+        or isinstance(structure, CompositeTensor)
+        or is_expanded_spec(structure)
+    )
 
 
 def inner_test(expand_composites: bool) -> Callable[[Any], bool]:
@@ -23,16 +32,14 @@ def inner_test(expand_composites: bool) -> Callable[[Any], bool]:
 
 
 def items(structure: Any) -> Items:
-    """The children of a structure with their keys, in the order of `flatten`."""
-    if isinstance(structure, SparseTensor):
-        parts = (structure.indices, structure.values, structure.dense_shape)
-        return list(zip(("indices", "values", "dense_shape"), parts, strict=True))
-    if isinstance(structure, IndexedSlices):
-        found = [("values", structure.values), ("indices", structure.indices)]
-        shape = structure.dense_shape
-        return found if shape is None else [*found, ("dense_shape", shape)]
+    """The children of a structure with their keys, in the order of `flatten`.
+
+    A composite tensor and its spec have one, under one key: the structure of their components.
+    """
     if isinstance(structure, CompositeTensor):
-        return list(enumerate(structure._parts()))
+        return [(type(structure).__name__, structure._to_components())]
+    if is_expanded_spec(structure):
+        return [(structure.value_type.__name__, structure._component_specs)]
     if isinstance(structure, Mapping):
         return [(key, structure[key]) for key in trees._sorted_keys(structure)]
     if hasattr(type(structure), "__attrs_attrs__"):
@@ -85,6 +92,7 @@ def _assert_same(
         return
     if check_types:
         _assert_same_type(first, second)
+    assert_same_components(first, second)
     children, others = items(first), items(second)
     if isinstance(first, Mapping) and isinstance(second, Mapping) and set(first) != set(second):
         raise ValueError(
@@ -105,6 +113,10 @@ def _assert_same_type(first: Any, second: Any) -> None:
     """Named tuples of one name and fields are of one type, dicts of any kind are, too."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return
+    if _spec_of_composite(first) is not None and _spec_of_composite(second) is not None:
+        one_is_a_spec = isinstance(first, TypeSpec) != isinstance(second, TypeSpec)
+        if one_is_a_spec:
+            return
     if is_named_tuple(first) and is_named_tuple(second):
         same = type(first).__name__ == type(second).__name__ and first._fields == second._fields
         if same:
@@ -116,6 +128,25 @@ def _assert_same_type(first: Any, second: Any) -> None:
         f"{_typed(first)} has type {type(first).__name__}, while second structure "
         f"{_typed(second)} has type {type(second).__name__}"
     )
+
+
+def _spec_of_composite(value: Any) -> Any:
+    if isinstance(value, CompositeTensor):
+        return value._type_spec
+    return value if is_expanded_spec(value) else None
+
+
+def assert_same_components(first: Any, second: Any) -> None:
+    """Raises ValueError for composite tensors, or specs of them, that no spec describes both."""
+    spec, other = _spec_of_composite(first), _spec_of_composite(second)
+    if spec is None or other is None:
+        return
+    try:
+        spec.most_specific_compatible_type(other)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Incompatible CompositeTensor TypeSpecs: {spec} vs. {other} -- {error}"
+        ) from None
 
 
 def is_named_tuple(value: Any) -> bool:

@@ -30,6 +30,7 @@ class Scopes(threading.local):
         self.controllers: list[ControlScope] = []
         self.attrs: dict[str, Any] = {}
         self.gradient_names: dict[str, str] = {}
+        self.kernel_labels: dict[str, str] = {}
         self.control_flow: Any = None
         self.original_op: Operation | None = None
 

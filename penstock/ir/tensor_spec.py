@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from penstock import dtypes, shapes
 from penstock.dtypes import DType
-from penstock.ir.type_spec import TypeSpec
+from penstock.ir.convert import convert_to_tensor
+from penstock.ir.tensor import Tensor
+from penstock.ir.type_spec import (
+    BatchableTypeSpec,
+    TypeSpec,
+    register_type_spec_from_value_converter,
+)
 from penstock.shapes import TensorShape
 
 
-class TensorSpec(TypeSpec):
+class TensorSpec(BatchableTypeSpec):
     """A shape, a type and an optional name."""
+
+    _is_leaf = True
 
     def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None):
         self._shape = shapes.TensorShape(shape)
@@ -30,8 +39,6 @@ class TensorSpec(TypeSpec):
 
     @property
     def value_type(self) -> Any:
-        from penstock.ir.tensor import Tensor
-
         return Tensor
 
     def _serialize(self) -> tuple[Any, ...]:
@@ -55,6 +62,58 @@ class TensorSpec(TypeSpec):
             spec_or_tensor.dtype
         ) and self._shape.is_compatible_with(spec_or_tensor.shape)
 
+    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
+        """The narrowest spec that allows the tensors of both; a name that both have."""
+        if not isinstance(other, TensorSpec) or self._dtype != other._dtype:
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        shape = self._shape.most_specific_compatible_shape(other._shape)
+        return TensorSpec(shape, self._dtype, self._name if self._name == other._name else None)
+
+    @property
+    def _component_specs(self) -> Any:
+        return self
+
+    def _to_components(self, value: Any) -> Any:
+        problem = (
+            f"Value {value!r} is not convertible to a tensor with dtype {self._dtype} and shape "
+            f"{self._shape}."
+        )
+        try:
+            tensor: Tensor = convert_to_tensor(value, self._dtype)
+        except (TypeError, ValueError):
+            raise ValueError(problem) from None
+        if not tensor.shape.is_compatible_with(self._shape):
+            raise ValueError(problem)
+        return tensor
+
+    def _from_components(self, components: Any) -> Any:
+        return components
+
+    def _from_compatible_tensor_list(self, tensor_list: Sequence[Any]) -> Any:
+        (tensor,) = tensor_list
+        tensor.set_shape(self._shape)
+        return tensor
+
+    def _to_batched_tensor_list(self, value: Any) -> list[Any]:
+        tensor = self._to_components(value)
+        if tensor.shape.ndims == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return [tensor]
+
+    def _batch(self, batch_size: int | None) -> TensorSpec:
+        return TensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self) -> TensorSpec:
+        if self._shape.ndims == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return TensorSpec(self._shape[1:], self._dtype)
+
+    def _to_legacy_output_types(self) -> Any:
+        return self._dtype
+
+    def _to_legacy_output_shapes(self) -> Any:
+        return self._shape
+
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
@@ -72,3 +131,8 @@ class TensorSpec(TypeSpec):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TensorSpec, (self._shape, self._dtype, self._name)
+
+
+register_type_spec_from_value_converter(
+    Tensor, lambda value: TensorSpec(value.shape, value.dtype), allow_subclass=True
+)

@@ -40,6 +40,10 @@ def _(node, env):
     return run
 
 
+def _invalid(message):
+    return errors.InvalidArgumentError(None, None, message)
+
+
 def _is_true(value) -> bool:
     """TensorFlow's truth of a tensor: a scalar's value, else whether it has elements."""
     if isinstance(value, torch.Tensor):
@@ -79,10 +83,23 @@ def _(node, env):
         env.function(node, node.attrs[key].name, node.attrs[key].attrs) for key in ("cond", "body")
     )
 
+    def goes_on(step, values):
+        found = condition(step, values)
+        if len(found) != 1:
+            raise _invalid(
+                f"Expected a single scalar return value from cond, got {len(found)} tensors."
+            )
+        return _is_true(found[0])
+
     def run(step, *values):
-        while _is_true(condition(step, values)[0]):
+        count = len(values)
+        while goes_on(step, values):
             step.check()
             values = body(step, values)
+            if len(values) != count:
+                raise _invalid(
+                    f"While loop body returned {len(values)} arguments. Expected: {count}"
+                )
         return _first_of_one(node, values)
 
     return run
@@ -93,9 +110,18 @@ def _(node, env):
     body = env.function(node, node.attrs["body"].name, node.attrs["body"].attrs)
 
     def run(step, start, limit, delta, *values):
-        for index in range(int(start), int(limit), int(delta)):
+        for name, value in (("start", start), ("limit", limit), ("delta", delta)):
+            if value.dim():
+                raise _invalid(f"{name} must be a scalar, got shape {list(value.shape)}")
+        first, end, by = int(start), int(limit), int(delta)
+        if (by > 0 and first > end) or (by < 0 and first < end) or by == 0:
+            raise _invalid(f"Invalid start/limit/delta: {first} {end} {by}")
+        count = len(values)
+        for index in range(first, end, by):
             step.check()
             values = body(step, (torch.tensor(index, dtype=torch.int32), *values))
+            if len(values) != count:
+                raise _invalid(f"For loop body returned {len(values)} arguments. Expected: {count}")
         return _first_of_one(node, values)
 
     return run

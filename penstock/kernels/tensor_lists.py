@@ -9,6 +9,7 @@ import torch
 
 from penstock import shapes
 from penstock.errors import InvalidArgumentError
+from penstock.kernels import variants
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.values import is_host_type, torch_type
 
@@ -21,6 +22,7 @@ class TensorList:
     """Elements (None where none was set yet), their type, and what is known of their shape."""
 
     __slots__ = ("_shared", "dtype", "element_shape", "length", "most")
+    shape = ()  # of the tensor whose value it is
 
     def __init__(self, elements, dtype, element_shape, most=-1):
         self._shared, self.length = elements, len(elements)
@@ -29,6 +31,9 @@ class TensorList:
     @property
     def elements(self):
         return self._shared[: self.length]
+
+    def at(self, index):
+        return self._shared[index]
 
     def with_elements(self, elements):
         return TensorList(elements, self.dtype, self.element_shape, self.most)
@@ -56,7 +61,7 @@ class TensorList:
     def zeros_like(self):
         """As many zeros; where no element was set yet there is none either."""
         return self.with_elements(
-            [None if e is None else torch.zeros_like(e) for e in self.elements]
+            [None if e is None else variants.zeros_like(e) for e in self.elements]
         )
 
     def added(self, other):
@@ -67,7 +72,9 @@ class TensorList:
                 f"{self.length} and the other is {other.length}"
             )
         pairs = zip(self.elements, other.elements, strict=True)
-        return self.with_elements([b if a is None else a if b is None else a + b for a, b in pairs])
+        return self.with_elements(
+            [b if a is None else a if b is None else variants.added(a, b) for a, b in pairs]
+        )
 
     def check(self, element):
         if not shapes.compatible(tuple(element.shape), self.element_shape):
@@ -76,10 +83,10 @@ class TensorList:
                 f"{shapes.text(tuple(element.shape))} list shape: {shapes.text(self.element_shape)}"
             )
 
-    def check_index(self, index):
+    def check_index(self, index, verb="access"):
         if not 0 <= index < self.length:
             raise _invalid(
-                f"Trying to access element {index} in a list with {self.length} elements."
+                f"Trying to {verb} element {index} in a list with {self.length} elements."
             )
 
     def merged_shape(self, element_shape):
@@ -90,7 +97,13 @@ class TensorList:
             for each in known:
                 result = shapes.merge(result, each)
         except ValueError as error:
-            raise _invalid(f"Tried to stack elements of different shapes: {error}") from None
+            ranks = {len(each) for each in (self.element_shape, element_shape, *known) if each}
+            what = (
+                f"Incompatible ranks during merge: {' vs. '.join(map(str, sorted(ranks)))}"
+                if len(ranks) > 1
+                else f"Incompatible shapes during merge: {error}"
+            )
+            raise _invalid(f"Tried to stack elements of different shapes: {what}") from None
         return result
 
 
@@ -101,11 +114,14 @@ def _shape_of(value):
     return tuple(None if size < 0 else size for size in value.tolist())
 
 
+_READ = "read an uninitialized tensor"
+
+
 def _zeros(dtype, shape, verb):
     if not shapes.is_full(shape):
         raise _invalid(
-            f"Trying to {verb} an uninitialized element but element_shape is not fully defined: "
-            f"{shapes.text(shape)}"
+            f"Trying to {verb} but element_shape is not fully defined: {shapes.text(shape)}"
+            + (" and no list element is set." if "read" in verb else "")
         )
     if is_host_type(dtype):
         return np.full(shape, b"", object)
@@ -156,6 +172,13 @@ def _(node):
     return run
 
 
+def _rows(tensor):
+    """The rows of a tensor; those of a vector of strings are arrays, too."""
+    if isinstance(tensor, np.ndarray):
+        return [tensor[i : i + 1].reshape(tensor.shape[1:]) for i in range(len(tensor))]
+    return list(tensor)
+
+
 @_on_host("TensorListFromTensor")
 def _(node):
     dtype = _element_type(node)
@@ -163,7 +186,7 @@ def _(node):
     def run(tensor, shape):
         if tensor.ndim == 0:
             raise _invalid("Tensor must be at least a vector, but saw shape: []")
-        made = TensorList(list(tensor), dtype, _shape_of(shape))
+        made = TensorList(_rows(tensor), dtype, _shape_of(shape))
         for element in made.elements[:1]:
             made.check(element)
         return made
@@ -208,7 +231,10 @@ def _(node):
 def _scattered(made, tensor, indices):
     places = indices.tolist()
     if len(places) != tensor.shape[0]:
-        raise _invalid(f"Specified {len(places)} indices for {tensor.shape[0]} elements")
+        raise _invalid(
+            f"Expected len(indices) == tensor.shape[0], but saw: {len(places)} vs. "
+            f"{tensor.shape[0]}"
+        )
     if min(places, default=0) < 0:
         raise _invalid("Indices in TensorListScatter must all be non-negative.")
     elements = made.elements
@@ -264,7 +290,7 @@ def _(node):
         shorter = made.popped()
         last = made.elements[-1]
         if last is None:
-            last = _zeros(dtype, shapes.merge(made.element_shape, _shape_of(shape)), "read")
+            last = _zeros(dtype, shapes.merge(made.element_shape, _shape_of(shape)), _READ)
         return shorter, last
 
     return run
@@ -281,7 +307,7 @@ def _(node):
         if grows and index >= len(elements):
             elements += [None] * (index + 1 - len(elements))
         else:
-            made.check_index(index)
+            made.check_index(index, "modify")
         made.check(element)
         elements[index] = element
         return made.with_elements(elements)
@@ -346,11 +372,11 @@ def _(node):
     def run(made, index, shape):
         _check_type(made, dtype)
         made.check_index(int(index))
-        element = made.elements[int(index)]
+        element = made.at(int(index))
         return (
             element
             if element is not None
-            else _zeros(dtype, made.merged_shape(_shape_of(shape)), "read")
+            else _zeros(dtype, made.merged_shape(_shape_of(shape)), _READ)
         )
 
     return run
@@ -365,7 +391,7 @@ def _stacked(made, elements, dtype, shape):
             f"{shapes.text(shape)}"
         )
     if any(element is None for element in elements):
-        zeros = _zeros(dtype, shape, "stack")
+        zeros = _zeros(dtype, shape, "stack list with only uninitialized tensors")
         elements = [zeros if element is None else element for element in elements]
     return _joined(elements, dtype, (0, *(shape or ())), torch.stack)
 
@@ -411,6 +437,16 @@ def _check_parts(elements):
             )
 
 
+_CONCAT = "concat list with only uninitialized tensors"
+
+
+def _first_size(made, wanted):
+    """The rows of an element that was never set: of any that was, or of the list itself."""
+    known = [each for each in (wanted, made.element_shape) if each]
+    known += [tuple(element.shape) for element in made.elements if element is not None]
+    return next((each[0] for each in known if each[0] is not None), None)
+
+
 @_on_host("TensorListConcat", "TensorListConcatV2")
 def _(node):
     dtype = _element_type(node)
@@ -422,12 +458,17 @@ def _(node):
         own = made.element_shape
         inner = shapes.merge(inner, None if own is None else own[1:])
         sizes = [] if leading is None else leading.tolist()
-        elements = [
-            _zeros(dtype, None if inner is None else (sizes[i], *inner), "concat")
-            if element is None
-            else element
-            for i, element in enumerate(made.elements)
-        ]
+        elements = made.elements
+        if None in [element if element is None else 0 for element in elements]:
+            sizes = sizes or [_first_size(made, wanted)] * len(elements)
+            given = next((tuple(e.shape[1:]) for e in elements if e is not None), None)
+            inner = shapes.merge(inner, given)
+            elements = [
+                _zeros(dtype, None if inner is None else (size, *inner), _CONCAT)
+                if element is None
+                else element
+                for size, element in zip(sizes, elements, strict=True)
+            ]
         _check_parts(elements)
         if not elements and not shapes.is_full(inner):
             raise _invalid(

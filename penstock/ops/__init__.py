@@ -178,6 +178,11 @@ _FAMILIES = (
     "resource_variables",
     "seeds",
     "state",
+    "batching",
+    "boosted_trees",
+    "proto_messages",
+    "quantile_streams",
+    "stateful_random",
     "stateless_random",
     "training",
 )

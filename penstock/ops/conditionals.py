@@ -18,6 +18,8 @@ from penstock.ir.tensor import Tensor
 from penstock.ops.control import with_dependencies
 from penstock.ops.control_contexts import CondContext, merge
 from penstock.ops.control_flow import Switch
+from penstock.ops.flow_modes import EnableControlFlowV2
+from penstock.ops.functional_cond import cond_v2, indexed_case
 from penstock.ops.tensor_array import TensorArray
 
 __all__ = ["case", "cond", "switch_case"]
@@ -38,6 +40,8 @@ def cond(
     where it is taken; nodes made outside of them always run.
     """
     true_fn, false_fn = _one(true_fn, fn1, "true_fn"), _one(false_fn, fn2, "false_fn")
+    if EnableControlFlowV2(get_default_graph()):
+        return cond_v2(pred, true_fn, false_fn, name)
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool: use Python's own if, or tf.constant(pred)")
     with name_scope(name, "cond", [pred]):
@@ -52,7 +56,8 @@ def cond(
         (structure, on_true), (other, on_false) = results
         if not strict:
             structure, other = _unpacked(structure), _unpacked(other)
-        _cast_indices(structure, other, on_true, on_false)
+        if _cast_indices(structure, other, on_true, on_false):
+            structure, other = _pack(structure, on_true), _pack(other, on_false)
         _check_same(structure, other, on_true, on_false)
         merged = [merge([f, t])[0] for f, t in zip(on_false, on_true, strict=True)]
         for context in contexts:
@@ -138,17 +143,22 @@ def _unpacked(result: Any) -> Any:
 
 def _cast_indices(
     structure: Any, other: Any, on_true: list[Tensor], on_false: list[Tensor]
-) -> None:
-    """Gives rows that both branches return indices of one type: int64 where they differ."""
+) -> bool:
+    """Gives rows that both branches return indices of one type: int64 where they differ.
+
+    Returns whether there are such rows.
+    """
     from penstock.ops.casts import cast
 
-    position = 0
+    position, has_cast = 0, False
     for leaf, counterpart in zip(nest.flatten(structure), nest.flatten(other), strict=False):
         if isinstance(leaf, IndexedSlices) and isinstance(counterpart, IndexedSlices):
             i = position + 1
             if on_true[i].dtype is not on_false[i].dtype:
                 on_true[i], on_false[i] = (cast(r[i], dtypes.int64) for r in (on_true, on_false))
+                has_cast = True
         position += len(leaf._parts()) if isinstance(leaf, CompositeTensor) else 1
+    return has_cast
 
 
 def _check_same(structure: Any, other: Any, on_true: list[Tensor], on_false: list[Tensor]) -> None:
@@ -216,15 +226,9 @@ def switch_case(
 
     `branch_fns` is a list of functions, a list of pairs of a number and a function, or a dict.
     """
-    from penstock.ops.comparison import equal
-
     actions = _actions(branch_index, branch_fns, default)
     with name_scope(name, "switch_case", [branch_index]):
-        *chosen, last = actions
-        if not chosen:
-            return last()
-        pairs = [(equal(branch_index, number), action) for number, action in enumerate(chosen)]
-        return case(pairs, default=last, name="case")
+        return indexed_case(branch_index, actions)
 
 
 def _actions(branch_index: Any, branch_fns: Any, default: Any) -> list[Callable[[], Any]]:

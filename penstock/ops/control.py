@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import to_tensor
 from penstock.ir.defaults import get_default_graph
+from penstock.ir.function import FunctionGraph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.nest import flatten
 from penstock.ir.operation import Operation
@@ -57,8 +58,21 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextMana
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """Makes the nodes inside as if at the outermost level: no control inputs, no loop or branch."""
-    with get_default_graph().control_dependencies(None):
+    """Makes the nodes inside as if at the outermost level: no control inputs, no loop or branch.
+
+    The bodies of `tf.function`, and of branches and loops that are functions, are left, too.
+    """
+    graph = get_default_graph()
+    scope = graph.get_name_scope()
+    while isinstance(graph, FunctionGraph) and graph.functional_flow:
+        if graph.outer_graph is None:
+            break
+        graph = graph.outer_graph
+    with ExitStack() as stack:
+        if graph is not get_default_graph():
+            stack.enter_context(graph.as_default())
+            stack.enter_context(graph.name_scope(f"{scope}/" if scope else None))
+        stack.enter_context(graph.control_dependencies(None))
         yield
 
 

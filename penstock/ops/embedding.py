@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock import dtypes
@@ -62,17 +62,37 @@ def embedding_lookup(
       max_norm: Rows that are longer are scaled down to this length.
     """
     del validate_indices
+    return _embedding_lookup_and_transform(params, ids, partition_strategy, name, max_norm)
+
+
+def _embedding_lookup_and_transform(
+    params: Any,
+    ids: Any,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    max_norm: Any = None,
+    transform_fn: Callable[[Tensor], Any] | None = None,
+) -> Tensor:
+    """`embedding_lookup`, whose rows a function changes beside the parts that they come from."""
     params = _parts(params)
     with name_scope(name, "embedding_lookup", [*params, ids]) as scope:
         if not any(_is_resource(part) for part in params):
             params = convert_n_to_tensor(params, name="params")
         ids = convert_to_tensor(ids, name="ids")
-        if len(params) == 1:
+        if len(params) == 1 and (transform_fn is None or ids.get_shape().ndims == 1):
             with get_default_graph().colocate_with(_op(params[0])):
                 rows = _clipped(gather(params[0], ids, name=scope), ids, max_norm)
+                if transform_fn is not None:
+                    rows = transform_fn(rows)
             return identity(rows)
-        rows = _looked_up(params, ids, partition_strategy, scope)
-        return _clipped(rows, ids, max_norm)
+        if transform_fn is None:
+            rows = _looked_up(params, ids, partition_strategy, scope)
+            return _clipped(rows, ids, max_norm)
+
+        def changed(answer: Tensor, wanted: Tensor) -> Any:
+            return transform_fn(_clipped(answer, wanted, max_norm))
+
+        return _looked_up(params, ids, partition_strategy, scope, changed)
 
 
 def _parts(params: Any) -> list[Any]:
@@ -107,7 +127,13 @@ def _clipped(rows: Tensor, ids: Tensor, max_norm: Any) -> Tensor:
     return clip_by_norm(rows, max_norm, axes=axes)
 
 
-def _looked_up(params: list[Any], ids: Tensor, strategy: str, name: str) -> Tensor:
+def _looked_up(
+    params: list[Any],
+    ids: Tensor,
+    strategy: str,
+    name: str,
+    changed: Callable[[Tensor, Tensor], Any] | None = None,
+) -> Tensor:
     """The rows `ids` of several parts: each part is asked for its own, the answers are merged."""
     flat = reshape(ids, [-1])
     positions = count(size(flat))
@@ -126,14 +152,19 @@ def _looked_up(params: list[Any], ids: Tensor, strategy: str, name: str) -> Tens
     answers = []
     for part, wanted in zip(params, rows, strict=True):
         with get_default_graph().colocate_with(_op(part)):
-            answers.append(gather(part, wanted))
+            answer = gather(part, wanted)
+            answers.append(answer if changed is None else changed(answer, wanted))
     merged = ParallelDynamicStitch(places, answers, name=name)
-    static = _row_shape(params)
+    static = _row_shape(params) if changed is None else merged.get_shape()[1:]
     if static.is_fully_defined():
         merged = reshape(merged, concat([shape(ids), static.as_list()], 0))
     else:
-        with get_default_graph().colocate_with(_op(params[0])):
-            whole: Any = shape(params[0])
+        whole: Any
+        if changed is not None:
+            whole = shape(merged)
+        else:
+            with get_default_graph().colocate_with(_op(params[0])):
+                whole = shape(params[0])
         row: Any = whole[1:]
         merged = reshape(merged, concat([shape(ids), row], 0))
     merged.set_shape(ids.get_shape().concatenate(static))

@@ -88,4 +88,7 @@ def _(op: Operation, *inputs: Shape) -> list[Shape]:
 
 @For.shape
 def _(op: Operation, start: Shape, limit: Shape, delta: Shape, *inputs: Shape) -> list[Shape]:
-    return _common([list(inputs), result_shapes(op, op.attrs["body"])])
+    results = result_shapes(op, op.attrs["body"])
+    if len(results) != len(inputs):
+        return list(inputs)  # the loop fails when it runs
+    return _common([list(inputs), results])

@@ -1,4 +1,4 @@
-"""Calling functions: the call ops, `Defun`, and `tf.function` inside a graph."""
+"""Calling functions: the call ops, and `Defun`."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ SymbolicGradient = op("SymbolicGradient(input: *Tin) -> output: *Tout", f=attr("
 
 def function_called(op: Operation, key: str = "f") -> Function:
     """The function that an attr of a node names."""
-    return _named(op, op.attrs[key])
+    return function_named(op, op.attrs[key])
 
 
-def _named(op: Operation, name: FunctionName) -> Function:
+def function_named(op: Operation, name: FunctionName) -> Function:
+    """The function of a node's graph that has a name."""
     try:
         return op.graph._functions[name.name]
     except KeyError:
@@ -170,10 +171,10 @@ class DefinedFunction:
         add_function(graph, function)
         if function.gradient_name:
             self._grad_func.add_to_graph(graph)
-        captured = list(body.captures)
+        captured = list(body.captured)
         attrs = _call_attrs({**self._attrs, **kwargs})
         inputs = [*tensors, *captured]
-        made = graph.create_op(function.name, _entered(inputs), name=name, attrs=attrs)
+        made = graph.create_op(function.name, entered(inputs), name=name, attrs=attrs)
         if self._shape_func is not None:
             known = self._shape_func(made)
             if len(known) != len(made.outputs):
@@ -212,7 +213,7 @@ class DefinedFunction:
         return self._made[key]
 
     def _names(self, count: int) -> list[str]:
-        return _argument_names(self._func, count)
+        return argument_names(self._func, count)
 
     def _check_names(self, count: int) -> None:
         if self._out_names and len(self._out_names) != count:
@@ -299,7 +300,7 @@ class DefinedFunction:
     @property
     def captured_inputs(self) -> list[Tensor]:
         """The outer tensors that the body uses."""
-        return list(self._only()[1].captures)
+        return list(self._only()[1].captured)
 
     @property
     def stateful_ops(self) -> list[tuple[str, str]]:
@@ -363,7 +364,7 @@ def _with_outer_variables(func: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _entered(inputs: Sequence[Tensor]) -> list[Tensor]:
+def entered(inputs: Sequence[Tensor]) -> list[Tensor]:
     """The inputs of a call as tensors of the current graph, captured where it is a body itself."""
     graph = get_default_graph()
     if isinstance(graph, FunctionGraph):
@@ -381,7 +382,7 @@ def traced(
     body = FunctionGraph(get_default_graph())
     known = input_shapes or [None] * len(types)
     if names is None:
-        names = _argument_names(func, len(types))
+        names = argument_names(func, len(types))
     with body.as_default():
         args = [
             body.add_input(dtype, shapes.raw(shape), name)
@@ -405,7 +406,7 @@ def _is_operation(value: Any) -> bool:
     return isinstance(value, Operation)
 
 
-def _argument_names(func: Callable[..., Any], count: int) -> list[str]:
+def argument_names(func: Callable[..., Any], count: int) -> list[str]:
     try:
         parameters = list(inspect.signature(func).parameters.values())
     except (TypeError, ValueError):
@@ -413,94 +414,3 @@ def _argument_names(func: Callable[..., Any], count: int) -> list[str]:
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names = [argument_name(each.name) for each in parameters if each.kind in positional][:count]
     return names + [f"arg{index}" for index in range(len(names), count)]
-
-
-def function(
-    func: Callable[..., Any] | None = None,
-    input_signature: Any = None,
-    autograph: bool = True,
-    experimental_autograph_options: Any = None,
-) -> Any:
-    """`tf.function` inside a graph: calls with the same types and shapes share one function.
-
-    The Python code runs once per signature; Python branches and loops on tensors are not converted.
-    """
-    if func is None:
-        return lambda later: function(later, input_signature, autograph)
-    return GraphFunction(func, input_signature)
-
-
-class GraphFunction:
-    """What `tf.function` makes."""
-
-    def __init__(self, python_function: Callable[..., Any], input_signature: Any = None):
-        self.python_function = python_function
-        self.input_signature = input_signature
-        self._made: dict[Any, tuple[Function, FunctionGraph, Any]] = {}
-        self.__name__ = getattr(python_function, "__name__", "function")
-        self.__doc__ = python_function.__doc__
-
-    def __get__(self, instance: Any, owner: Any) -> Any:
-        if instance is None:
-            return self
-        bound = self.python_function.__get__(instance, owner)
-        made = instance.__dict__.setdefault("_graph_functions", {})
-        return made.setdefault(self.__name__, GraphFunction(bound, self.input_signature))
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        flat = nest.flatten((args, kwargs))
-        tensors = {
-            index: convert_to_tensor(value)
-            for index, value in enumerate(flat)
-            if _is_tensor_like(value)
-        }
-        function, body, structure = self._traced(args, kwargs, flat, tensors)
-        add_function(get_default_graph(), function)
-        inputs = _entered([*tensors.values(), *body.captures])
-        call = StatefulPartitionedCall if function.is_stateful else PartitionedCall
-        types = [output._dtype.base_dtype for output in body.outputs]
-        outputs = call(inputs, Tout=types, f=FunctionName(function.name, {}))
-        if isinstance(outputs, Operation):
-            return None
-        return nest.pack_as(structure, list(outputs))
-
-    def _traced(
-        self, args: Any, kwargs: Any, flat: list[Any], tensors: dict[int, Tensor]
-    ) -> tuple[Function, FunctionGraph, Any]:
-        key = tuple(
-            (tensors[index]._dtype, tensors[index]._shape) if index in tensors else repr(value)
-            for index, value in enumerate(flat)
-        )
-        graph = get_default_graph()
-        if (graph, key) in self._made:
-            return self._made[graph, key]
-        structure: list[Any] = []
-
-        def run(*given: Tensor) -> Any:
-            merged = list(flat)
-            for index, tensor in zip(tensors, given, strict=True):
-                merged[index] = tensor
-            new_args, new_kwargs = nest.pack_as((args, kwargs), merged)
-            result = self.python_function(*new_args, **new_kwargs)
-            structure.append(result)
-            return [] if result is None else result
-
-        body = traced(
-            run,
-            [tensor._dtype.base_dtype for tensor in tensors.values()],
-            [tensor._shape for tensor in tensors.values()],
-        )
-        name = hashed_name(f"__inference_{self.__name__}", body)
-        made = Function(name, function_def(name, body), body), body, structure[0]
-        self._made[graph, key] = made
-        return made
-
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
-        """The function for arguments of one signature, as something to call."""
-        return lambda *given: self(*(given or args), **kwargs)
-
-
-def _is_tensor_like(value: Any) -> bool:
-    import numpy as np
-
-    return isinstance(value, (Tensor, np.ndarray)) or hasattr(value, "_as_graph_element")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+
 from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor, register_tensor_conversion_function
@@ -32,8 +34,9 @@ def _conversion(
     return UnsortedSegmentSum(slices.values, slices.indices, rows, name=name)
 
 
-def _warn_if_large(dense_shape: Tensor) -> None:
-    sizes = constant_value(dense_shape)
+def _warn_if_large(dense_shape: Any) -> None:
+    known = not isinstance(dense_shape, Tensor)  # a list, as it was given
+    sizes = np.asarray(dense_shape) if known else constant_value(dense_shape)
     if sizes is None:
         size = "of unknown shape"
     else:

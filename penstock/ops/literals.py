@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from penstock import dtypes
+from penstock import dtypes, proto
 from penstock.dtypes import DType
 from penstock.ir.tensor import Tensor
+from penstock.ir.tensor_codec import proto_to_array
 from penstock.shapes import Dimension
 
 
@@ -24,10 +25,14 @@ def to_array(value: Any, dtype: DType | None = None) -> tuple[np.ndarray, DType]
         return _from_numpy(np.asarray(value), dtype)
     if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
         return _from_numpy(np.asarray(value), dtype)
+    if isinstance(value, proto.TensorProto):  # has its type, whatever is asked for
+        return proto_to_array(value), dtypes.as_dtype(value.dtype)
     return _from_python(value, dtype)
 
 
 def _from_numpy(array: np.ndarray, dtype: DType | None) -> tuple[np.ndarray, DType]:
+    if dtype is not None and dtype.is_quantized and array.dtype.kind not in "OSU":
+        return _plain_integers(array, dtype), dtype
     if dtype is not None and dtype is not dtypes.string and array.dtype.kind not in "OSU":
         converted = array.astype(dtype.as_numpy_dtype)
         return (converted.copy() if converted is array else converted), dtype
@@ -37,6 +42,13 @@ def _from_numpy(array: np.ndarray, dtype: DType | None) -> tuple[np.ndarray, DTy
         return _from_python(array.tolist(), dtype)
     found = dtypes.as_dtype(array.dtype)
     return array.copy(), found
+
+
+def _plain_integers(array: np.ndarray, dtype: DType) -> np.ndarray:
+    """The integers that stand for quantized numbers, of which NumPy has structured types."""
+    if array.dtype.names:
+        array = array[array.dtype.names[0]]
+    return array.astype(np.dtype(dtype.as_numpy_dtype)[0])
 
 
 def _bytes_array(array: np.ndarray, dtype: DType | None) -> np.ndarray:
@@ -86,6 +98,8 @@ def _lengths(value: Any) -> tuple[int, ...]:
 
 
 def _from_python(value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
+    if dtype is not None and dtype.is_quantized:
+        return _from_tuples(value, dtype)
     shape = _lengths(value)
     leaves = _leaves(value)
     symbolic = next((leaf for leaf in leaves if isinstance(leaf, Tensor)), None)
@@ -101,12 +115,26 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
         for i, leaf in enumerate(leaves):
             array[i] = _to_bytes(leaf)
         return array.reshape(shape), dtype
-    if dtype.is_quantized:
-        return np.array(leaves).astype(np.dtype(dtype.as_numpy_dtype)[0]).reshape(shape), dtype
     if dtype.is_integer and leaves:
         # An integer of 64 bits that a smaller type can't hold wraps around, as in TensorFlow.
         return np.array(leaves).astype(dtype.as_numpy_dtype).reshape(shape), dtype
     return np.array(leaves, dtype=dtype.as_numpy_dtype).reshape(shape), dtype
+
+
+def _from_tuples(value: Any, dtype: DType) -> tuple[np.ndarray, DType]:
+    """Quantized numbers are tuples of one integer in Python, the elements of structured types."""
+
+    def listed(entry: Any) -> Any:
+        if isinstance(entry, list):
+            return [listed(each) for each in entry]
+        if not isinstance(entry, tuple):
+            raise TypeError(
+                f"Expected {dtype.name}, got {entry!r} of type '{type(entry).__name__}' instead."
+            )
+        return entry[0]
+
+    plain = np.array(listed(value))
+    return plain.astype(np.dtype(dtype.as_numpy_dtype)[0]), dtype
 
 
 def _infer(leaves: list[Any]) -> DType:
@@ -156,8 +184,6 @@ def _check(leaf: Any, dtype: DType) -> None:
         ok = isinstance(leaf, (str, bytes, bytearray))
     elif dtype is dtypes.bool:
         ok = isinstance(leaf, (bool, np.bool_))
-    elif dtype.is_quantized:
-        ok = isinstance(leaf, (int, np.integer)) and not isinstance(leaf, bool)
     elif dtype.is_integer:  # Python's True and False are integers
         ok = isinstance(leaf, (int, np.integer))
     elif dtype.is_floating:

@@ -9,10 +9,13 @@ from penstock import shapes
 from penstock.ir import nest
 from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import CompositeTensor, to_tensor
+from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.same_structure import assert_same_structure
 from penstock.ir.tensor import Tensor
+from penstock.ops import functional_while
 from penstock.ops.control_flow import NextIteration
+from penstock.ops.flow_modes import EnableControlFlowV2
 from penstock.ops.shape_invariants import (
     allows,
     check_enters,
@@ -50,6 +53,18 @@ def while_loop(
         raise TypeError("body must be callable.")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
+    if EnableControlFlowV2(get_default_graph()):
+        return functional_while.while_loop(
+            cond,
+            body,
+            loop_vars,
+            shape_invariants,
+            parallel_iterations,
+            maximum_iterations,
+            name,
+            return_same_structure,
+            back_prop,
+        )
     if not isinstance(loop_vars, (list, tuple)) and not nest.is_nested(loop_vars):
         loop_vars = [loop_vars]
     if not loop_vars:

@@ -15,6 +15,7 @@ from penstock.ir.naming import within_scope, without_scope, without_slash
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops import resource_variables as ops
+from penstock.ops.control import init_scope
 from penstock.ops.identity import identity
 from penstock.ops.initialized_values import without_uninitialized_reads
 from penstock.ops.slicing import ResourceStridedSliceAssign
@@ -88,16 +89,15 @@ class ResourceVariable(Variable):
         self._validate_shape = validate_shape
         self._save_slice_info = None
         joined = collections_for(collections, self._trainable)
-        graph = get_default_graph()
         values = [] if callable(initial_value) else [initial_value]
-        with graph.control_dependencies(None), name_scope(name, "Variable", values) as scope:
+        with init_scope(), name_scope(name, "Variable", values) as scope:
             self._add_handle(scope, initial_value, dtype, shape)
             with name_scope("IsInitialized"):
                 self._is_initialized = ops.VarIsInitializedOp(self._handle)
             self._add_initializer()
-            with name_scope("Read"), graph.device(self._handle.device):
+            with name_scope("Read"), get_default_graph().device(self._handle.device):
                 self._add_snapshot()
-        self._add_to_collections(joined)
+            self._add_to_collections(joined)
 
     # Its nodes --------------------------------------------------------------------------------
 

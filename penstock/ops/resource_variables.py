@@ -83,14 +83,25 @@ ResourceGatherNd = op(
 not_differentiable(VarIsInitializedOp, VariableShape)
 
 
+#: Ops whose outputs are their inputs, one by one, as far as these are handles.
+_PASSING_ON = ("IdentityN", "While", "StatelessWhile")
+
+
 # What a handle stands for ---------------------------------------------------------------------
 
 
 def variable_of(handle: Tensor) -> Operation | None:
-    """The VarHandleOp node that a handle comes from; None where the graph doesn't tell."""
+    """The VarHandleOp node that a handle comes from; None where the graph doesn't tell.
+
+    The argument of a function's body stands for a handle of the graph around it.
+    """
     while handle.op.type != "VarHandleOp":
         op = handle.op
-        if op.type == "IdentityN":
+        outer = op.__dict__.get("_stands_for")
+        if outer is not None:
+            handle = outer
+            continue
+        if op.type in _PASSING_ON:
             handle = op.inputs[handle.value_index]
             continue
         handles = [tensor for tensor in op.inputs if tensor.dtype.base_dtype is dtypes.resource]

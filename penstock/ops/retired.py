@@ -6,10 +6,10 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.ir.constants import constant_value
-from penstock.ir.registry import attr, op, types
+from penstock.ir.registry import attr, not_differentiable, op, types
 from penstock.ir.type_sets import NUMERIC
 from penstock.ops.conv import Conv3D
-from penstock.ops.shape_checks import merge_shapes, merge_sizes, with_rank
+from penstock.ops.shape_checks import merge_shapes, merge_sizes, with_rank, with_rank_at_least
 from penstock.shapes import Shape
 
 _NORM_ATTRS: dict[str, Any] = {
@@ -38,6 +38,14 @@ Conv3DBackpropInput = op(
 Conv3DBackpropFilter = op(
     "Conv3DBackpropFilter(input: T, filter: T, out_backprop: T) -> output: T", **_CONV3D_ATTRS
 )
+CompareAndBitpack = op(
+    "CompareAndBitpack(input: T, threshold: T) -> output: uint8",
+    T=types(
+        *(dtypes.bool, dtypes.float16, dtypes.float32, dtypes.float64),
+        *(dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
+    ),
+)
+not_differentiable(CompareAndBitpack)
 TileGrad = op("TileGrad(input: T, multiples: int32) -> output: T")
 
 
@@ -69,6 +77,17 @@ def _(op: Any, grad: Any) -> Any:
         variance_epsilon=op.attrs["variance_epsilon"],
         scale_after_normalization=op.attrs["scale_after_normalization"],
     )
+
+
+@CompareAndBitpack.shape
+def _(op: Any, input: Shape, threshold: Shape) -> Shape:
+    with_rank(threshold, 0)
+    bits = with_rank_at_least(input, 1)
+    if bits is None or bits[-1] is None:
+        return bits
+    if bits[-1] % 8:
+        raise ValueError(f"Dimension size must be evenly divisible by 8 but is {bits[-1]}")
+    return (*bits[:-1], bits[-1] // 8)
 
 
 @Conv3DBackpropInput.shape

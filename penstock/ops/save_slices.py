@@ -65,6 +65,13 @@ class PartitionInfo:
     """Where a part lies in the whole: what an initializer of a part may look at."""
 
     def __init__(self, full_shape: Any, var_offset: Sequence[int]):
+        for argument, given in (("full_shape", full_shape), ("var_offset", var_offset)):
+            sizes = isinstance(given, (Sequence, shapes.TensorShape))
+            if isinstance(given, str) or not sizes:
+                raise TypeError(
+                    f"`{argument}` must be a sequence (like tuple or list) instead of "
+                    f"{type(given).__name__}"
+                )
         whole = shapes.raw(full_shape)
         if whole is None or len(whole) != len(var_offset):
             raise ValueError(

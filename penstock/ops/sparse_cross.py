@@ -56,8 +56,8 @@ def sparse_cross(
     Inputs are matrices, sparse or dense, of strings or integers; sparse ones come first.
     """
     sep = convert_to_tensor("_X_" if separator is None else separator, dtypes.string)
-    sparse, dense = _features(inputs, "All inputs must be Tensor or SparseTensor.")
-    return SparseTensor(*SparseCrossV2(*_parts(sparse), dense, sep, name=name))
+    sparse, dense = features_of(inputs, "All inputs must be Tensor or SparseTensor.")
+    return SparseTensor(*SparseCrossV2(*parts_of(sparse), dense, sep, name=name))
 
 
 def sparse_cross_hashed(
@@ -69,12 +69,12 @@ def sparse_cross_hashed(
       num_buckets: The hash is less than this number; 0 for any non-negative number.
       hash_key: The start of the hash, so that several crosses differ in their collisions.
     """
-    sparse, dense = _features(inputs, "All inputs must be SparseTensors")
+    sparse, dense = features_of(inputs, "All inputs must be SparseTensors")
     columns = [*[values for _, values, _ in sparse], *dense]
     has_numbers = any(column.dtype.base_dtype is not dtypes.string for column in columns)
     return SparseTensor(
         *SparseCross(
-            *_parts(sparse),
+            *parts_of(sparse),
             dense,
             hashed_output=True,
             num_buckets=num_buckets,
@@ -86,7 +86,7 @@ def sparse_cross_hashed(
     )
 
 
-def _features(inputs: Any, message: str) -> tuple[list[tuple[Any, Any, Any]], list[Any]]:
+def features_of(inputs: Any, message: str) -> tuple[list[tuple[Any, Any, Any]], list[Any]]:
     """The parts of sparse inputs, and the dense inputs, with all numbers as int64."""
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("Inputs must be a list")
@@ -102,5 +102,5 @@ def _as_feature(values: Tensor) -> Tensor:
     return values if values.dtype.base_dtype is dtypes.string else cast(values, dtypes.int64)
 
 
-def _parts(sparse: list[tuple[Any, Any, Any]]) -> tuple[list[Any], list[Any], list[Any]]:
+def parts_of(sparse: list[tuple[Any, Any, Any]]) -> tuple[list[Any], list[Any], list[Any]]:
     return [part[0] for part in sparse], [part[1] for part in sparse], [part[2] for part in sparse]

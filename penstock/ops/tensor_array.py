@@ -18,6 +18,7 @@ from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops.casts import cast
 from penstock.ops.filling import range as range_of
+from penstock.ops.flow_modes import EnableControlFlowV2
 from penstock.ops.identity import identity
 from penstock.ops.shaping import shape as shape_of
 from penstock.ops.tensor_arrays import (
@@ -37,7 +38,7 @@ from penstock.shapes import TensorShape, as_shape
 __all__ = ["TensorArray"]
 
 
-class _Known:
+class Known:
     """What is known of an array, shared by all objects that stand for one of its states."""
 
     def __init__(self, element_shape: TensorShape):
@@ -62,6 +63,19 @@ class TensorArray:
       element_shape: That shape, or what is known of it.
       colocate_with_first_write_call: Whether the array is placed where the first value comes from.
     """
+
+    def __new__(
+        cls, dtype: Any, size: Any = None, *args: Any, flow: Any = None, **kwargs: Any
+    ) -> TensorArray:
+        """An array behind a handle, or a list of tensors where control flow is functional."""
+        if len(args) > 4:
+            flow = args[4]
+        is_list = isinstance(flow, Tensor) and flow._dtype is dtypes.variant
+        if is_list or EnableControlFlowV2(get_default_graph()):
+            from penstock.ops.list_tensor_array import ListTensorArray
+
+            return object.__new__(ListTensorArray)
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -93,7 +107,7 @@ class TensorArray:
         self._infer_shape = infer_shape
         self._size = size
         self._colocates = colocate_with_first_write_call
-        self._known = _Known(as_shape(element_shape))
+        self._known = Known(as_shape(element_shape))
         with name_scope(name, "TensorArray", [handle, size, flow]) as scope:
             if handle is not None:
                 if flow is None:
@@ -161,7 +175,7 @@ class TensorArray:
 
     def _with_flow(self, flow: Tensor) -> TensorArray:
         """The array in the state that `flow` stands for."""
-        array = object.__new__(TensorArray)
+        array = object.__new__(type(self))
         array.__dict__.update(self.__dict__)
         array._flow = flow
         with name_scope(None, "TensorArray", [self._handle, flow]):
@@ -288,7 +302,7 @@ class TensorArray:
             with self._placed_with(value):
                 lengths = cast(lengths, dtypes.int64)
                 known = constant_value(lengths)
-                if value.shape.dims is not None and known is not None and _all_equal(known):
+                if value.shape.dims is not None and known is not None and all_equal(known):
                     part = TensorShape([int(known[0])])
                     self._see_element(part.concatenate(value.shape[1:]))
                 flow = TensorArraySplitV3(self._handle, value, lengths, self._flow, name=name)
@@ -314,5 +328,5 @@ def _check_existing(handle: Any, **given: Any) -> None:
         )
 
 
-def _all_equal(lengths: np.ndarray) -> bool:
+def all_equal(lengths: np.ndarray) -> bool:
     return bool(lengths.ndim and lengths.size and lengths.max() == lengths.min())

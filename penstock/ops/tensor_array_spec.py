@@ -20,6 +20,8 @@ class TensorArraySpec(TypeSpec):
       infer_shape: whether all elements have one shape; arrays may differ in this.
     """
 
+    _is_leaf = True  # arrays are one tensor each, their flow, and are not taken apart
+
     def __init__(
         self,
         element_shape: Any = None,

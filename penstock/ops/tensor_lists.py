@@ -129,23 +129,40 @@ _MAKING = {
 }
 
 
-def _elements_of(handle: Tensor) -> _Elements | None:
+def elements_of(handle: Tensor) -> _Elements | None:
     """What the op that made a list says of its elements; None for a list from elsewhere."""
-    op, changes = handle.op, []
-    while op.type in _CHANGING and "_elements" not in op.__dict__:
-        changes.append(op)
-        op = op.inputs[0].op
-    found: _Elements | None = op.__dict__.get("_elements")
+    tensor, passed = handle, []
+    found: _Elements | None = None
+    while found is None:
+        op = tensor.op
+        found = op.__dict__.get("_elements")
+        passed.append(op)
+        before = _before(tensor)
+        if before is None:
+            break
+        tensor = before
     if found is None and op.type in _MAKING:
         found = _Elements(op.attrs["element_dtype"], _element_shape(op, _MAKING[op.type]))
-    for change in changes:
-        change.__dict__["_elements"] = found
+    for op in passed:
+        if op.type in _CHANGING:
+            op.__dict__["_elements"] = found
     return found
+
+
+def _before(handle: Tensor) -> Tensor | None:
+    """The list that a list has come from: through a change, into a function, through a loop."""
+    op = handle.op
+    outer: Tensor | None = op.__dict__.get("_stands_for")
+    if outer is not None:
+        return outer
+    if op.type in _CHANGING:
+        return op.inputs[0]
+    return op.inputs[handle.value_index] if op.type in ("While", "StatelessWhile") else None
 
 
 def _read_shape(op: Any, named: Shape) -> Shape:
     """The shape of the elements of an op's list, which must have the op's type."""
-    found = _elements_of(op.inputs[0])
+    found = elements_of(op.inputs[0])
     if found is None:
         return named
     if found.dtype.base_dtype != op.attrs["element_dtype"].base_dtype:
@@ -158,7 +175,7 @@ def _read_shape(op: Any, named: Shape) -> Shape:
 
 
 def _check_written(op: Any, element: Shape) -> None:
-    found = _elements_of(op.inputs[0])
+    found = elements_of(op.inputs[0])
     if found is None:
         return
     if found.dtype.base_dtype != op.attrs["element_dtype"].base_dtype:
@@ -190,7 +207,9 @@ def _(op: Any, handle: Shape, element: Shape) -> Shape:
 @TensorListSetItem.shape
 def _(op: Any, handle: Shape, index: Shape, item: Shape) -> Shape:
     with_rank(index, 0)
-    _check_written(op, item)
+    found = elements_of(op.inputs[0])
+    if found is not None:  # an element of another type is refused when the step runs
+        merge_shapes(item, found.shape)
     return ()
 
 
@@ -215,7 +234,7 @@ def _(op: Any, a: Shape, b: Shape) -> Shape:
 
 @TensorListElementShape.shape
 def _(op: Any, handle: Shape) -> Shape:
-    found = _elements_of(op.inputs[0])
+    found = elements_of(op.inputs[0])
     # A number where even the rank is unknown.
     return None if found is None or found.shape is None else (len(found.shape),)
 
@@ -280,8 +299,9 @@ def _(op: Any, grad: Any) -> Any:
 def _(op: Any, list_grad: Any, grad: Any) -> Any:
     if list_grad is None:
         elements = _shape_of_elements(op.outputs[0])
-        list_grad = EmptyTensorList(elements, -1, element_dtype=grad.dtype)
-    return TensorListPushBack(list_grad, grad), None
+        list_grad = EmptyTensorList(elements, -1, element_dtype=op.attrs["element_dtype"])
+    given = zeros_like(op.outputs[1]) if grad is None else grad
+    return TensorListPushBack(list_grad, given), None
 
 
 @TensorListStack.gradient
@@ -328,8 +348,10 @@ def _(op: Any, grad: Any) -> Any:
 
 @TensorListSetItem.gradient
 def _(op: Any, grad: Any) -> Any:
-    _, index, item = op.inputs
+    handle, index, item = op.inputs
     rest = TensorListSetItem(grad, index, zeros_like(item))
+    if op.attrs["resize_if_index_out_of_bounds"]:
+        rest = TensorListResize(rest, TensorListLength(handle))
     return rest, None, TensorListGetItem(grad, index, shape(item), element_dtype=item.dtype)
 
 

@@ -13,7 +13,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_codec import array_to_proto, proto_to_array
 from penstock.ops.constants import filled
 from penstock.ops.literals import to_array
-from penstock.shapes import TensorShape
+from penstock.shapes import Dimension, TensorShape
 
 __all__ = ["get_static_value", "is_tensor", "make_ndarray", "make_tensor_proto"]
 
@@ -28,6 +28,11 @@ def make_tensor_proto(
     """A TensorProto of a value, by the rules of `tf.constant`."""
     if type(values).__name__ == "TensorProto":
         return values
+    if dtype is None and isinstance(values, list) and any(isinstance(v, Dimension) for v in values):
+        raise TypeError(
+            f"Failed to convert object of type {type(values)} to Tensor. Contents: {values}. "
+            "Consider casting elements to a supported type."
+        )
     array, found = to_array(values, None if dtype is None else dtypes.as_dtype(dtype))
     if shape is not None:
         if allow_broadcast and array.size != 1:
@@ -55,9 +60,9 @@ def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray | None:
     A `partial` value of a stack is an array of what is stacked, with None for what isn't known.
     """
     if not isinstance(tensor, Tensor):
-        return cast("np.ndarray | None", tensor)
+        return None if is_tensor(tensor) else cast("np.ndarray | None", tensor)
     value = static_value(tensor)
-    if value is not None or not partial or tensor.op.type != "Pack":
+    if value is not None or not partial or tensor.op.type != "Pack" or tensor.op.attrs["axis"]:
         return value
     stacked = np.empty(len(tensor.op.inputs), object)
     for i, part in enumerate(tensor.op.inputs):
@@ -66,6 +71,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray | None:
 
 
 constant_value = get_static_value
+_OTHER_MASKS = ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")  # not only begin, end, step
 
 
 def constant_value_as_shape(tensor: Any) -> TensorShape:
@@ -79,6 +85,8 @@ def constant_value_as_shape(tensor: Any) -> TensorShape:
             )
         return shapes.TensorShape(None)
     tensor.shape.with_rank(1)
+    if tensor.op.type == "StridedSlice" and any(tensor.op.attrs[mask] for mask in _OTHER_MASKS):
+        return shapes.unknown_shape(shapes.dimension_value(tensor.shape[0]))
     return shapes.TensorShape(constant_shape(tensor))
 
 

@@ -14,7 +14,7 @@ import itertools
 import re
 import unittest
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from penstock.ir.graph import Graph
@@ -79,14 +79,29 @@ def generate(combinations: list[Combination], test_combinations: Any = ()) -> Ca
     chosen = [combination for combination in combinations if _is_run(combination)]
 
     def decorate(target: Any) -> Any:
-        if isinstance(target, type):
-            for name, method in list(vars(target).items()):
-                if name.startswith("test") and callable(method):
-                    setattr(target, name, decorate(method))
-            return target
-        return _expanded(target, chosen)
+        if not isinstance(target, type):
+            return _expanded(target, chosen)
+        for name, method in list(vars(target).items()):
+            if name.startswith("test") and callable(method):
+                _expand_in(target, name, method, chosen)
+        return target
 
     return decorate
+
+
+def _expand_in(
+    cls: Any, name: str, method: Callable[..., Any], combinations: list[Combination]
+) -> None:
+    """Replaces a method of a class, which is made already, by one for each combination."""
+    delattr(cls, name)
+    run = _in_own_graph(method)
+    for suffix, combination in _named(combinations):
+
+        def case(self: Any, combination: Combination = combination) -> None:
+            run(self, **combination)
+
+        case.__name__ = f"{name}{suffix}"
+        setattr(cls, case.__name__, case)
 
 
 def _expanded(method: Callable[..., Any], combinations: list[Combination]) -> Any:
@@ -94,6 +109,13 @@ def _expanded(method: Callable[..., Any], combinations: list[Combination]) -> An
 
     if not combinations:
         return unittest.skip("has no combination for graphs")(method)
+    cases = [{"testcase_name": name, **each} for name, each in _named(combinations)]
+    expand: Callable[..., Any] = parameterized.named_parameters
+    return expand(*cases)(_in_own_graph(method))
+
+
+def _in_own_graph(method: Callable[..., Any]) -> Callable[..., None]:
+    """A test method in a graph of its own, which need not take what was said of the mode."""
     accepted = inspect.signature(method).parameters
 
     @functools.wraps(method)
@@ -104,13 +126,13 @@ def _expanded(method: Callable[..., Any], combinations: list[Combination]) -> An
         with Graph().as_default():
             method(self, **kwargs)
 
-    # A name for each: two combinations may look alike.
+    return run
+
+
+def _named(combinations: list[Combination]) -> Iterator[tuple[str, Combination]]:
+    """The combinations with a name for each: two may look alike."""
     names: dict[str, int] = {}
-    cases = []
     for combination in combinations:
         name = _suffix(combination)
         names[name] = names.get(name, 0) + 1
-        unique = name if names[name] == 1 else f"{name}_{names[name]}"
-        cases.append({"testcase_name": unique, **combination})
-    expand: Callable[..., Any] = parameterized.named_parameters
-    return expand(*cases)(run)
+        yield (name if names[name] == 1 else f"{name}_{names[name]}"), combination

@@ -18,7 +18,9 @@ from typing import Any
 
 from absl.testing import parameterized
 
+from penstock.internal_paths import functional_flow
 from penstock.ir.graph import Graph
+from penstock.ops import flow_modes
 from penstock.platform.forward_compatibility import forward_compatibility_horizon
 from penstock.testing.local_devices import is_gpu_available
 
@@ -137,18 +139,26 @@ def also_run_as_tf_function(f: Test) -> Test:
 
 
 def build_as_function_and_v1_graph(func: Any = None) -> Any:
-    """Runs a test of a parameterized test case in a graph of its own."""
+    """Runs a test of a parameterized test case in a graph of its own, and in a function's body."""
 
     def decorate(test: Test) -> Any:
         _refuse_classes(test, "run_in_graph_mode_and_function")
 
         @functools.wraps(test)
-        def in_graph(self: Any, run_mode: str, *args: Any, **kwargs: Any) -> None:
-            with Graph().as_default():
+        def in_mode(self: Any, run_mode: str, *args: Any, **kwargs: Any) -> None:
+            from penstock import function
+
+            def body() -> None:
                 test(self, *args, **kwargs)
 
+            with Graph().as_default():
+                if run_mode == "function":
+                    function(body)()
+                else:
+                    body()
+
         named: Any = parameterized.named_parameters
-        return named(("_v1_graph", "v1_graph"))(in_graph)
+        return named(("_v1_graph", "v1_graph"), ("_function", "function"))(in_mode)
 
     return _optional_call(decorate, func)
 
@@ -167,12 +177,24 @@ def py_func_if_in_function(f: Test) -> Test:
 
 
 def enable_control_flow_v2(fn: Test) -> Test:
-    """Runs a test that asks for functional control flow, with the nodes that there are."""
-    return fn
+    """Runs a test with conditionals and loops that are nodes which call functions."""
+
+    @functools.wraps(fn)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        before = flow_modes.ENABLE_CONTROL_FLOW_V2
+        flow_modes.ENABLE_CONTROL_FLOW_V2 = True
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            flow_modes.ENABLE_CONTROL_FLOW_V2 = before
+
+    return decorated
 
 
 def with_control_flow_v2(cls: type) -> type:
-    """Gives the tests of a class a second name each, as TensorFlow's variants have them."""
+    """Gives each test of a class a variant with functional control flow."""
+    if flow_modes.ENABLE_CONTROL_FLOW_V2:
+        return cls
     for name, value in list(vars(cls).items()):
         is_test = callable(value) and name.startswith(unittest.TestLoader.testMethodPrefix)
         if is_test and not getattr(value, "_disable_control_flow_v2", False):
@@ -190,7 +212,21 @@ def disable_control_flow_v2(unused_msg: Any) -> Callable[[Any], Any]:
     return mark
 
 
-enable_output_all_intermediates = _unchanged
+def enable_output_all_intermediates(fn: Test) -> Test:
+    """Runs a test that asks functional nodes for all values of their branches and bodies."""
+
+    @functools.wraps(fn)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        before = functional_flow._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE
+        functional_flow.output_all_intermediates(True)
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            functional_flow.output_all_intermediates(before)
+
+    return decorated
+
+
 enable_c_shapes = _unchanged
 with_c_shapes = _unchanged
 

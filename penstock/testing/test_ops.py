@@ -1,11 +1,12 @@
 """`tensorflow.python.framework.test_ops`: op types that only tests of graphs use.
 
-They have signatures and, with few exceptions, no kernels. They are registered when this module is
-first imported, which no program does.
+They have signatures and, with few exceptions (`test_kernels`), no kernels. They are registered when
+this module is first imported, which no program does.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +31,6 @@ _PLAIN = """
     Foo3(a: float32, b: string, c: float32) -> d: float32, e: int32
     CopyOp(a: T) -> b: T
     None()
-    Old()
     IntOutput() -> a: int32
     Int64Output() -> out: int64
     RefOutput() -> a: &int32
@@ -166,6 +166,20 @@ def _(op: Any, given: Any) -> Any:
     return ()
 
 
+_old = op("Old()")
+
+
+@_old.shape
+def _(op: Any) -> Any:
+    version = op.graph.graph_def_versions.producer
+    if version >= 8:
+        raise NotImplementedError(
+            f"Op Old is not available in GraphDef version {version}. It has been removed in "
+            "version 8. For reasons."
+        )
+    return []
+
+
 _requires_older = op("RequiresOlderGraphVersion() -> version: int32", Trait.STATEFUL)
 
 
@@ -176,10 +190,12 @@ def _(op: Any) -> Any:
     return ()
 
 
+importlib.import_module("penstock.testing.test_kernels")
+
 _op_def_lib = OpDefLibrary()
 _OP_TYPES = {
     generated_ops.snake_case(spec.name): spec.name
-    for spec in (*_SPECS, _kernel_label_required, _requires_older)
+    for spec in (*_SPECS, _kernel_label_required, _old, _requires_older)
 }
 
 

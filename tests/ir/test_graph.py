@@ -92,7 +92,8 @@ def test_consumers_and_control_inputs():
     with tf.control_dependencies([a]):
         b = tf.no_op()
     c = tf.add(a, a)
-    assert a.consumers() == [c.op] and b.control_inputs == [a.op]
+    assert a.consumers() == [c.op, c.op]  # once for each input that it is
+    assert b.control_inputs == [a.op]
 
 
 def test_feedable_and_fetchable(graph):

@@ -320,3 +320,10 @@ if __name__ == "__main__":
     measured = run("--benchmarks=all")
     assert measured.returncode == 0, measured.stderr
     assert 'name: "B.benchmarkIt"' in measured.stdout and "iters: 3" in measured.stdout
+
+
+def test_almost_equal_numbers_of_different_precision() -> None:
+    case = tf.test.TestCase()
+    third = np.float32(0.6666666)  # one step of float32 below 2/3: 4e-8
+    case.assertAlmostEqual(2 / 3, third)
+    case.assertNotAlmostEqual(2 / 3, third, places=9)

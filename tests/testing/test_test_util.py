@@ -130,10 +130,10 @@ def test_parameters() -> None:
 
         @test_util.build_as_function_and_v1_graph
         def testGraph(self) -> None:
-            seen.append(tf.get_default_graph())
+            seen.append(tf.get_default_graph().building_function)
 
     assert outcomes(Parameters) == {}
-    assert {1, 2} < set(seen) and len(seen) == 3
+    assert sorted(seen) == [False, True, 1, 2]  # in a graph, and in the body of a function
     found = test_util.generate_combinations_with_testcase_name(b=[True, False], a="x")
     assert [list(each.items()) for each in found] == [
         [("a", "x"), ("b", True), ("testcase_name", "_test_a_x_b_True")],

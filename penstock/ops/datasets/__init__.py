@@ -1,5 +1,21 @@
 """Datasets and their iterators, as ops: a dataset is a variant tensor, an iterator a resource."""
 
-from penstock.ops.datasets import iterators, mapped, rearranged, sources
+from penstock.ops.datasets import (
+    branches,
+    iterators,
+    mapped,
+    multi_device,
+    rearranged,
+    sources,
+    statistics,
+)
 
-__all__ = ["iterators", "mapped", "rearranged", "sources"]
+__all__ = [
+    "branches",
+    "iterators",
+    "mapped",
+    "multi_device",
+    "rearranged",
+    "sources",
+    "statistics",
+]

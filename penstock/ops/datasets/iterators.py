@@ -6,6 +6,7 @@ from typing import Any
 
 from penstock.ir.registry import STATEFUL, attr, not_differentiable, op
 from penstock.ops.datasets.elements import ELEMENTS, dataset_handles
+from penstock.ops.filling import zeros_like
 from penstock.shapes import Shape
 
 Iterator = op(
@@ -128,7 +129,6 @@ dataset_handles(
     IteratorGetNextAsOptional,
     DatasetCardinality,
     ExperimentalDatasetCardinality,
-    OptionalFromValue,
     OptionalNone,
     OptionalHasValue,
     WrapDatasetVariant,
@@ -145,8 +145,27 @@ not_differentiable(
     DatasetToSingleElement,
     DatasetToTFRecord,
     ExperimentalDatasetToTFRecord,
-    OptionalGetValue,
 )
+
+
+@OptionalFromValue.shape
+def _(op: Any, *components: Shape) -> Shape:
+    return ()
+
+
+@OptionalFromValue.gradient
+def _(op: Any, grad: Any) -> Any:
+    return OptionalGetValue(
+        grad,
+        output_types=[tensor.dtype for tensor in op.inputs],
+        output_shapes=[tensor._shape for tensor in op.inputs],
+    )
+
+
+@OptionalGetValue.gradient
+def _(op: Any, *grads: Any) -> Any:
+    given = zip(op.outputs, grads, strict=True)
+    return OptionalFromValue([zeros_like(each) if grad is None else grad for each, grad in given])
 
 
 @AnonymousIteratorV2.shape

@@ -105,6 +105,17 @@ ExperimentalCSVDataset = op(
     ),
     output_shapes=attr("list(shape)", minimum=1),
 )
+SqlDataset = op(
+    "SqlDataset(driver_name: string, data_source_name: string, query: string) -> handle: variant",
+    STATEFUL,
+    **ELEMENTS,
+)
+ExperimentalSqlDataset = op(
+    "ExperimentalSqlDataset(driver_name: string, data_source_name: string, query: string) "
+    "-> handle: variant",
+    STATEFUL,
+    **ELEMENTS,
+)
 MatchingFilesDataset = op("MatchingFilesDataset(patterns: string) -> handle: variant", STATEFUL)
 ExperimentalMatchingFilesDataset = op(
     "ExperimentalMatchingFilesDataset(patterns: string) -> handle: variant", STATEFUL
@@ -125,6 +136,8 @@ dataset_handles(
     TFRecordDataset,
     CSVDataset,
     ExperimentalCSVDataset,
+    SqlDataset,
+    ExperimentalSqlDataset,
     MatchingFilesDataset,
     ExperimentalMatchingFilesDataset,
 )

@@ -1,0 +1,1 @@
+"""What `tensorflow.python.util` offers to Python code, each module under a name of its own here."""
