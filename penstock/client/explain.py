@@ -58,7 +58,7 @@ def explain(
     if step.plan is None:
         lines.append("run by the dataflow executor: it has control-flow primitives")
     else:
-        lines += [*_fused(step.fused), "plan:", step.plan.source]
+        lines += [*_fused(step.fused), *_beside(step.fused), "plan:", step.plan.source]
     explanation = Explanation("\n".join(lines))
     explanation.schedule = schedule
     return explanation
@@ -98,9 +98,21 @@ def _fused(graph: StepGraph | None) -> list[str]:
             region = node.attrs["region"]
             names = [f"{each.type} '{each.name}'" for each in region.nodes if each.type != "_Feed"]
             lines.append(f"  {node.name}: {', '.join(names)}")
-        elif node.type == "_While":
+        elif node.attrs.get("native") is not None:
+            lines.append(f"  {node.name}: all of the loop")
+        elif node.type in ("_While", "_WhileBeside"):
             lines += _fused(node.attrs["loop"].body)
     return ["compiled regions:", *lines, ""] if lines and lines[0] != "compiled regions:" else lines
+
+
+def _beside(graph: StepGraph | None) -> list[str]:
+    """Which products are computed while which loop runs."""
+    lines = [
+        f"  {node.name}: {', '.join(each.name for each in node.attrs['products'])}"
+        for node in (graph.nodes if graph is not None else ())
+        if node.type == "_WhileBeside"
+    ]
+    return ["products beside loops:", *lines, ""] if lines else []
 
 
 def _nodes(graph: StepGraph) -> list[str]:

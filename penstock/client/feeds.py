@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,17 @@ def _expand_nested_key(graph: Graph, key: Any) -> tuple[list[Tensor], Callable[[
         return parts
 
     return [tensor for tensors, _ in leaves for tensor in tensors], split
+
+
+def converter_of_all(tensors: Sequence[Tensor]) -> Callable[[Iterable[Any]], Sequence[Any]]:
+    """The function that turns what a user feeds for `tensors` into runtime values."""
+    converters = [converter(tensor) for tensor in tensors]
+    if len(converters) == 1:  # spares the smallest steps a third of a microsecond
+        (convert_only,) = converters
+        return lambda values: (convert_only(*values),)
+    return lambda values: [
+        convert(value) for convert, value in zip(converters, values, strict=True)
+    ]
 
 
 def converter(tensor: Tensor) -> Callable[[Any], Any]:

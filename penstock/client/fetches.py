@@ -7,7 +7,8 @@ the results back into the same structure; an operation's result is None.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, KeysView, Mapping, ValuesView
+from operator import itemgetter
 from typing import Any
 
 from penstock.dtypes import DType
@@ -72,6 +73,8 @@ class Fetches:
             return self._sequence(fetch)
         if isinstance(fetch, Mapping):
             return self._mapping(fetch)
+        if isinstance(fetch, (KeysView, ValuesView)):  # lists in Python 2
+            return self._sequence(list(fetch))
         if hasattr(type(fetch), "__attrs_attrs__"):
             return self._attrs_object(fetch)
         expansion = expansion_of(fetch)
@@ -136,7 +139,7 @@ class Fetches:
             self.tensors.append(element)
         if element.op.type in ("GetSessionHandle", "GetSessionHandleV2") and self._session:
             return self._handle(slot, element.op.inputs[0].dtype.base_dtype, self._session)
-        return lambda results: results[slot]
+        return itemgetter(slot)
 
     @staticmethod
     def _handle(slot: int, dtype: DType, find_session: Callable[[], Any]) -> Build:
@@ -153,6 +156,8 @@ def structure_key(fetches: Any) -> Any:
     if isinstance(fetches, Mapping):
         entries = [(key, structure_key(value)) for key, value in fetches.items()]
         return (type(fetches), *entries)
+    if isinstance(fetches, (KeysView, ValuesView)):
+        return structure_key(list(fetches))
     return fetches
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from penstock import errors
+from penstock import dtypes, errors
 from penstock.dtypes import DType
 from penstock.shapes import Shape
 
@@ -137,6 +137,6 @@ def readable(value: Any, dtype: DType) -> tuple[bool, np.ndarray | None]:
         return True, None if state is None else to_array(state).copy()
     if isinstance(value, (bool, int, float)):
         return True, np.array(value, dtype=dtype.as_numpy_dtype)
-    if not hasattr(value, "shape"):
+    if dtype.base_dtype in (dtypes.resource, dtypes.variant):
         return False, None  # a handle
     return True, to_array(value)

@@ -1,8 +1,9 @@
 """Kernels of candidate samplers.
 
-Draws are made many at a time, from the same words of the same streams as TensorFlow's, so that a
-seeded sampler draws the same classes. Where each class may be drawn once only, draws are repeated
-until enough classes were seen; how many that took is part of the expected counts.
+Draws are made many at a time, those with a seed from the same words of the same streams as
+TensorFlow's, so that a seeded sampler draws the same classes. Where each class may be drawn once
+only, draws are repeated until enough classes were seen; how many that took is part of the expected
+counts.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from penstock.kernels.philox import Generator
 from penstock.kernels.registry import HOST, kernel
 
 _LARGEST_TABLE = 2**20  # classes
-_DRAWN_AHEAD = 8192
+_DRAWN_AHEAD = 2048  # classes, for as many steps as need so many
+# Counts of true classes are looked up in tables, one for each number of tries: 16 MB at the most.
+_FEW_CLASSES = 2**16
+_MOST_TABLES = 64
 _BLOCKS_PER_DRAW = 512  # of a seeded stream, set aside for each class that a step is to draw
 
 
@@ -47,9 +51,6 @@ class _Seeded:
         taken, self._rest = self._rest[:count], self._rest[count:]
         return taken
 
-    def classes(self, distribution, count):
-        return distribution.draw(count, self).tolist()
-
     def doubles(self, count):
         """Numbers from [0, 1) of 52 random bits each."""
         words = self.words(2 * count).astype(np.uint64)
@@ -58,22 +59,10 @@ class _Seeded:
 
 
 class _Unseeded:
-    """Random numbers without a seed; classes of a fixed distribution are drawn ahead."""
+    """Random numbers without a seed."""
 
     def __init__(self):
         self._generator = np.random.default_rng()
-        self._lock = threading.Lock()
-        self._drawn = []
-
-    def classes(self, distribution, count):
-        if not distribution.fixed:
-            return distribution.draw(count, self).tolist()
-        with self._lock:
-            if len(self._drawn) < count:
-                self._drawn = distribution.draw(max(count, _DRAWN_AHEAD), self).tolist()
-            taken = self._drawn[-count:]
-            del self._drawn[-count:]
-        return taken
 
     def words(self, count):
         return self._generator.integers(0, 2**32, count, dtype=np.uint32)
@@ -83,11 +72,10 @@ class _Unseeded:
 
 
 def _source(node, env):
-    """A function that gives the words of the next step."""
+    """A function that gives the words of the next step; None where there is no seed."""
     seeds = node.attrs["seed"], node.attrs["seed2"]
     if seeds == (0, 0):
-        source = _Unseeded()
-        return lambda: source
+        return None
     generator = env.resources.get_or_create(Generator, "", node.name, lambda: Generator(*seeds))
     blocks = _BLOCKS_PER_DRAW * node.attrs["num_sampled"]
     return lambda: _Seeded(generator.reserve(blocks))
@@ -260,39 +248,127 @@ def _read_counts(path):
 # Kernels --------------------------------------------------------------------------------------
 
 
-def _draw_unique(distribution, count, source):
-    """The first `count` different classes of a sequence of draws, and its length up to there."""
-    drawn = []
-    more = count + count // 2 + 16
-    while True:
-        drawn += source.classes(distribution, more)
-        distinct = list(dict.fromkeys(drawn))
-        if len(distinct) >= count:
-            return np.array(distinct[:count]), drawn.index(distinct[count - 1]) + 1
-        more = len(drawn)
+class _Drawing:
+    """The classes that steps draw: how many each, and whether a class may be drawn twice."""
+
+    def __init__(self, distribution, count, unique):
+        self.fixed = distribution.fixed
+        self._distribution = distribution
+        self._count = count
+        self._unique = unique
+
+    def draws(self, steps, source):
+        """For each of some steps: the classes, how often they are expected, how many tries."""
+        if self._unique:
+            classes, tries = self._distinct(steps, source)
+        else:
+            classes = self._distribution.draw(steps * self._count, source).reshape(steps, -1)
+            tries = [self._count] * steps
+        expected = self.expected(classes, np.array(tries)[:, np.newaxis])
+        parts = (torch.from_numpy(array).unbind() for array in (classes, expected))
+        return list(zip(*parts, tries, strict=True))
+
+    def _distinct(self, steps, source):
+        """Classes that differ within a step: the first ones of a sequence of draws."""
+        more = self._count + self._count // 2 + 16
+        drawn = self._distribution.draw(steps * more, source).reshape(steps, more).tolist()
+        found = [self._first_distinct(row, source) for row in drawn]
+        return np.array([classes for classes, _ in found], np.int64), [tries for _, tries in found]
+
+    def _first_distinct(self, drawn, source):
+        """The first different classes, and how many draws they took, of which there may be more."""
+        while True:
+            distinct = list(dict.fromkeys(drawn))
+            if len(distinct) >= self._count:
+                last = distinct[self._count - 1]
+                return distinct[: self._count], drawn.index(last) + 1
+            drawn += self._distribution.draw(len(drawn), source).tolist()
+
+    def expected(self, classes, tries):
+        """How often classes are expected in steps that took so many tries."""
+        distribution, count = self._distribution, self._count
+        if not self._unique:
+            return (distribution.probability(classes) * count).astype(np.float32)
+        expected = -np.expm1(tries * distribution.log_absence(classes))
+        if np.min(tries) == count:  # of a step in which no class was drawn twice
+            expected = np.where(tries == count, distribution.probability(classes) * count, expected)
+        return expected.astype(np.float32)
 
 
-def _expected(distribution, classes, count, tries):
-    """How often classes are expected among `count` that took `tries` draws."""
-    if tries == count:
-        return (distribution.probability(classes) * count).astype(np.float32)
-    return -np.expm1(tries * distribution.log_absence(classes)).astype(np.float32)
+class _TrueCounts:
+    """How often true classes are expected. Where there are few classes that is looked up."""
+
+    def __init__(self, drawing, size):
+        self._drawing = drawing
+        self._size = size
+        self._tables = {}
+        self._most_tables = _MOST_TABLES if drawing.fixed and size <= _FEW_CLASSES else 0
+
+    def __call__(self, classes, tries):
+        table = self._tables.get(tries)
+        if table is None:
+            table = self._new_table(tries)
+        if table is not None:
+            try:
+                return table.index_select(0, classes.reshape(-1)).view(classes.shape)
+            except (IndexError, RuntimeError):
+                _check_range(classes.numpy(), self._size)
+                raise
+        array = classes.numpy()
+        _check_range(array, self._size)
+        return torch.from_numpy(self._drawing.expected(array, tries))
+
+    def _new_table(self, tries):
+        if len(self._tables) >= self._most_tables:
+            return None
+        counts = self._drawing.expected(np.arange(self._size), tries)
+        return self._tables.setdefault(tries, torch.from_numpy(counts))
 
 
-def _check_true_classes(classes, columns, size=None):
-    """Checks the shape of true classes, and that they lie between 0 and `size` - 1."""
+class _DrawnAhead:
+    """Draws without a seed, for several steps at a time: one alone takes three times as long."""
+
+    def __init__(self, drawing, count):
+        self._drawing = drawing
+        self._source = _Unseeded()
+        self._steps = max(1, _DRAWN_AHEAD // count)
+        self._lock = threading.Lock()
+        self._ready = []
+
+    def __call__(self):
+        with self._lock:
+            if not self._ready:
+                self._ready = self._drawing.draws(self._steps, self._source)
+            return self._ready.pop()
+
+
+def _drawer(node, env, drawing):
+    """The function that gives what one step draws."""
+    next_source = _source(node, env)
+    if next_source is not None:
+        return lambda: drawing.draws(1, next_source())[0]
+    if drawing.fixed:
+        return _DrawnAhead(drawing, node.attrs["num_sampled"])
+    source = _Unseeded()
+    return lambda: drawing.draws(1, source)[0]
+
+
+def _check_form(classes, columns):
+    """Checks that true classes are a matrix of so many columns."""
     if classes.dim() != 2:
         raise _invalid("true_classes must be a matrix")
     if classes.shape[1] != columns:
         raise _invalid(
             f"true_classes must have num_true columns, expected: {columns} was: {classes.shape[1]}"
         )
-    if size is not None and classes.numel():
-        flat = classes.numpy().reshape(-1)
-        # Read as unsigned, negative numbers are the largest.
-        if flat.view(np.uint64).max() >= size:
-            wrong = flat[(flat < 0) | (flat >= size)][0]
-            raise _invalid(f"`true_candidate` out of range [0, {size}), received {wrong}")
+
+
+def _check_range(classes, size):
+    """Checks that true classes, an array, lie between 0 and `size` - 1."""
+    # Read as unsigned, negative numbers are the largest.
+    if classes.size and classes.view(np.uint64).max() >= size:
+        wrong = classes[(classes < 0) | (classes >= size)][0]
+        raise _invalid(f"`true_candidate` out of range [0, {size}), received {wrong}")
 
 
 def _sampler(node, env, distribution, learn=None):
@@ -301,21 +377,17 @@ def _sampler(node, env, distribution, learn=None):
     size = attrs["range_max"]
     if unique and count > size:
         raise _invalid(f"Sampler's range is too small: {count} different classes of {size}")
-    next_source = _source(node, env)
+    drawing = _Drawing(distribution, count, unique)
+    draw = _drawer(node, env, drawing)
+    count_true = _TrueCounts(drawing, size)
 
     def run(true_classes):
-        _check_true_classes(true_classes, columns, size)
-        wanted = true_classes.numpy()
-        if unique:
-            sampled, tries = _draw_unique(distribution, count, next_source())
-        else:
-            sampled, tries = distribution.draw(count, next_source()), count
-        classes = np.concatenate((wanted.reshape(-1), sampled))
-        expected = _expected(distribution, classes, count, tries)
+        _check_form(true_classes, columns)
+        sampled, sampled_count, tries = draw()
+        true_count = count_true(true_classes, tries)
         if learn is not None:
-            learn(wanted)
-        true_count, sampled_count = expected[:-count].reshape(wanted.shape), expected[-count:]
-        return tuple(map(torch.from_numpy, (sampled, true_count, sampled_count)))
+            learn(true_classes.numpy())
+        return sampled, true_count, sampled_count
 
     return run
 
@@ -353,7 +425,8 @@ def _(node):
     count, columns = node.attrs["num_sampled"], node.attrs["num_true"]
 
     def run(true_classes):
-        _check_true_classes(true_classes, columns, count)
+        _check_form(true_classes, columns)
+        _check_range(true_classes.numpy(), count)
         return torch.arange(count), torch.ones(true_classes.shape), torch.ones(count)
 
     return run
@@ -365,7 +438,7 @@ def _(node):
     lowest = torch.finfo(torch.float32).min
 
     def run(true_classes, sampled):
-        _check_true_classes(true_classes, columns)
+        _check_form(true_classes, columns)
         if sampled.dim() != 1:
             raise _invalid("sampled_candidates must be a vector")
         ordered, places = sampled.sort(stable=True)

@@ -13,6 +13,19 @@ direct({"Real": torch.real, "Imag": torch.imag}, fresh=False)
 # Bits after the point of the numbers of a floating type, and the integers of the same width.
 _MANTISSA = {torch.float64: 52, torch.float32: 23, torch.float16: 10, torch.bfloat16: 7}
 _BITS = {torch.float64: torch.int64, torch.float32: torch.int32, torch.float16: torch.int16}
+# They convert a small tensor twice as fast as `to` does, which has many forms to choose from.
+_CONVERT = {
+    torch.float16: torch.Tensor.half,
+    torch.bfloat16: torch.Tensor.bfloat16,
+    torch.float32: torch.Tensor.float,
+    torch.float64: torch.Tensor.double,
+    torch.int8: torch.Tensor.char,
+    torch.int16: torch.Tensor.short,
+    torch.int32: torch.Tensor.int,
+    torch.int64: torch.Tensor.long,
+    torch.uint8: torch.Tensor.byte,
+    torch.bool: torch.Tensor.bool,
+}
 
 
 @kernel("Cast", fresh=True)
@@ -29,7 +42,7 @@ def _(node):
         return lambda x: x.real.to(target, copy=True)
     if node.attrs["Truncate"] and _MANTISSA.get(source, 0) > _MANTISSA.get(target, 52):
         return _truncating(source, target)
-    return lambda x: x.to(target)
+    return _CONVERT.get(target) or (lambda x: x.to(target))
 
 
 def _truncating(source, target):

@@ -81,13 +81,18 @@ def _given_few(logits, column):
 def _given_many(logits, column):
     """The same with fewer passes over the logits: one exponential of each, and no logarithm.
 
-    The probability of a row's largest logit is one part of the sum of the exponentials.
+    A loss is the logarithm of a probability, unless that is too small to have all its digits.
     """
-    of_class = logits.gather(1, column).squeeze(1)
+    column = column.long()
     p = torch.softmax(logits, 1)
-    loss = p.amax(1).log_().neg_().add_(logits.amax(1)).sub_(of_class)
-    p.scatter_add_(1, column.long(), torch.full_like(column, -1, dtype=p.dtype))
-    return loss, p
+    of_class = p.gather(1, column)
+    loss = of_class.log().neg_()
+    small = of_class < 8 * torch.finfo(p.dtype).tiny
+    if small.any():
+        rows = small.nonzero()[:, 0]
+        loss[rows] = torch.log_softmax(logits[rows], 1).gather(1, column[rows]).neg_()
+    p.scatter_(1, column, of_class.sub_(1))
+    return loss.squeeze(1), p
 
 
 def _unchecked(log_p, column):

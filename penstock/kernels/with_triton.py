@@ -12,6 +12,7 @@ import os
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 
 @functools.cache
@@ -39,6 +40,8 @@ class Attempt:
     def __call__(self, *args: Any) -> Any:
         if self._failed or (code := triton_code(self._family)) is None:
             return None
+        if _get_current_dispatch_mode() is not None:
+            return None  # calls are being traced, of tensors that have no memory
         try:
             return getattr(code, self._name)(*args)
         except torch.OutOfMemoryError:

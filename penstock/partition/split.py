@@ -7,7 +7,8 @@
    device keep the order that they have in the step, so that parts which wait for each other in
    this order never wait in a circle.
 4. What is guarded is sent and received under the same guard. Loops: `loops.py`.
-5. On request float32 values go to other tasks with the upper 16 of their 32 bits alone.
+5. A variable is read when all else that a node waits for is there: `late_reads.py`.
+6. On request float32 values go to other tasks with the upper 16 of their 32 bits alone.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from penstock.dtypes import DType
 from penstock.ir.registry import STATEFUL, find, op
 from penstock.ir.signature import attr
 from penstock.ir.step_graph import Edge, Node, StepGraph
+from penstock.partition.late_reads import read_late
 from penstock.partition.loops import devices_of, split_loop
 
 _BETWEEN: dict[str, Any] = {
@@ -54,6 +56,7 @@ def partition(step: StepGraph, *, narrow: bool = False) -> list[Partition]:
       step: the step; each of its nodes has a device.
       narrow: whether float32 values lose their lower 16 bits on the way to another task.
     """
+    read_late(step)
     cut = Region(step, "", narrow=narrow)
     cut.run()
     for edge in step.fetches:

@@ -53,9 +53,9 @@ def descend_in_products(step: StepGraph, may_join: Callable[[Node, Node], bool])
         if node.type not in DESCENTS or node.attrs["use_locking"]:
             continue
         *passed_on, product = _behind(node.inputs[2], uses)
-        if not needed.isdisjoint((*passed_on, product)) or uses[Edge(product, 0)] > 1:
+        if not _fits(product, node) or uses[Edge(product, 0)] > 1:
             continue
-        if not _fits(product, node) or not may_join(node, product):
+        if not needed.isdisjoint((*passed_on, product)) or not may_join(node, product):
             continue
         _join(node, product, passed_on)
         gone.update((*passed_on, product))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock import shapes
+from penstock.dtypes import variant
 from penstock.ir import registry
 from penstock.ir.registry import CONTROL_FLOW
 from penstock.ir.step_graph import Edge, Node, StepGraph, feed_decides_shapes
@@ -51,6 +52,7 @@ def _values(
     if node.type in ("Const", "_Feed"):
         return None
     reads_shapes_only = getattr(spec.fold_rule, "reads_shapes_only", False)
+    reads_shapes_only = reads_shapes_only and not _is_on_branch(node)
     if trusts_shapes and reads_shapes_only and not node.controls and not _reads_variable(node):
         result = spec.fold_rule(node.origin) if node.origin is not None else None  # type: ignore[misc]
         if result is not None:
@@ -60,9 +62,16 @@ def _values(
     # Without inputs of any kind, a node is a source (a placeholder, a handle), not a computation.
     if not spec.inputs or any(edge.node not in constants for edge in node.inputs):
         return None
-    if any(dtype.is_ref_dtype for dtype in node.dtypes) or not _is_small(node):
+    if any(dtype.is_ref_dtype or dtype is variant for dtype in node.dtypes):
+        return None  # a list or an optional is no value that a constant could have
+    if not _is_small(node):
         return None
     return evaluate(node, [edge.node.attrs["value"] for edge in node.inputs])
+
+
+def _is_on_branch(node: Node) -> bool:
+    """Whether an input comes straight from a Switch: waiting for that tells nothing of the side."""
+    return any(edge.node.type in ("Switch", "RefSwitch") for edge in node.inputs)
 
 
 def _reads_variable(node: Node) -> bool:

@@ -13,8 +13,6 @@ def fuse_scaled_rows(step: StepGraph) -> None:
 
     That is how gradient descent updates embeddings; the scaled rows need no memory then.
     """
-    if step.has_control_flow:
-        return
     uses: dict[Edge, int] = {}
     for edge in [edge for node in step.nodes for edge in node.inputs] + step.fetches:
         uses[edge] = uses.get(edge, 0) + 1
@@ -38,7 +36,9 @@ def _scaled(node: Node) -> tuple[Edge, float] | None:
     if node.type != "Mul" or not node.dtypes[0].is_floating:
         return None
     for rows, factor in (node.inputs, reversed(node.inputs)):
-        constant: Any = factor.node.attrs.get("value") if factor.node.type == "Const" else None
+        # One that waits for something may be on one side of a condition.
+        is_constant = factor.node.type == "Const" and not factor.node.controls
+        constant: Any = factor.node.attrs.get("value") if is_constant else None
         if constant is not None and tuple(constant.shape) == () and rows.shape != ():
             return rows, float(constant)
     return None

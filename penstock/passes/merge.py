@@ -44,7 +44,9 @@ def _key(node: Node) -> Any:
         inputs = sorted(inputs, key=lambda edge: (edge.node.order, id(edge.node), edge.index))
     edges = tuple((id(edge.node), edge.index) for edge in inputs)
     try:
-        attrs = tuple((k, _freeze(v)) for k, v in sorted(node.attrs.items()) if k[0] != "_")
+        attrs = tuple(
+            (k, _freeze(v)) for k, v in sorted(node.attrs.items()) if k[0] != "_" or k == "_kernel"
+        )
     except TypeError:
         return None
     controls = tuple(sorted(id(control) for control in node.controls))

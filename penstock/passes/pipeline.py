@@ -20,6 +20,7 @@ from penstock.passes.dead_ends import remove_dead_ends
 from penstock.passes.fold import Evaluate, fold_constants
 from penstock.passes.fuse import fuse_scaled_rows
 from penstock.passes.keep import keep_for_gradients
+from penstock.passes.lower_functions import calls_lowered_functions, lower_functions
 from penstock.passes.merge import merge_equal
 from penstock.passes.order import order_step
 from penstock.passes.pool_first import pool_first
@@ -27,6 +28,7 @@ from penstock.passes.pooled_gradients import rectify_pooled_gradients
 from penstock.passes.precision import lower_precision
 from penstock.passes.prune import prune
 from penstock.passes.recompute import recompute
+from penstock.passes.scaled_descent import scale_in_descent
 from penstock.passes.simplify import simplify
 
 
@@ -55,6 +57,7 @@ class PassOptions:
     descent: bool = True
     together: bool = True
     fusion: str = "hot"  # regions are compiled: "never", "hot" (where steps run often), "soon"
+    beside: bool = True  # large products while loops run, where steps run often
     structure: bool = True  # loops and conditionals as parts of plans
     recompute: str | None = None
     precision: str | None = None
@@ -86,6 +89,7 @@ def compile_step(
         fold(graph)  # constants are converted once and for all
 
     passes: list[tuple[str, bool, Callable[[StepGraph], None]]] = [
+        ("lower_functions", calls_lowered_functions(step), lower_functions),
         ("fold_constants", options.fold, fold),
         ("remove_dead_branches", options.branches, partial(_decide_branches, fold=fold)),
         ("merge_equal", options.merge, merge_equal),
@@ -96,6 +100,7 @@ def compile_step(
         ("rectify_pooled_gradients", options.pooled_gradients, rectify_pooled_gradients),
         ("keep_for_gradients", options.keep, keep_for_gradients),
         ("fuse_scaled_rows", options.fuse, fuse_scaled_rows),
+        ("scale_in_descent", options.fuse, scale_in_descent),
         ("recompute", bool(options.recompute), partial(recompute, scope=options.recompute or "")),
         ("order_step", True, order_step),
     ]

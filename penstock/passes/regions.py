@@ -34,6 +34,8 @@ class Part:
 
 def needs_regions(step: StepGraph) -> bool:
     """Whether two of the step's waits are ordered by no edge."""
+    if step.has_control_flow:
+        return False  # its nodes run as their inputs come: none holds up another
     waits = [node for node in step.nodes if may_block(node)]
     # All devices come to their collective ops in one order: these don't hold up each other.
     if len(waits) < 2 or all(MEETS in node.spec.traits for node in waits):

@@ -19,6 +19,7 @@ from penstock import dtypes, shapes
 from penstock.ir import registry
 from penstock.ir.registry import RESHAPES, SAME_IF_SAME_SHAPE
 from penstock.ir.step_graph import Edge, Node, StepGraph, feed_decides_shapes
+from penstock.passes.order import live_variable
 
 _NEUTRAL = {"Mul": 1, "Add": 0}
 _DRAWN = ("RandomUniform", "RandomStandardNormal", "TruncatedNormal")
@@ -29,22 +30,39 @@ def simplify(step: StepGraph) -> None:
     if step.has_control_flow or any(feed_decides_shapes(feed) for feed in step.feeds):
         return
     waited_for = {c for node in step.nodes for c in node.controls}.union(step.targets)
+    fetched = {edge.node for edge in step.fetches}
     replaced: dict[Edge, Edge] = {}
+    waits: dict[Edge, list[Node]] = {}  # behind what a value came by constants that are left out
     nodes: list[Node] = []
     for node in step.nodes:
+        behind = [control for edge in node.inputs for control in waits.get(edge, ())]
         node.inputs = [replaced.get(edge, edge) for edge in node.inputs]
+        if behind and _reads_variables(node):  # after a write: where it was, it has to stay
+            node.controls = list(dict.fromkeys([*node.controls, *behind]))
         if node.controls or node in waited_for:
             nodes.append(node)
             continue
         same = node.inputs[0] if _gives_its_input_back(node) else _beside_neutral(node)
         if same is not None:
-            replaced[Edge(node, 0)] = same
-            continue
+            behind += [control for edge in node.inputs for control in _waits_of_constant(edge)]
+            if not (behind and node in fetched):
+                replaced[Edge(node, 0)] = same
+                waits[Edge(node, 0)] = behind
+                continue
         _reshape_once(node)
         nodes += _as_concatenation(node)
     step.nodes = nodes
     step.replace(replaced)
     step.drop_unused()
+
+
+def _reads_variables(node: Node) -> bool:
+    return any(live_variable(edge) is not None for edge in node.inputs)
+
+
+def _waits_of_constant(edge: Edge) -> list[Node]:
+    """What a constant waits for, and with it all that takes the constant."""
+    return edge.node.controls if edge.node.type == "Const" else []
 
 
 def _gives_its_input_back(node: Node) -> bool:
@@ -69,8 +87,10 @@ def _beside_neutral(node: Node) -> Edge | None:
 def _reshape_once(node: Node) -> None:
     if node.type != "Reshape":
         return
-    while RESHAPES in node.inputs[0].node.spec.traits and not node.inputs[0].node.controls:
-        node.inputs[0] = node.inputs[0].node.inputs[0]
+    while RESHAPES in (inner := node.inputs[0].node).spec.traits and not inner.controls:
+        if any(_waits_of_constant(edge) for edge in inner.inputs):
+            break
+        node.inputs[0] = inner.inputs[0]
 
 
 # Sums of paddings -----------------------------------------------------------------------------

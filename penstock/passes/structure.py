@@ -148,6 +148,7 @@ class _Collapse:
         self.merges = [node for node in nodes if node.type in MERGE and _is_loop_merge(node)]
         self.condition = _only([node for node in nodes if node.type == "LoopCond"], "LoopCond")
         self.switches = self._loop_switches()
+        self._take_exits_from_switches()
 
     def _loop_switches(self) -> dict[Node, Node]:
         """For each variable's Merge, the Switch that leads into the body and out of the loop."""
@@ -160,6 +161,29 @@ class _Collapse:
                     raise NotStructured(f"{node!r} switches no variable of the loop")
                 found[merge] = node
         return found
+
+    def _take_exits_from_switches(self) -> None:
+        """Leaves out what only hands the value of a Switch on to an Exit.
+
+        Optimizers gate gradients: the two of a Merge are Identities that wait for its Switch.
+        """
+        switches = set(self.switches.values())
+        takers: dict[Node, set[Node]] = {}
+        for node in self.nodes:
+            for producer in node.producers():
+                takers.setdefault(producer, set()).add(node)
+        gone: set[Node] = set()
+        for leaving in self.exits:
+            passed_on: list[Node] = []
+            edge = leaving.inputs[0]
+            while edge.node.type == "Identity" and _waits_for(edge.node, switches):
+                passed_on.append(edge.node)
+                edge = edge.node.inputs[0]
+            alone = all(len(takers[node]) == 1 for node in passed_on)
+            if passed_on and alone and edge.node in switches:
+                leaving.inputs = [edge]
+                gone.update(passed_on)
+        self.nodes = [node for node in self.nodes if node not in gone]
 
     def node(self) -> Node:
         """The loop as one node of the region around it."""
@@ -377,6 +401,14 @@ def _effects(nodes: list[Node], results: list[Edge]) -> list[Node]:
     used = {producer for node in nodes for producer in node.producers()}
     used.update(edge.node for edge in results)
     return [node for node in nodes if node not in used]
+
+
+def _waits_for(node: Node, others: set[Node]) -> bool:
+    """Whether all control inputs of a node stand for some of the others."""
+    return all(
+        control in others or (control.type == "NoOp" and _waits_for(control, others))
+        for control in node.controls
+    )
 
 
 def _is_loop_merge(node: Node) -> bool:

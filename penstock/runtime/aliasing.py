@@ -103,7 +103,7 @@ def _roots(entry: BoundNode, index: int, known: dict[Edge, frozenset[Root]]) -> 
     own = frozenset({("own", (node, index))})
     if entry.same:
         return known[node.inputs[0]]
-    if entry.fresh:
+    if entry.fresh or index in entry.fresh_outputs:
         return own
     return own.union(*(known[edge] for edge in node.inputs))
 

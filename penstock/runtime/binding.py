@@ -19,10 +19,14 @@ from penstock.runtime.rendezvous import copy_function, recv_function, send_funct
 from penstock.runtime.sums import add_product
 
 
-def _loop(node: Node, device: Device) -> Callable[..., Any]:
-    from penstock.runtime.loops import loop_function
+def _bind_loop(node: Node, device: Device, dereferences: list[bool]) -> BoundNode:
+    from penstock.runtime.beside import bind_loop_and_products
+    from penstock.runtime.loops import bind_loop
 
-    return loop_function(node, device)
+    bound = (bind_loop if node.type == "_While" else bind_loop_and_products)(node, device)
+    return BoundNode(
+        node, bound.run, None, True, False, False, dereferences, fresh_outputs=bound.fresh
+    )
 
 
 def _fused(node: Node, device: Device) -> Callable[..., Any]:
@@ -31,9 +35,10 @@ def _fused(node: Node, device: Device) -> Callable[..., Any]:
     return fused_function(node, device)
 
 
+LOOPS = ("_While", "_WhileBeside")
+
 # Nodes that passes make; a plan writes the choice between branches out itself.
 STRUCTURES: dict[str, Callable[[Node, Device], Callable[..., Any]]] = {
-    "_While": _loop,
     "_Truth": lambda node, device: bool,
     "_Choose": lambda node, device: bool,
     "_Fused": _fused,
@@ -56,6 +61,7 @@ class BoundNode:
     same: bool
     dereferences: list[bool]  # for each input: a reference whose value the kernel wants
     of_tensors: bool = True  # whether its values are torch's, for which there are other variants
+    fresh_outputs: frozenset[int] = frozenset()  # those in new memory, where not all are
 
     @property
     def is_constant(self) -> bool:
@@ -68,12 +74,14 @@ def bind(node: Node, device: Device) -> BoundNode:
         edge.dtype.is_ref_dtype and not takes_ref
         for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True)
     ]
+    if node.type in LOOPS:
+        return _bind_loop(node, device, dereferences)
     if node.type in STRUCTURES:
         return BoundNode(
             node,
             STRUCTURES[node.type](node, device),
             None,
-            node.type in ("_While", "_Send", "_Recv"),
+            node.type in ("_Send", "_Recv"),
             node.type == "_Fused",
             False,
             dereferences,
@@ -111,7 +119,7 @@ def bind(node: Node, device: Device) -> BoundNode:
 
 def has_kernel(node: Node, device_type: str) -> bool:
     """Whether nodes of this op type can run on a type of device."""
-    if node.type in STRUCTURES or node.type == "_Feed":
+    if node.type in STRUCTURES or node.type in ("_Feed", *LOOPS):
         return True
     op_type = node.type if node.spec.function is None else "_FunctionCall"
     if device_type == "GPU" and (_is_state_of_the_host(node) or not has_gpu_types(node)):

@@ -23,10 +23,11 @@ from penstock.runtime.cost_graph import MeasuredRuns, cost_graph_of
 from penstock.runtime.crew import Crew
 from penstock.runtime.device import Device
 from penstock.runtime.executor import execute
+from penstock.runtime.fusion.trial import Trial
 from penstock.runtime.fusion.warming import Warming
 from penstock.runtime.observation import Observer
 from penstock.runtime.partitioned import PartitionedPlan
-from penstock.runtime.plan import make_plan
+from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.schedule import Schedule
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace, graph_def_of
@@ -50,6 +51,7 @@ class _LimitedThreads:
 
     def __init__(self, plan: Runnable, count: int):
         self._plan = plan
+        self._run = plan.run
         self._count = count
 
     @property
@@ -58,9 +60,9 @@ class _LimitedThreads:
 
     def run(self, step: Step | None, feeds: Sequence[Any]) -> tuple[Any, ...]:
         if torch.get_num_threads() == self._count:  # nothing to set: spares a microsecond or two
-            return self._plan.run(step, feeds)
+            return self._run(step, feeds)
         with kernel_threads(self._count):
-            return self._plan.run(step, feeds)
+            return self._run(step, feeds)
 
 
 class CompiledStep:
@@ -100,11 +102,12 @@ class CompiledStep:
         """Lets the kernels of the step use so many threads, whatever others use."""
         make = self._make
 
-        def limited(*args: Any, **options: Any) -> Runnable:
-            return _LimitedThreads(make(*args, **options), count)
+        def limited(plan: Runnable) -> Runnable:
+            calls_kernels = not isinstance(plan, Plan) or plan.lines
+            return _LimitedThreads(plan, count) if calls_kernels else plan
 
-        self._make = limited
-        self.plan = self.plan and _LimitedThreads(self.plan, count)
+        self._make = lambda *args, **options: limited(make(*args, **options))
+        self.plan = self.plan and limited(self.plan)
 
     def replay_with(
         self, replayed: Callable[[Runnable, StepGraph, list[BoundNode]], Runnable]
@@ -124,30 +127,37 @@ class CompiledStep:
         plan = self._make(graph, bind_all(graph, devices))
         self.fused, self.plan = graph, plan
 
+    def try_other(self, graph: StepGraph, devices: Mapping[str, Device]) -> None:
+        """Lets the plan of another form of the same step take turns with that of now."""
+        assert self.plan is not None
+        graphs, plans = (
+            (self.fused, graph),
+            (self.plan, self._make(graph, bind_all(graph, devices))),
+        )
+
+        def choose(number: int) -> None:
+            self.fused, self.plan = graphs[number], plans[number]
+
+        self.plan = Trial(plans, choose)
+
     def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         """Runs the step on runtime values; `timeout` is in seconds."""
         if self.measured_runs is not None:
             self.measured_runs.next_is_due()
-        elif observation.listener() is None:
+        if observation.listener is not None:
+            return observation.listener.run(self, feeds, timeout)
+        plan = self.plan
+        if plan is None or timeout is not None or self.warming is not None:
             return self.run_unseen(feeds, timeout)
-        return self._run_uncounted(feeds, timeout)
-
-    def _run_uncounted(self, feeds: Sequence[Any], timeout: float | None) -> tuple[Any, ...]:
-        if (listener := observation.listener()) is not None:
-            return listener.run(self, feeds, timeout)
-        return self.run_unseen(feeds, timeout)
+        return plan.run(Step(None, self.cancellation) if self._wants_step else None, feeds)
 
     def run_unseen(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         """Runs the step, whoever listens to the steps of the process."""
-        if self.plan is None:
-            step = Step(_deadline(timeout), self.cancellation)
-            return execute(self.graph, self.bound, feeds, step)
-        if timeout is None:
-            context = Step(None, self.cancellation) if self._wants_step else None
-            if self.warming is not None:
-                return self.warming.run(self, context, feeds)
-            return self.plan.run(context, feeds)
-        return self._run_checked(feeds, Step(_deadline(timeout), self.cancellation))
+        plan, warming = self.plan, self.warming
+        if plan is None or timeout is not None:
+            return self._run_checked(feeds, Step(_deadline(timeout), self.cancellation))
+        step = Step(None, self.cancellation) if self._wants_step else None
+        return plan.run(step, feeds) if warming is None else warming.run(self, step, feeds)
 
     def _run_checked(self, feeds: Sequence[Any], step: Step) -> tuple[Any, ...]:
         if self.plan is None:
@@ -183,8 +193,10 @@ class CompiledStep:
             if measured:
                 metadata.cost_graph.CopyFrom(cost_graph_of(self.placed, stats))
             return results
+        if cancellation is None and observation.listener is not None:
+            return observation.listener.run(self, feeds, timeout)
         if cancellation is None:
-            return self._run_uncounted(feeds, timeout)
+            return self.run_unseen(feeds, timeout)
         return self.run_cancellable(feeds, cancellation, timeout)
 
     def run_traced(

@@ -33,6 +33,7 @@ from penstock.runtime.device import Device
 from penstock.runtime.device_attributes import device_attributes
 from penstock.runtime.fusion.warming import HOT, Warming
 from penstock.runtime.joined_nodes import join_nodes
+from penstock.runtime.number_loops import has_number_loops
 from penstock.runtime.partial_run import PartialRun
 from penstock.runtime.thread_pools import ThreadPools
 from penstock.state.containers import ResourceManager
@@ -153,9 +154,19 @@ class LocalRuntime:
         """What watches for a step that is hot, where something can be fused for its devices."""
         if options.fusion == "never" or step.plan is None or step.is_partitioned:
             return None
-        if not may_have_regions(step.graph):
+        if not may_have_regions(step.graph) and not has_number_loops(step.graph):
             return None
-        return Warming(self._by_name, *HOT[options.fusion])
+        return Warming(
+            self._by_name,
+            *HOT[options.fusion],
+            beside=options.beside and self._computes_nodes_at_once(),
+        )
+
+    def _computes_nodes_at_once(self) -> bool:
+        """Whether kernels and nodes may use more than one thread each."""
+        pool = self.pools.default
+        threads = self._kernel_threads or torch.get_num_threads()
+        return threads > 1 and (pool is None or pool.count > 1)
 
     def prepare(
         self,

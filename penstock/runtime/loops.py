@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 
 from penstock import dtypes
 from penstock.ir.step_graph import Node
 from penstock.kernels.large_products import product_of
-from penstock.kernels.values import torch_type
-from penstock.passes.order import live_variable
 from penstock.passes.structure import Loop
 from penstock.runtime.aliasing import analyse
 from penstock.runtime.binding import BoundNode, bind_all
 from penstock.runtime.device import Device
 from penstock.runtime.diagnosis import in_iteration
+from penstock.runtime.number_loops import Numbers, is_of_numbers, number_loop, numbers_of
 from penstock.runtime.plan import Plan, make_plan
-from penstock.runtime.scalars import number, scalars_of
+from penstock.runtime.scalars import number
 from penstock.runtime.sums import SumOfProducts
 
 
-def loop_function(node: Node, device: Device) -> Callable[..., Any]:
-    """What a plan calls for a `_While` node: `run(step, *variables, *invariants)`."""
+@dataclass(frozen=True)
+class BoundLoop:
+    """What a plan calls for a `_While` node: `run(step, *variables, *invariants)`.
+
+    `fresh` are the outputs that share memory with nothing that enters the loop.
+    """
+
+    run: Callable[..., Any]
+    fresh: frozenset[int]
+
+
+def bind_loop(node: Node, device: Device) -> BoundLoop:
+    """A loop with its two plans made."""
     loop: Loop = node.attrs["loop"]
-    inputs = enumerate(node.inputs if loop.writes else ())
-    live = {index for index, edge in inputs if live_variable(edge) is not None}
-    numbers = scalars_of(loop, live)
+    numbers = numbers_of(node)
     header_nodes, body_nodes = (bind_all(region, device) for region in (loop.header, loop.body))
     make_header = partial(
         make_plan,
@@ -64,10 +74,15 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
     ]
     spans = node.attrs.get("spans", False)
     counters = sorted(numbers[0].variables)
-    types = {index: torch_type(loop.header.feeds[index].dtypes[0]) for index in counters}
+    types = {index: loop.header.feeds[index].dtypes[0].as_numpy_dtype for index in counters}
+    alone = _numbers_alone(node, numbers)
     passes_values = len(loop.header.fetches) > 1
 
     def run(step: Any, *values: Any) -> Any:
+        if alone is not None and _runs_unseen(step):
+            variables = alone(step, values)
+            results = [variables[index] for index in exits]
+            return results[0] if len(results) == 1 else results
         fixed = values[count:]
         in_header, in_body = (
             (*fixed, *(number(values[index]) for index in each.invariants)) for each in numbers
@@ -113,14 +128,29 @@ def loop_function(node: Node, device: Device) -> Callable[..., Any]:
         if sums:
             variables = tuple(v.total() if isinstance(v, SumOfProducts) else v for v in variables)
         results = [
-            torch.tensor(variables[index], dtype=types[index])
+            torch.from_numpy(np.array(variables[index], types[index]))
             if index in types
             else variables[index]
             for index in exits
         ]
         return results[0] if len(results) == 1 else results
 
-    return run
+    own = {index for index in (*body.overwritten, *loop.sums) if exits.count(index) == 1}
+    return BoundLoop(run, frozenset(i for i, index in enumerate(exits) if index in own))
+
+
+def _runs_unseen(step: Any) -> bool:
+    """Whether nobody wants to see, or to end, the iterations of a loop one by one."""
+    return step.deadline is None and (step.trace is None or not step.trace.sees_numbers)
+
+
+def _numbers_alone(node: Node, numbers: Numbers) -> Callable[[Any, Sequence[Any]], Any] | None:
+    """The fastest way to run a loop that computes nothing but numbers; None for other loops."""
+    native: Callable[[Any, Sequence[Any]], Any] | None = node.attrs.get("native")
+    if native is not None or not is_of_numbers(node, numbers):
+        return native
+    function = number_loop(node.attrs["loop"], numbers)
+    return lambda step, values: function(values)
 
 
 def _owned(loop: Loop, bound: list[BoundNode]) -> list[int]:

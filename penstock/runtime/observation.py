@@ -33,15 +33,11 @@ class Listener(Protocol):
         """Runs a step, by one of its `run_…` functions."""
 
 
-_listener: Listener | None = None
-
-
-def listener() -> Listener | None:
-    """Who sees all steps of this process; usually nobody."""
-    return _listener
+#: Who sees all steps of this process; usually nobody. `listen` sets it.
+listener: Listener | None = None
 
 
 def listen(new: Listener | None) -> None:
     """Has all steps of this process run by a listener, from now on; None ends that."""
-    global _listener
-    _listener = new
+    global listener
+    listener = new

@@ -15,9 +15,16 @@ from penstock import dtypes
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.passes.structure import Loop
 
+# Numbers that leave the range of their type are rare, and comparing costs less than wrapping.
 _WRAPPED = {
-    dtypes.int32: "(({0} + 2147483648) & 4294967295) - 2147483648",
-    dtypes.int64: "(({0} + 9223372036854775808) & 18446744073709551615) - 9223372036854775808",
+    dtypes.int32: (
+        "w if -2147483648 <= (w := {0}) <= 2147483647 "
+        "else ((w + 2147483648) & 4294967295) - 2147483648"
+    ),
+    dtypes.int64: (
+        "w if -9223372036854775808 <= (w := {0}) <= 9223372036854775807 "
+        "else ((w + 9223372036854775808) & 18446744073709551615) - 9223372036854775808"
+    ),
 }
 _ARITHMETIC = {"Add": "a + b", "AddV2": "a + b", "Sub": "a - b", "Mul": "a * b", "Neg": "-a"}
 _EXACT = {

@@ -12,10 +12,11 @@ _MOST_ROWS = 512  # so many are multiplied at once: memory stays bounded in a lo
 class SumOfProducts:
     """`start` plus the sum of transpose(a) @ b of all that was added."""
 
-    __slots__ = ("_a", "_b", "_product", "_rows", "_total")
+    __slots__ = ("_a", "_b", "_has_own_total", "_product", "_rows", "_total")
 
     def __init__(self, start: Any, product: Any):
         self._total = start
+        self._has_own_total = False
         self._product = product
         self._a: list[Any] = []
         self._b: list[Any] = []
@@ -36,14 +37,16 @@ class SumOfProducts:
         else:
             product = self._product(torch.cat(self._a).t(), torch.cat(self._b))
         self._total = product.add_(self._total)
+        self._has_own_total = True
         self._a.clear()
         self._b.clear()
         self._rows = 0
 
     def total(self) -> Any:
+        """The sum, in memory of its own."""
         if self._a:
             self._multiply()
-        return self._total
+        return self._total if self._has_own_total else self._total.clone()
 
 
 def add_product(total: SumOfProducts, a: Any, b: Any) -> SumOfProducts:

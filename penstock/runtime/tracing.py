@@ -46,6 +46,9 @@ class Event(NamedTuple):
 class Trace:
     """One traced run: its lines in the order in which they ended."""
 
+    #: Whether it wants to be told of each iteration of a loop of numbers alone.
+    sees_numbers = True
+
     def __init__(self) -> None:
         self._since_epoch = time.time_ns() - clock()
         self.events: list[Event] = []

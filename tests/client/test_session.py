@@ -45,6 +45,13 @@ class TestFetches:
         assert list(ordered) == ["z", "a"] and isinstance(ordered, collections.OrderedDict)
         assert session.run([]) == [] and session.run({}) == {}
 
+    def test_views_of_dictionaries(self, session):
+        tensors = {"a": tf.constant(1), "b": [tf.constant(2), tf.no_op()]}
+        assert session.run(tensors.values()) == [1, [2, None]]
+        tensors["c"] = tf.constant(3, name="c")
+        assert session.run(tensors.values()) == [1, [2, None], 3]
+        assert session.run({"c:0": 0}.keys()) == [3]
+
     def test_objects_of_attrs_classes(self, session):
         """Classes made by the attrs package are known by the list of their fields."""
 

@@ -92,3 +92,11 @@ def test_a_step_that_does_not_fit():
         session.run(w.initializer)
         with pytest.raises(tf.errors.InvalidArgumentError, match="same shape"):
             session.run(step, {fed: random(3, 3)})
+
+
+def test_a_gradient_that_is_another_output_of_its_node():
+    images = tf.constant(random(2, 3, 3, 4))  # whose own gradient, output 0, nobody wants
+    scale, offset = tf.Variable(tf.ones(4)), tf.Variable(tf.zeros(4))
+    normal = tf.nn.fused_batch_norm(images, scale, offset)[0]
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(tf.square(normal)))
+    assert not np.array_equal(trained([], [scale], step)[0], np.ones(4))

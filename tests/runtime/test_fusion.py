@@ -1,9 +1,11 @@
 """The fusion tier: regions of hot steps, compiled in the background, with the same results."""
 
 import logging
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 import penstock as tf
 from penstock.ir import registry
@@ -216,6 +218,122 @@ def test_views_out_of_a_region_are_copies_behind_it(no_compiler):
     assert len(region.dtypes) == 2 and [n.type for n in step.fused.nodes].count("Transpose") == 1
     for mine, theirs in zip(again, results[0], strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+def only_region(step):
+    (region,) = regions_of(step)
+    return region, [node.type for node in region.attrs["region"].nodes]
+
+
+def same_as_before(session, step, results, fetches, feeds):
+    """What the compiled step gives, which is what the kernels gave."""
+    assert step.fused is not None
+    found = session.run(fetches, feeds)
+    for mine, theirs in zip(found, results[0], strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+
+
+def test_what_comes_later_joins_a_region(no_compiler):
+    """A matrix product in between does not end it for those who need nothing of the product."""
+    x, w = tf.placeholder(tf.float32, [2, 3]), tf.constant(np.ones([3, 4]), tf.float32)
+    y = tf.exp(tf.square(x))
+    product = tf.matmul(y, w)
+    z = tf.tanh(y) + tf.sqrt(y)
+    fetches = [product * 2.0, z]
+    with tf.Session(config=SOON) as session:
+        step, results = heated(session, fetches, {x: np.eye(2, 3)})
+        same_as_before(session, step, results, fetches, {x: np.eye(2, 3)})
+        types = [node.type for node in step.fused.nodes]
+    first = regions_of(step)[0]
+    assert {"Square", "Tanh", "Sqrt"} <= {node.type for node in first.attrs["region"].nodes}
+    assert types.index("_Fused") < types.index("MatMul")
+
+
+def test_what_is_large_joins_no_earlier_region(no_compiler, monkeypatch):
+    monkeypatch.setattr(fusion, "SMALL", 16)
+    x, w = tf.placeholder(tf.float32, [2, 3]), tf.constant(np.ones([3, 4]), tf.float32)
+    y = tf.exp(tf.square(x))
+    fetches = [tf.matmul(y, w), tf.tanh(y) + tf.sqrt(y)]
+    with tf.Session(config=SOON) as session:
+        step, results = heated(session, fetches, {x: np.eye(2, 3)})
+        same_as_before(session, step, results, fetches, {x: np.eye(2, 3)})
+    inside = [{n.type for n in region.attrs["region"].nodes} for region in regions_of(step)]
+    assert not any({"Square", "Tanh"} <= types for types in inside)
+
+
+def test_variables_are_read_after_their_updates(no_compiler):
+    v = tf.Variable([1.0, 2.0], use_resource=True)
+    w = tf.Variable([1.0, 2.0], use_resource=False)
+    x = tf.placeholder(tf.float32, [2])
+    step_size = tf.exp(tf.square(x)) * 0.1
+    with tf.control_dependencies([v.assign_add(step_size), w.assign_add(step_size)]):
+        later = [tf.sqrt(v.read_value()) + tf.tanh(x) * 2.0, tf.sqrt(w.read_value()) + tf.sin(x)]
+    outcomes = []
+    for config in (SOON, None):
+        with tf.Session(config=config) as session:
+            session.run([v.initializer, w.initializer])
+            step, results = heated(session, later, {x: [0.5, 1.0]})
+            outcomes.append([*results, session.run(later, {x: [0.5, 1.0]})])
+            assert (step.fused is not None) == (config is SOON)
+    np.testing.assert_allclose(*outcomes, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "shapes", [([5, 4], [4, 1]), ([5, 1], [1, 4]), ([1, 4], [4, 3])], ids=["sum", "outer", "row"]
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch's own modules
+def test_thin_products(shapes, no_compiler):
+    a, b = (tf.placeholder(tf.float32, shape) for shape in shapes)
+    fetches = [tf.exp(tf.matmul(tf.square(a), b, name="product")) + 1.0]
+    rng = np.random.default_rng(0)
+    feeds = {each: rng.random(each.shape.as_list(), np.float32) for each in (a, b)}
+    with tf.Session(config=SOON) as session:
+        step, results = heated(session, fetches, feeds)
+        same_as_before(session, step, results, fetches, feeds)
+    assert "MatMul" in only_region(step)[1]
+    values = [torch.from_numpy(each) for each in feeds.values()]
+    torch.testing.assert_close(inductor._thin_product(*values), values[0] @ values[1])
+    assert inductor._thin_product(torch.ones(2, 2), torch.ones(2, 2)) is NotImplemented
+
+
+def test_constants_of_one_number_are_part_of_a_region(no_compiler):
+    x = tf.placeholder(tf.float32, [2, 3])
+    several = tf.constant([[1.0, 2.0, 3.0]])
+    y = tf.where(x > 0.5, tf.fill([2, 3], 0.25), tf.zeros([2, 3])) * several + 1.0
+    with tf.Session(config=SOON) as session:
+        step, results = heated(session, [y], {x: np.eye(2, 3)})
+        same_as_before(session, step, results, [y], {x: np.eye(2, 3)})
+    region, _ = only_region(step)
+    assert sorted(edge.node.type for edge in region.inputs) == ["Const", "_Feed"]
+
+
+@pytest.mark.parametrize(
+    ("value", "uniform"),
+    [([0.5, 0.5], True), ([0.5, 0.25], False), ([0.0, -0.0], False), ([], False)],
+)
+def test_constants_of_one_number(value, uniform):
+    for each in (np.array(value, np.float32), torch.tensor(value)):
+        assert fusion._is_uniform(SimpleNamespace(attrs={"value": each})) == uniform
+
+
+def test_a_region_gives_the_only_view_of_a_value_itself(no_compiler):
+    x = tf.placeholder(tf.float32, [2, 3])
+    y = tf.transpose(tf.exp(tf.square(x) + 1.0))
+    with tf.Session(config=SOON) as session:
+        step, results = heated(session, [y], {x: np.eye(2, 3)})
+        same_as_before(session, step, results, [y], {x: np.eye(2, 3)})
+    assert "Transpose" in only_region(step)[1]
+    assert "Transpose" not in [node.type for node in step.fused.nodes]
+
+
+def test_a_long_chain_of_scalars_is_one_region(no_compiler):
+    x = value = tf.placeholder(tf.float32, [])
+    for _ in range(100):
+        value = value * 0.99 + 0.01
+    with tf.Session(config=SOON) as session:
+        step, results = heated(session, [value], {x: 3.0})
+        same_as_before(session, step, results, [value], {x: 3.0})
+    assert len(only_region(step)[0].inputs) == 1
 
 
 X = np.linspace(0.1, 0.9, 12, dtype=np.float32).reshape(3, 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,15 +16,21 @@ from penstock.state.variable import VariableState
 
 
 class FormRecorder(Trace):
-    """A trace that keeps the forms of values instead of times."""
+    """A trace that keeps the forms of values, and how long each node took in all."""
 
     def __init__(self) -> None:
         super().__init__()
         self._made: dict[Node, tuple[Form | None, ...]] = {}
         self._fed: dict[StepGraph, tuple[Form | None, ...]] = {}
+        self._nanoseconds: Counter[Node] = Counter()
 
     def record(self, node: Node, begin: int, end: int, *outputs: Any) -> None:
         self._made[node] = tuple(form_of(value) for value in outputs)
+        self._nanoseconds[node] += end - begin
+
+    def seconds(self, graph: StepGraph) -> dict[str, float]:
+        """How long the nodes of a graph took, by name."""
+        return {node.name: 1e-9 * self._nanoseconds[node] for node in graph.nodes}
 
     def enter(self, graph: StepGraph, feeds: Sequence[Any]) -> None:
         self._fed[graph] = tuple(form_of(value) for value in feeds)

@@ -7,7 +7,6 @@ Inductor makes goes into its cache on disk, from where this process loads it.
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,6 +17,10 @@ from typing import Any, NamedTuple
 import torch
 
 from penstock.passes.fusion import Form
+from penstock.runtime.fusion.compilers import compiler
+
+#: Elements that are worth a thread: waking one and waiting for it takes as long as many thousands.
+_LEAST_PER_THREAD = 2**14
 
 
 class RegionSource(NamedTuple):
@@ -60,7 +63,10 @@ def example_inputs(source: RegionSource) -> list[Any]:
     made = []
     for form in source.inputs:
         value = _empty(form)
-        made.append(value.bernoulli_(0.5) if form.dtype == "bool" else value.uniform_(0.1, 0.9))
+        size = value.untyped_storage().nbytes() // value.element_size()
+        memory = value.as_strided((size,), (1,))  # elements of the value may share some of it
+        memory.bernoulli_(0.5) if form.dtype == "bool" else memory.uniform_(0.1, 0.9)
+        made.append(value)
     return made
 
 
@@ -76,6 +82,7 @@ def compiled_function(source: RegionSource, threads: int) -> Callable[[list[Any]
     options = {
         "size_asserts": True,
         "cpp.threads": threads,
+        "cpp.min_chunk_size": _LEAST_PER_THREAD,
         "fx_graph_cache": True,
         "compile_threads": 1,  # else it starts processes that stay, when it is imported already
     }
@@ -84,8 +91,25 @@ def compiled_function(source: RegionSource, threads: int) -> Callable[[list[Any]
         from torch._inductor.decomposition import select_decomp_table
         from torch.fx.experimental.proxy_tensor import make_fx
 
-        graph = make_fx(called, decomposition_table=select_decomp_table())(*inputs)
+        table = {**select_decomp_table(), torch.ops.aten.mm.default: _thin_product}
+        graph = make_fx(called, decomposition_table=table)(*inputs)
         return compile_fx_inner(graph, inputs)
+
+
+def called_directly(compiled: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+    """Inductor's function without what it does around each call, once it has been called."""
+    return getattr(compiled, "current_callable", None) or compiled
+
+
+def _thin_product(a: Any, b: Any) -> Any:
+    """A product of matrices one of which is a vector, as what a compiler fuses with others."""
+    if a.shape[1] == 1:
+        return a * b
+    if b.shape[1] == 1:
+        return (a * b.view(1, -1)).sum(1, keepdim=True)
+    if a.shape[0] == 1:
+        return (a.view(-1, 1) * b).sum(0, keepdim=True)
+    return NotImplemented
 
 
 def evaluated(text: str) -> Callable[..., Any]:
@@ -102,7 +126,7 @@ def evaluated(text: str) -> Callable[..., Any]:
 @cache
 def missing_compiler(device_type: str) -> str | None:
     """What Inductor lacks to compile for a type of device; None where nothing is missing."""
-    if not any(shutil.which(name) for name in ("g++", "clang++", "c++")):
+    if compiler() is None:
         return "a C++ compiler (g++ or clang++)"
     if device_type == "cuda" and find_spec("triton") is None:
         return "Triton"

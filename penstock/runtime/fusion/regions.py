@@ -6,12 +6,12 @@ import atexit
 import dataclasses
 import logging
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,13 @@ import torch
 from penstock.ir.step_graph import Node, StepGraph
 from penstock.passes.fusion import fuse
 from penstock.passes.structure import Loop
-from penstock.runtime.binding import bind_all
+from penstock.runtime.binding import BoundNode, bind_all
 from penstock.runtime.device import Device
+from penstock.runtime.fusion.compilers import with_low_priority
 from penstock.runtime.fusion.forms import FormRecorder
 from penstock.runtime.fusion.inductor import (
     RegionSource,
+    called_directly,
     compiled_function,
     evaluated,
     example_inputs,
@@ -32,6 +34,8 @@ from penstock.runtime.fusion.inductor import (
     source_of,
     write_task,
 )
+from penstock.runtime.fusion.native_loops import native_loop
+from penstock.runtime.number_loops import is_of_numbers, numbers_of
 from penstock.runtime.plan import make_plan
 
 _log = logging.getLogger("penstock.fusion")
@@ -47,19 +51,11 @@ def fused_graph(
 ) -> StepGraph | None:
     """A copy of a step with compiled regions in it; None where there is none that is faster."""
     found: dict[str, RegionSource] = {}
-    _Fusing(devices, seen, lambda node, device: _note(node, device, found)).copy_of(graph)
-    sources = list(dict.fromkeys(found.values()))
-    kinds = {torch.device(form.device).type for source in sources for form in source.inputs}
-    lacking = [missing for kind in kinds if (missing := missing_compiler(kind))]
-    if not sources or lacking:
-        if lacking:
-            _log.info("steps are not fused: %s is missing", " and ".join(lacking))
-        return None
-    if not _compile_elsewhere(sources, threads):
-        return None
-    kept = {source: made for source in sources if (made := _tried(source, threads))}
-    _log.info("%d of %d regions are faster compiled", len(kept), len(sources))
-    if not kept:
+    looking = _Fusing(devices, seen, lambda node, device: _note(node, device, found))
+    looking.copy_of(graph)
+    kept = _kept(list(dict.fromkeys(found.values())), threads)
+    loops = {name: made for name, make in looking.loops.items() if (made := make())}
+    if not kept and not loops:
         return None
 
     def take(node: Node, device: Device) -> bool:
@@ -67,21 +63,43 @@ def fused_graph(
         node.attrs["compiled"] = made
         return made is not None
 
-    return _Fusing(devices, seen, take).copy_of(graph)
+    return _Fusing(devices, seen, take, loops).copy_of(graph)
+
+
+def _kept(sources: list[RegionSource], threads: int) -> dict[RegionSource, Callable[..., Any]]:
+    """The compiled functions of those regions that are faster so."""
+    kinds = {torch.device(form.device).type for source in sources for form in source.inputs}
+    lacking = [missing for kind in kinds if (missing := missing_compiler(kind))]
+    if not sources or lacking:
+        if lacking:
+            _log.info("steps are not fused: %s is missing", " and ".join(lacking))
+        return {}
+    if not _compile_elsewhere(sources, threads):
+        return {}
+    kept = {source: made for source in sources if (made := _tried(source, threads))}
+    _log.info("%d of %d regions are faster compiled", len(kept), len(sources))
+    return kept
 
 
 class _Fusing:
-    """Makes copies of a step, and of the loops in it, with `_Fused` nodes where `takes` agrees."""
+    """Makes copies of a step, and of the loops in it, with `_Fused` nodes where `takes` agrees.
+
+    `compiled_loops` are functions of loops of numbers, by name; `loops` are those that it has seen,
+    each with what compiles it.
+    """
 
     def __init__(
         self,
         devices: Mapping[str, Device],
         seen: FormRecorder,
         takes: Callable[[Node, Device], bool],
+        compiled_loops: Mapping[str, Any] | None = None,
     ):
         self._devices = devices
         self._seen = seen
         self._takes = takes
+        self._compiled_loops = compiled_loops or {}
+        self.loops: dict[str, Callable[[], Any]] = {}
 
     def copy_of(self, graph: StepGraph, device: Device | None = None) -> StepGraph:
         """`device` is given for a loop's regions, all of whose nodes are there."""
@@ -91,16 +109,23 @@ class _Fusing:
         copy = graph.copy()
         for node in copy.nodes:
             if node.type == "_While":
-                inside = device or self._devices[node.device]
-                loop: Loop = node.attrs["loop"]
-                body = self.copy_of(loop.body, inside)
-                node.attrs = {**node.attrs, "loop": dataclasses.replace(loop, body=body)}
+                self._take_loop(node, device or self._devices[node.device])
 
         def takes(node: Node) -> bool:
             return self._takes(node, device or self._devices[node.device])
 
         fuse(copy, forms, lambda node: node.name in views, takes)
         return copy
+
+    def _take_loop(self, node: Node, device: Device) -> None:
+        loop: Loop = node.attrs["loop"]
+        numbers = numbers_of(node)
+        if device.device_type == "CPU" and is_of_numbers(node, numbers):
+            self.loops[node.name] = partial(native_loop, loop, numbers)
+            node.attrs = {**node.attrs, "native": self._compiled_loops.get(node.name)}
+            return
+        body = self.copy_of(loop.body, device)
+        node.attrs = {**node.attrs, "loop": dataclasses.replace(loop, body=body)}
 
 
 def _note(node: Node, device: Device, found: dict[str, RegionSource]) -> bool:
@@ -122,13 +147,23 @@ def plain_function(
     region: StepGraph = node.attrs["region"]
     bound = bind_all(region, device)
     if not overwrites:
-        bound = [dataclasses.replace(entry, of_tensors=False) for entry in bound]
+        bound = [_traceable(entry) for entry in bound]
     return make_plan(region, bound, inner=True).function
+
+
+def _traceable(entry: BoundNode) -> BoundNode:
+    """A node as the source of a region has it: overwriting nothing, its numbers written out."""
+    value = entry.constant
+    if not entry.is_constant or entry.node.dtypes[0].is_integer:  # sizes and axes are known
+        return dataclasses.replace(entry, of_tensors=False)
+    number = value.flatten()[0].item()
+    filled = partial(torch.full, value.shape, number, dtype=value.dtype, device=value.device)
+    return dataclasses.replace(entry, function=filled, constant=None, fresh=True)
 
 
 def fused_function(node: Node, device: Device) -> Callable[..., Any]:
     """What a plan calls for a `_Fused` node; values of other forms go to the kernels."""
-    compiled: Callable[[list[Any]], Any] = node.attrs["compiled"]
+    compiled = called_directly(node.attrs["compiled"])
     plain = plain_function(node, device)
     alone = len(node.dtypes) == 1
 
@@ -147,9 +182,12 @@ def _compile_elsewhere(sources: list[RegionSource], threads: int) -> bool:
     with tempfile.TemporaryDirectory(prefix="penstock-fusion-") as folder:
         task = Path(folder, "regions.json")
         write_task(task, sources, threads)
-        command = [*_nice(), sys.executable, "-m", "penstock.runtime.fusion.inductor", str(task)]
+        command = [sys.executable, "-m", "penstock.runtime.fusion.inductor", str(task)]
         with subprocess.Popen(
-            command, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            with_low_priority(command),
+            env=_environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         ) as process:
             atexit.register(process.kill)
             try:
@@ -217,12 +255,6 @@ def _ratio(made: Callable[[], Any], plain: Callable[[], Any], inputs: list[Any])
 
     times = [(seconds(made), seconds(plain)) for _ in range(30)]
     return min(a for a, _ in times) / min(b for _, b in times)
-
-
-def _nice() -> list[str]:
-    """What has a command run when nobody else wants the processor."""
-    found = shutil.which("nice")
-    return [found, "-n", "19"] if found else []
 
 
 def _environment() -> dict[str, str]:

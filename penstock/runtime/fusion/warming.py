@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from penstock.ir.step_graph import Node, StepGraph
+from penstock.passes.beside import compute_products_beside
 from penstock.runtime.device import Device
 from penstock.runtime.fusion.forms import FormRecorder
 from penstock.runtime.step import Step
@@ -30,10 +32,14 @@ class Warming:
     """Counts a step's runs; once it is hot, its regions are compiled and its plan is replaced.
 
     `runs` and `seconds` say when a step is hot: after so many runs that took so long together.
+    `beside` allows for products to be computed in a thread of their own while a loop runs.
     """
 
-    def __init__(self, devices: Mapping[str, Device], runs: int, seconds: float):
+    def __init__(
+        self, devices: Mapping[str, Device], runs: int, seconds: float, *, beside: bool = False
+    ):
         self._devices = devices
+        self._beside = beside
         self._runs_left = runs
         self._seconds_left = seconds
         self._lock = threading.Lock()
@@ -77,10 +83,22 @@ class Warming:
                 graph = fused_graph(compiled.graph, self._devices, seen, threads)
             if graph is not None:
                 compiled.use_fused(graph, self._devices)
+            if self._beside:
+                self._compute_products_beside(compiled, graph or compiled.graph, seen)
         except Exception:
             _log.warning("a step could not be fused and runs as before", exc_info=True)
         finally:
             compiled.warming = None
+
+    def _compute_products_beside(
+        self, compiled: CompiledStep, graph: StepGraph, seen: FormRecorder
+    ) -> None:
+        def may_join(loop: Node) -> bool:
+            return self._devices[loop.device].torch_device.type == "cpu"
+
+        other = graph.copy()
+        if compute_products_beside(other, seen.seconds(compiled.graph), may_join):
+            compiled.try_other(other, self._devices)
 
     def wait(self) -> None:
         """Returns when the background work is done."""
