@@ -58,6 +58,9 @@ __all__ = [
     "string_to_index_table_from_tensor",
 ]
 
+#: TensorFlow has the module `lookup_ops` in here, whose names are these.
+__path__: list[str] = []
+
 
 def index_table_from_tensor(
     mapping: Any,

@@ -80,7 +80,7 @@ class GradientsDebugger:
         return self
 
     def _mark(self, output: Any) -> None:
-        users = list(output.consumers())
+        users = list(dict.fromkeys(output.consumers()))
         marked = self.identify_gradient(output)
         for user in users:
             for index, source in enumerate(user.inputs):

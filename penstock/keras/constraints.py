@@ -130,11 +130,11 @@ class RadialConstraint(Constraint):
         return tf.reshape(made, shape)
 
 
-max_norm = MaxNorm
+max_norm = maxnorm = MaxNorm
 min_max_norm = MinMaxNorm
-non_neg = NonNeg
+non_neg = nonneg = NonNeg
 radial_constraint = RadialConstraint
-unit_norm = UnitNorm
+unit_norm = unitnorm = UnitNorm
 
 identifiers.CONSTRAINTS.update(
     MaxNorm=MaxNorm,

@@ -344,6 +344,16 @@ def get(identifier: Any) -> Any:
     raise ValueError(f"Could not interpret loss function identifier: {identifier}")
 
 
+def is_categorical_crossentropy(loss: Any) -> bool:
+    """Whether a name, function or object is the cross entropy of one-hot labels."""
+    names = (loss, getattr(loss, "__name__", None))
+    return (
+        isinstance(loss, CategoricalCrossentropy)
+        or getattr(loss, "fn", None) is categorical_crossentropy
+        or "categorical_crossentropy" in names
+    )
+
+
 #: Losses whose labels are classes, not distributions.
 SPARSE_LOSSES = (sparse_categorical_crossentropy,)
 

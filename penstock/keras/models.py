@@ -8,6 +8,9 @@ from typing import Any
 from penstock.keras.engine.input_layer import Input, InputLayer
 from penstock.keras.engine.model import Model
 from penstock.keras.engine.sequential import Sequential
+from penstock.keras.metrics import clone_metrics
+from penstock.keras.optimizers.tf_optimizer import TFOptimizer
+from penstock.keras.utils.serialization import scope_of
 
 __all__ = [
     "Model",
@@ -79,6 +82,8 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = Non
       input_tensors: the inputs of the new model; new placeholders by default.
       clone_function: makes a layer from a layer; by default from its configuration.
     """
+    if not isinstance(model, Model):
+        raise ValueError("Expected `model` argument to be a `Model` instance, got ", model)
     make = clone_function or (lambda layer: type(layer).from_config(layer.get_config()))
     if isinstance(model, Sequential):
         layers = [make(layer) for layer in model.layers]
@@ -137,3 +142,72 @@ def _cloned_graph(model: Any, input_tensors: Any, make: Any) -> Any:
         ),
         name=model.name,
     )
+
+
+def share_weights(layer: Any) -> Any:
+    """A `clone_function` for models that share the layers, with their weights."""
+    return layer
+
+
+def clone_and_build_model(
+    model: Any,
+    input_tensors: Any = None,
+    target_tensors: Any = None,
+    custom_objects: dict[str, Any] | None = None,
+    compile_clone: bool = True,
+    in_place_reset: bool = False,
+    optimizer_iterations: Any = None,
+    optimizer_config: dict[str, Any] | None = None,
+) -> Any:
+    """A clone of a model, compiled as the model is.
+
+    Args:
+      target_tensors: tensors to use as labels.
+      in_place_reset: accepted; a model that is defined by its `call` can't be cloned.
+      optimizer_iterations: the variable that counts the clone's training steps.
+      optimizer_config: what the clone's optimizer is, if not like the model's.
+    """
+    if compile_clone and not model.optimizer:
+        raise ValueError(
+            "Error when cloning model: compile_clone was set to True, but the original model has "
+            "not been compiled."
+        )
+    with scope_of(custom_objects):
+        if model._is_graph_network or isinstance(model, Sequential):
+            clone = clone_model(model, input_tensors=input_tensors)
+        else:
+            clone = _from_own_config(model)
+            if input_tensors is not None:
+                clone._set_inputs(input_tensors)
+    if not compile_clone:
+        return clone
+    given = model._compile_arguments
+    clone.compile(
+        _optimizer_like(model.optimizer, optimizer_iterations, optimizer_config),
+        model.loss,
+        metrics=clone_metrics(given["metrics"]),
+        loss_weights=given["loss_weights"],
+        sample_weight_mode=given["sample_weight_mode"],
+        weighted_metrics=clone_metrics(given["weighted_metrics"]),
+        target_tensors=target_tensors,
+    )
+    return clone
+
+
+def _from_own_config(model: Any) -> Any:
+    try:
+        return type(model).from_config(model.get_config())
+    except NotImplementedError:
+        raise ValueError(
+            "This model is a subclassed model. Such a model cannot be cloned: implement "
+            "`get_config` and `from_config`."
+        ) from None
+
+
+def _optimizer_like(optimizer: Any, iterations: Any, config: dict[str, Any] | None) -> Any:
+    if isinstance(optimizer, TFOptimizer):
+        return TFOptimizer(optimizer.optimizer, iterations)
+    made = type(optimizer).from_config(optimizer.get_config() if config is None else config)
+    if iterations is not None:
+        made.iterations = iterations
+    return made

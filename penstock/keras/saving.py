@@ -115,7 +115,9 @@ def load_model(
     if isinstance(filepath, h5py.File):
         return _read_model(filepath, custom_objects, compile)
     if not os.path.exists(filepath):
-        raise OSError(f"SavedModel file does not exist at: {filepath}")
+        raise OSError(
+            f"SavedModel file does not exist at: {filepath}/{{saved_model.pbtxt|saved_model.pb}}"
+        )
     if os.path.isdir(filepath):
         raise NotImplementedError(
             f"{filepath} is a directory: Penstock reads Keras models from HDF5 files; "
@@ -175,15 +177,19 @@ def _compile(model: Any, config: dict[str, Any], file: Any) -> None:
 # Weights ----------------------------------------------------------------------------------------
 
 
-def save_weights(
-    model: Any, filepath: str, overwrite: bool = True, save_format: str | None = None
-) -> None:
-    """Writes a model's weights: into HDF5 for ".h5", ".hdf5" and ".keras", else a checkpoint."""
+def _require_weights(model: Any) -> None:
     if not model.built:
         raise ValueError(
             f"Weights for model {model.name} have not yet been created. Weights are created "
             "when the Model is first called on inputs or `build()` is called with an `input_shape`."
         )
+
+
+def save_weights(
+    model: Any, filepath: str, overwrite: bool = True, save_format: str | None = None
+) -> None:
+    """Writes a model's weights: into HDF5 for ".h5", ".hdf5" and ".keras", else a checkpoint."""
+    _require_weights(model)
     is_h5 = str(filepath).endswith((".h5", ".hdf5", ".keras"))
     wanted = {"h5": "h5", "hdf5": "h5", "keras": "h5", "tf": "tf", "tensorflow": "tf"}
     kind = "h5" if is_h5 else "tf"
@@ -224,6 +230,12 @@ def load_weights(model: Any, filepath: str, by_name: bool = False) -> Any:
         status = model._trackable_saver.restore(filepath)
         streaming_restore(status, session=K.get_session())
         return status.assert_nontrivial_match()
+    if not model.built and not model._is_graph_network and not hasattr(model, "_build_on"):
+        raise ValueError(
+            "Unable to load weights saved in HDF5 format into a subclassed Model which has not "
+            "created its variables yet. Call the Model first, then load the weights."
+        )
+    _require_weights(model)
     with _h5py().File(filepath, "r") as file:
         group = (
             file["model_weights"]
@@ -279,8 +291,8 @@ def _read_weights(file: Any, model: Any) -> None:
                 f"expects {len(weights)} weights, but the saved weights have {len(values)} "
                 "elements."
             )
-        pairs += zip(weights, values, strict=True)
-    _set(pairs)
+        pairs += _checked(index, layer, weights, values)
+    K.batch_set_value(pairs)
 
 
 def _read_weights_by_name(file: Any, model: Any) -> None:
@@ -298,18 +310,23 @@ def _read_weights_by_name(file: Any, model: Any) -> None:
                     f'Layer #{index} (named "{layer.name}") expects {len(weights)} weight(s), but '
                     f"the saved weights have {len(values)} element(s)."
                 )
-            pairs += zip(weights, values, strict=True)
-    _set(pairs)
+            pairs += _checked(index, layer, weights, values)
+    K.batch_set_value(pairs)
 
 
-def _set(pairs: list[tuple[Any, Any]]) -> None:
+def _checked(
+    index: int, layer: Any, weights: list[Any], values: list[Any]
+) -> list[tuple[Any, Any]]:
+    """Weights with the values that are read for them; ValueError for other shapes."""
+    pairs = list(zip(weights, values, strict=True))
     for weight, value in pairs:
         if tuple(weight.shape.as_list()) != np.shape(value):
             raise ValueError(
-                f"weight {weight.name} has shape {weight.shape}, but the saved weight has shape "
+                f'Layer #{index} (named "{layer.name}"), weight {weight} has shape '
+                f"{tuple(weight.shape.as_list())}, but the saved weight has shape "
                 f"{np.shape(value)}."
             )
-    K.batch_set_value(pairs)
+    return pairs
 
 
 def _origin(file: Any) -> tuple[str, str | None]:

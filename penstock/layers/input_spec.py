@@ -6,6 +6,8 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.ir import nest
+from penstock.ir.tensor_spec import TensorSpec
+from penstock.shapes import TensorShape
 
 
 class InputSpec:
@@ -58,6 +60,22 @@ class InputSpec:
     def from_config(cls, config: dict[str, Any]) -> InputSpec:
         """The InputSpec with the arguments that `get_config` gave."""
         return cls(**config)
+
+
+def to_tensor_shape(spec: InputSpec) -> TensorShape:
+    """The shape that a spec demands, as far as it does."""
+    if spec.shape is not None:
+        return TensorShape(spec.shape)
+    if spec.ndim is None:
+        return TensorShape(None)
+    return TensorShape([spec.axes.get(axis) for axis in range(spec.ndim)])
+
+
+def to_tensor_spec(input_spec: Any, default_dtype: Any = "float32") -> TensorSpec:
+    """The spec of tensors that meet an InputSpec."""
+    if not isinstance(input_spec, InputSpec):
+        return TensorSpec(None, default_dtype)
+    return TensorSpec(to_tensor_shape(input_spec), input_spec.dtype or default_dtype)
 
 
 def check_inputs(input_spec: Any, inputs: Any, layer_name: str) -> None:
@@ -113,3 +131,6 @@ def _fault(spec: InputSpec, tensor: Any) -> str | None:
             if None not in (wanted, size) and wanted != size:
                 return f"expected shape={spec.shape}, found shape={shape}"
     return None
+
+
+assert_input_compatibility = check_inputs

@@ -20,7 +20,7 @@ class Registry:
 
     def __init__(self, operation: str):
         self.operation = operation
-        self._rules: dict[tuple[type, ...], Rule] = {}
+        self.rules: dict[tuple[type, ...], Rule] = {}
 
     def register(self, *classes: type) -> Callable[[Rule], Rule]:
         """Registers the decorated function for operators of these classes."""
@@ -28,10 +28,10 @@ class Registry:
         def add(rule: Rule) -> Rule:
             if not callable(rule):
                 raise TypeError(f"a rule must be callable, received: {rule}")
-            if classes in self._rules:
+            if classes in self.rules:
                 names = ", ".join(cls.__name__ for cls in classes)
                 raise ValueError(f"{self.operation}({names}) has already been registered.")
-            self._rules[classes] = rule
+            self.rules[classes] = rule
             return rule
 
         return add
@@ -41,7 +41,7 @@ class Registry:
         lines = [list(enumerate(cls.__mro__)) for cls in classes]
         nearest = sorted(itertools.product(*lines), key=lambda steps: sum(i for i, _ in steps))
         for steps in nearest:
-            rule = self._rules.get(tuple(cls for _, cls in steps))
+            rule = self.rules.get(tuple(cls for _, cls in steps))
             if rule is not None:
                 return rule
         return None
@@ -67,3 +67,10 @@ matmul, solve = MATMUL.apply, SOLVE.apply
 RegisterAdjoint, RegisterCholesky = ADJOINT.register, CHOLESKY.register
 RegisterInverse = INVERSE.register
 RegisterMatmul, RegisterSolve = MATMUL.register, SOLVE.register
+
+# TensorFlow's names for the rules themselves.
+_ADJOINTS, _CHOLESKY_DECOMPS, _INVERSES = ADJOINT.rules, CHOLESKY.rules, INVERSE.rules
+_MATMUL, _SOLVE = MATMUL.rules, SOLVE.rules
+_registered_adjoint, _registered_cholesky = ADJOINT.find, CHOLESKY.find
+_registered_inverse = INVERSE.find
+_registered_matmul, _registered_solve = MATMUL.find, SOLVE.find

@@ -73,3 +73,10 @@ def square_product(a: Any, b: Any) -> Hint:
     if None not in (a.is_square, b.is_square) and a.is_square != b.is_square:
         return False
     return None
+
+
+# TensorFlow's names of them.
+combined_commuting_self_adjoint_hint = commuting_self_adjoint
+combined_commuting_positive_definite_hint = commuting_positive_definite
+combined_non_singular_hint = non_singular
+is_square = square_product

@@ -163,3 +163,13 @@ def test_nodes_of_tensorflows_debugger_are_left_out() -> None:
     graph.node.add(name="b", op="Neg", input=["__copy_a_0", "^__dbg_a:0_0_DebugIdentity"])
     plain = tfdbg.reconstruct_non_debug_graph_def(graph)
     assert [(node.name, list(node.input)) for node in plain.node] == [("a", []), ("b", ["a"])]
+
+
+def test_handles_of_variables_have_no_values(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.Variable([1.0, 2.0], use_resource=True, name="v")
+        sess.run(v.initializer)
+        value, dump = _watched(sess, v + 1.0, tmp_path)
+        np.testing.assert_array_equal(value, [2.0, 3.0])
+        (handle,) = dump.get_tensors("v", 0, "DebugIdentity")
+        assert type(handle).__name__ == "InconvertibleTensorProto"

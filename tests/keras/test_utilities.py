@@ -115,7 +115,7 @@ def test_what_fit_refuses():
         small_model().fit(rows.repeat(), verbose=0)
     with pytest.raises(ValueError, match="should not specify a target"):
         small_model().fit(rows, np.ones((4, 1)), verbose=0)
-    with pytest.raises(ValueError, match="generator or a Sequence"):
+    with pytest.raises(ValueError, match="generator or Sequence"):
         small_model().fit(iter(()), np.ones((4, 1)), verbose=0)
     with pytest.raises(ValueError, match=r"to have shape \(2,\) but got array with shape \(3,\)"):
         small_model().fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)

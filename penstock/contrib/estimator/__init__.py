@@ -40,15 +40,23 @@ from penstock.estimator.evaluator_hooks import (
 )
 from penstock.estimator.export.receivers import build_raw_supervised_input_receiver_fn
 from penstock.estimator.extenders import add_metrics, clip_gradients_by_norm, forward_features
+from penstock.estimator.trees.estimators import (
+    BoostedTreesEstimator,
+    boosted_trees_classifier_train_in_memory,
+    boosted_trees_regressor_train_in_memory,
+)
 
 __all__ = [
     "BaselineEstimator",
+    "BoostedTreesEstimator",
     "DNNEstimator",
     "DNNLinearCombinedEstimator",
     "InMemoryEvaluatorHook",
     "LinearEstimator",
     "add_metrics",
     "binary_classification_head",
+    "boosted_trees_classifier_train_in_memory",
+    "boosted_trees_regressor_train_in_memory",
     "build_raw_supervised_input_receiver_fn",
     "build_supervised_input_receiver_fn_from_input_fn",
     "call_logit_fn",

@@ -13,6 +13,7 @@ from penstock.ir.composite import SparseTensor
 __all__ = [
     "bow_encoder",
     "embed_sequence",
+    "embedding_lookup_sparse_with_distributed_aggregation",
     "embedding_lookup_unique",
     "safe_embedding_lookup_sparse",
 ]
@@ -62,6 +63,28 @@ def embedding_lookup_unique(
         embeddings = tf.reshape(flat, tf.concat([shape, tf.shape(flat)[1:]], 0))
         embeddings.set_shape(ids.get_shape().concatenate(unique_embeddings.get_shape()[1:]))
         return embeddings
+
+
+def embedding_lookup_sparse_with_distributed_aggregation(
+    params: Any,
+    sp_ids: Any,
+    sp_weights: Any,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    combiner: str | None = None,
+    max_norm: float | None = None,
+) -> Any:
+    """Embeddings of sparse ids, combined by row; see `tf.nn.embedding_lookup_sparse`.
+
+    Args:
+      combiner: `mean` (the default), `sqrtn` or `sum`.
+    """
+    if combiner is None:
+        logging.warn('The default value of combiner will change from "mean" to "sqrtn"')
+        combiner = "mean"
+    return tf.nn.embedding_lookup_sparse(
+        params, sp_ids, sp_weights, partition_strategy, name, combiner, max_norm
+    )
 
 
 def bow_encoder(

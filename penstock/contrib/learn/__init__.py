@@ -4,16 +4,34 @@ from penstock.contrib.lazy_paths import resolver
 from penstock.contrib.learn import datasets, learn_runner, monitors, preprocessing, utils
 from penstock.contrib.learn.canned import (
     DNNClassifier,
-    DNNLinearCombinedClassifier,
+    DNNEstimator,
     DNNRegressor,
     LinearClassifier,
+    LinearEstimator,
     LinearRegressor,
     infer_real_valued_columns_from_input,
     infer_real_valued_columns_from_input_fn,
 )
+from penstock.contrib.learn.canned_combined import (
+    DNNLinearCombinedClassifier,
+    DNNLinearCombinedEstimator,
+    DNNLinearCombinedRegressor,
+)
 from penstock.contrib.learn.estimator import BaseEstimator, Estimator, SKCompat
 from penstock.contrib.learn.experiment import Experiment
 from penstock.contrib.learn.export_strategy import ExportStrategy, make_export_strategy
+from penstock.contrib.learn.head import (
+    Head,
+    binary_svm_head,
+    loss_only_head,
+    multi_class_head,
+    multi_head,
+    multi_label_head,
+    no_op_train_fn,
+    poisson_regression_head,
+    regression_head,
+)
+from penstock.contrib.learn.head_metrics import MetricKey
 from penstock.contrib.learn.metric_spec import MetricSpec
 from penstock.contrib.learn.model_fn import ModeKeys, ModelFnOps, PredictionKey, ProblemType
 from penstock.contrib.learn.run_config import RunConfig, TaskType
@@ -27,14 +45,20 @@ from penstock.train.basic_session_run_hooks import NanLossDuringTrainingError
 __all__ = [
     "BaseEstimator",
     "DNNClassifier",
+    "DNNEstimator",
     "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedEstimator",
+    "DNNLinearCombinedRegressor",
     "DNNRegressor",
     "Estimator",
     "Experiment",
     "ExportStrategy",
+    "Head",
     "InputFnOps",
     "LinearClassifier",
+    "LinearEstimator",
     "LinearRegressor",
+    "MetricKey",
     "MetricSpec",
     "ModeKeys",
     "ModelFnOps",
@@ -44,15 +68,23 @@ __all__ = [
     "RunConfig",
     "SKCompat",
     "TaskType",
+    "binary_svm_head",
     "build_default_serving_input_fn",
     "build_parsing_serving_input_fn",
     "datasets",
     "infer_real_valued_columns_from_input",
     "infer_real_valued_columns_from_input_fn",
     "learn_runner",
+    "loss_only_head",
     "make_export_strategy",
     "monitors",
+    "multi_class_head",
+    "multi_head",
+    "multi_label_head",
+    "no_op_train_fn",
+    "poisson_regression_head",
     "preprocessing",
+    "regression_head",
     "utils",
 ]
 

@@ -1,4 +1,4 @@
-"""The canned estimators of `tf.contrib.learn`, on those of `tf.estimator`."""
+"""The canned estimators of `tf.contrib.learn`: linear models, networks, and their sum."""
 
 from __future__ import annotations
 
@@ -8,84 +8,132 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
-from penstock.contrib.learn.estimator import BaseEstimator
+from penstock.contrib import layers
+from penstock.contrib.learn.canned_models import dnn_model_fn, linear_model_fn
+from penstock.contrib.learn.estimator import Estimator
+from penstock.contrib.learn.head import multi_class_head, regression_head
+from penstock.contrib.learn.metric_spec import MetricSpec
 from penstock.contrib.learn.model_fn import PredictionKey
-from penstock.estimator.canned import model_functions
-from penstock.estimator.estimator import Estimator as CoreEstimator
-from penstock.estimator.extenders import clip_gradients_by_norm
-from penstock.estimator.heads.class_heads import binary_or_multi_class_head
-from penstock.estimator.heads.regression_heads import RegressionHead
-from penstock.feature_column.numeric import numeric_column
-
-_SINGLE_FEATURE = "features"
-_MEAN = tf.losses.Reduction.SUM_OVER_BATCH_SIZE
 
 
 def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
-    """The columns of arrays: one for each name, or one for a single array."""
+    """The columns of arrays: one for each name, or one without a name for a single array."""
+
+    def column(name: str, array: Any) -> Any:
+        array = np.asarray(array)
+        dimension = int(np.prod(array.shape[1:]))
+        return layers.real_valued_column(name, dimension, dtype=tf.as_dtype(array.dtype))
+
     if not isinstance(x, dict):
-        x = {_SINGLE_FEATURE: x}
-    columns = []
-    for key in sorted(x):
-        array = np.asarray(x[key])
-        columns.append(numeric_column(key, shape=array.shape[1:] or (1,)))
-    return columns
+        return [column("", x)]
+    return [column(name, array) for name, array in sorted(x.items())]
 
 
 def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list[Any]:
     """The columns of what an input function gives."""
     with tf.Graph().as_default():
         features, _ = input_fn()
-        if not isinstance(features, dict):
-            features = {_SINGLE_FEATURE: features}
-        return [
-            numeric_column(key, shape=tuple(features[key].shape.as_list()[1:]) or (1,))
-            for key in sorted(features)
-        ]
+        return layers.infer_real_valued_columns(features)
 
 
-def _core(
-    model_function: Callable[..., Any], settings: dict[str, Any], model_dir: Any, config: Any
-) -> CoreEstimator:
-    def model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
-        if not isinstance(features, dict):
-            features = {_SINGLE_FEATURE: features}
-        return model_function(
-            features=features, labels=labels, mode=mode, config=config, **settings
-        )
+class _Classifier(Estimator):
+    """An estimator whose predictions are classes unless others are asked for."""
 
-    return CoreEstimator(model_fn, model_dir, config)
+    def predict(
+        self,
+        x: Any = None,
+        input_fn: Any = None,
+        batch_size: int | None = None,
+        outputs: Any = None,
+        as_iterable: bool = True,
+        iterate_batches: bool = False,
+    ) -> Any:
+        """The classes of examples, or the `outputs` that are asked for."""
+        if not outputs:
+            return self.predict_classes(x, input_fn, batch_size, as_iterable)
+        return super().predict(x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
 
+    def predict_classes(
+        self,
+        x: Any = None,
+        input_fn: Any = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        """The classes that are predicted."""
+        return self._predicted(PredictionKey.CLASSES, x, input_fn, batch_size, as_iterable)
 
-def _optimizer(optimizer: Any, default: Any, clip_norm: float | None) -> Any:
-    chosen = default if optimizer is None else optimizer
-    if clip_norm is None:
-        return chosen
-    return lambda: clip_gradients_by_norm(chosen() if callable(chosen) else chosen, clip_norm)
-
-
-class _Classifier(BaseEstimator):
-    def predict_classes(self, x: Any = None, input_fn: Any = None, **kwargs: Any) -> Any:
-        """The numbers of the classes that are predicted."""
-        found = self.predict(x=x, input_fn=input_fn, outputs=["class_ids"], **kwargs)
-        return (row["class_ids"][0] for row in found)
-
-    def predict_proba(self, x: Any = None, input_fn: Any = None, **kwargs: Any) -> Any:
+    def predict_proba(
+        self,
+        x: Any = None,
+        input_fn: Any = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
         """The probabilities of the classes."""
-        key = PredictionKey.PROBABILITIES
-        found = self.predict(x=x, input_fn=input_fn, outputs=[key], **kwargs)
-        return (row[key] for row in found)
+        return self._predicted(PredictionKey.PROBABILITIES, x, input_fn, batch_size, as_iterable)
+
+    def _predicted(
+        self, key: str, x: Any, input_fn: Any, batch_size: int | None, as_iterable: bool
+    ) -> Any:
+        found = super().predict(x, input_fn, batch_size, [key], as_iterable)
+        return (row[key] for row in found) if as_iterable else found[key]
 
 
-class _Regressor(BaseEstimator):
-    def predict_scores(self, x: Any = None, input_fn: Any = None, **kwargs: Any) -> Any:
+class _Regressor(Estimator):
+    """An estimator whose predictions are numbers."""
+
+    def predict(
+        self,
+        x: Any = None,
+        input_fn: Any = None,
+        batch_size: int | None = None,
+        outputs: Any = None,
+        as_iterable: bool = True,
+        iterate_batches: bool = False,
+    ) -> Any:
+        """The numbers of examples, or the `outputs` that are asked for."""
+        if not outputs:
+            return self.predict_scores(x, input_fn, batch_size, as_iterable)
+        return super().predict(x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
+
+    def predict_scores(
+        self,
+        x: Any = None,
+        input_fn: Any = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
         """The numbers that are predicted."""
-        found = self.predict(x=x, input_fn=input_fn, outputs=["predictions"], **kwargs)
-        return (row["predictions"] for row in found)
+        key = PredictionKey.SCORES
+        found = super().predict(x, input_fn, batch_size, [key], as_iterable)
+        return (row[key] for row in found) if as_iterable else found[key]
+
+    def _evaluate(
+        self, feed: Any, steps: Any, metrics: Any, name: Any, checkpoint_path: Any, hooks: Any
+    ) -> Any:
+        of_scores = {
+            key
+            if isinstance(key, tuple) or isinstance(metric, MetricSpec)
+            else (key, PredictionKey.SCORES): metric
+            for key, metric in (metrics or {}).items()
+        }
+        return super()._evaluate(feed, steps, of_scores, name, checkpoint_path, hooks)
 
 
 class DNNClassifier(_Classifier):
-    """A network of dense layers that predicts classes; see `tf.estimator.DNNClassifier`."""
+    """A network of dense layers that predicts classes.
+
+    Args:
+      hidden_units: the sizes of the layers.
+      feature_columns: columns of `tf.contrib.layers` or `tf.feature_column`.
+      weight_column_name: the name of the feature that weighs examples.
+      optimizer: an optimizer, its name, or a function that makes one; Adagrad by default.
+      dropout: the share of units that are left out in training.
+      gradient_clip_norm: the norm that gradients are shortened to.
+      embedding_lr_multipliers: for embedding columns, what their gradients are multiplied with.
+      label_keys: the classes' names, if labels are strings.
+    """
 
     def __init__(
         self,
@@ -100,21 +148,33 @@ class DNNClassifier(_Classifier):
         gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False,
         config: Any = None,
+        feature_engineering_fn: Any = None,
+        embedding_lr_multipliers: Any = None,
+        input_layer_min_slice_size: int | None = None,
+        label_keys: Any = None,
     ):
-        settings = _dnn_settings(
-            binary_or_multi_class_head(n_classes, weight_column_name, None, _MEAN),
-            hidden_units,
-            feature_columns,
-            optimizer,
-            activation_fn,
-            dropout,
-            gradient_clip_norm,
+        head = multi_class_head(
+            n_classes,
+            weight_column_name=weight_column_name,
+            enable_centered_bias=enable_centered_bias,
+            label_keys=label_keys,
         )
-        super().__init__(_core(model_functions.dnn_model_fn, settings, model_dir, config))
+        params = {
+            "head": head,
+            "hidden_units": hidden_units,
+            "feature_columns": tuple(feature_columns or ()),
+            "optimizer": optimizer,
+            "activation_fn": activation_fn,
+            "dropout": dropout,
+            "gradient_clip_norm": gradient_clip_norm,
+            "embedding_lr_multipliers": embedding_lr_multipliers,
+            "input_layer_min_slice_size": input_layer_min_slice_size,
+        }
+        super().__init__(dnn_model_fn, model_dir, config, params, feature_engineering_fn)
 
 
 class DNNRegressor(_Regressor):
-    """A network of dense layers that predicts numbers; see `tf.estimator.DNNRegressor`."""
+    """A network of dense layers that predicts numbers; see `DNNClassifier`."""
 
     def __init__(
         self,
@@ -130,40 +190,66 @@ class DNNRegressor(_Regressor):
         config: Any = None,
         feature_engineering_fn: Any = None,
         label_dimension: int = 1,
+        embedding_lr_multipliers: Any = None,
+        input_layer_min_slice_size: int | None = None,
     ):
-        settings = _dnn_settings(
-            RegressionHead(label_dimension, weight_column_name, _MEAN),
-            hidden_units,
-            feature_columns,
-            optimizer,
-            activation_fn,
-            dropout,
-            gradient_clip_norm,
+        head = regression_head(
+            label_dimension=label_dimension,
+            weight_column_name=weight_column_name,
+            enable_centered_bias=enable_centered_bias,
         )
-        super().__init__(_core(model_functions.dnn_model_fn, settings, model_dir, config))
+        params = {
+            "head": head,
+            "hidden_units": hidden_units,
+            "feature_columns": tuple(feature_columns or ()),
+            "optimizer": optimizer,
+            "activation_fn": activation_fn,
+            "dropout": dropout,
+            "gradient_clip_norm": gradient_clip_norm,
+            "embedding_lr_multipliers": embedding_lr_multipliers,
+            "input_layer_min_slice_size": input_layer_min_slice_size,
+        }
+        super().__init__(dnn_model_fn, model_dir, config, params, feature_engineering_fn)
 
 
-def _dnn_settings(
-    head: Any,
-    hidden_units: Any,
-    feature_columns: Any,
-    optimizer: Any,
-    activation_fn: Any,
-    dropout: Any,
-    clip_norm: Any,
-) -> dict[str, Any]:
-    return {
-        "head": head,
-        "hidden_units": hidden_units,
-        "feature_columns": tuple(feature_columns),
-        "optimizer": _optimizer(optimizer, "Adagrad", clip_norm),
-        "activation_fn": activation_fn,
-        "dropout": dropout,
-    }
+class DNNEstimator(Estimator):
+    """A network of dense layers with any head; see `DNNClassifier`."""
+
+    def __init__(
+        self,
+        head: Any,
+        hidden_units: Any,
+        feature_columns: Any,
+        model_dir: Any = None,
+        optimizer: Any = None,
+        activation_fn: Any = tf.nn.relu,
+        dropout: float | None = None,
+        gradient_clip_norm: float | None = None,
+        config: Any = None,
+        feature_engineering_fn: Any = None,
+        embedding_lr_multipliers: Any = None,
+        input_layer_min_slice_size: int | None = None,
+    ):
+        params = {
+            "head": head,
+            "hidden_units": hidden_units,
+            "feature_columns": feature_columns,
+            "optimizer": optimizer,
+            "activation_fn": activation_fn,
+            "dropout": dropout,
+            "gradient_clip_norm": gradient_clip_norm,
+            "embedding_lr_multipliers": embedding_lr_multipliers,
+            "input_layer_min_slice_size": input_layer_min_slice_size,
+        }
+        super().__init__(dnn_model_fn, model_dir, config, params, feature_engineering_fn)
 
 
 class LinearClassifier(_Classifier):
-    """A linear model that predicts classes; see `tf.estimator.LinearClassifier`."""
+    """A linear model that predicts classes; see `DNNClassifier`.
+
+    Args:
+      optimizer: an optimizer, its name, or a function that makes one; Ftrl by default.
+    """
 
     def __init__(
         self,
@@ -176,14 +262,21 @@ class LinearClassifier(_Classifier):
         enable_centered_bias: bool = False,
         _joint_weight: bool = False,
         config: Any = None,
+        feature_engineering_fn: Any = None,
+        label_keys: Any = None,
     ):
-        head = binary_or_multi_class_head(n_classes, weight_column_name, None, _MEAN)
-        settings = _linear_settings(head, feature_columns, optimizer, gradient_clip_norm)
-        super().__init__(_core(model_functions.linear_model_fn, settings, model_dir, config))
+        head = multi_class_head(
+            n_classes,
+            weight_column_name=weight_column_name,
+            enable_centered_bias=enable_centered_bias,
+            label_keys=label_keys,
+        )
+        params = _linear_params(head, feature_columns, optimizer, gradient_clip_norm, _joint_weight)
+        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
 
 
 class LinearRegressor(_Regressor):
-    """A linear model that predicts numbers; see `tf.estimator.LinearRegressor`."""
+    """A linear model that predicts numbers; see `LinearClassifier`."""
 
     def __init__(
         self,
@@ -196,52 +289,50 @@ class LinearRegressor(_Regressor):
         label_dimension: int = 1,
         _joint_weights: bool = False,
         config: Any = None,
+        feature_engineering_fn: Any = None,
     ):
-        head = RegressionHead(label_dimension, weight_column_name, _MEAN)
-        settings = _linear_settings(head, feature_columns, optimizer, gradient_clip_norm)
-        super().__init__(_core(model_functions.linear_model_fn, settings, model_dir, config))
+        head = regression_head(
+            weight_column_name=weight_column_name,
+            label_dimension=label_dimension,
+            enable_centered_bias=enable_centered_bias,
+        )
+        params = _linear_params(
+            head, feature_columns, optimizer, gradient_clip_norm, _joint_weights
+        )
+        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
 
 
-def _linear_settings(
-    head: Any, feature_columns: Any, optimizer: Any, clip_norm: Any
-) -> dict[str, Any]:
-    return {
-        "head": head,
-        "feature_columns": tuple(feature_columns),
-        "optimizer": _optimizer(optimizer, None, clip_norm),
-        "partitioner": None,
-    }
-
-
-class DNNLinearCombinedClassifier(_Classifier):
-    """The sum of a linear model and a network, for classes."""
+class LinearEstimator(Estimator):
+    """A linear model with any head; see `LinearClassifier`."""
 
     def __init__(
         self,
+        feature_columns: Any,
+        head: Any,
         model_dir: Any = None,
-        n_classes: int = 2,
         weight_column_name: str | None = None,
-        linear_feature_columns: Any = None,
-        linear_optimizer: Any = None,
-        _joint_linear_weights: bool = False,
-        dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = None,
-        dnn_hidden_units: Any = None,
-        dnn_activation_fn: Any = tf.nn.relu,
-        dnn_dropout: float | None = None,
+        optimizer: Any = None,
         gradient_clip_norm: float | None = None,
-        enable_centered_bias: bool = False,
+        _joint_weights: bool = False,
         config: Any = None,
+        feature_engineering_fn: Any = None,
     ):
-        settings = {
-            "head": binary_or_multi_class_head(n_classes, weight_column_name, None, _MEAN),
-            "linear_feature_columns": tuple(linear_feature_columns or ()),
-            "linear_optimizer": _optimizer(linear_optimizer, "Ftrl", gradient_clip_norm),
-            "dnn_feature_columns": tuple(dnn_feature_columns or ()),
-            "dnn_optimizer": _optimizer(dnn_optimizer, "Adagrad", gradient_clip_norm),
-            "dnn_hidden_units": dnn_hidden_units,
-            "dnn_activation_fn": dnn_activation_fn,
-            "dnn_dropout": dnn_dropout,
-        }
-        core = _core(model_functions.dnn_linear_combined_model_fn, settings, model_dir, config)
-        super().__init__(core)
+        params = _linear_params(
+            head, feature_columns, optimizer, gradient_clip_norm, _joint_weights
+        )
+        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
+
+
+def _linear_params(
+    head: Any, feature_columns: Any, optimizer: Any, clip_norm: Any, joint_weights: bool
+) -> dict[str, Any]:
+    columns = tuple(feature_columns or ())
+    if not columns:
+        raise AssertionError("feature_columns must not be empty.")
+    return {
+        "head": head,
+        "feature_columns": columns,
+        "optimizer": optimizer,
+        "gradient_clip_norm": clip_norm,
+        "joint_weights": joint_weights,
+    }

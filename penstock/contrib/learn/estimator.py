@@ -13,8 +13,11 @@ from penstock.contrib.learn.model_fn import ModeKeys, ModelFnOps
 from penstock.contrib.learn.monitors import replace_monitors_with_hooks
 from penstock.estimator.argument_names import call_with_named
 from penstock.estimator.estimator import Estimator as CoreEstimator
+from penstock.estimator.estimator import updates_and_values
 from penstock.estimator.estimator_spec import EstimatorSpec
 from penstock.estimator.inputs.numpy_io import numpy_input_fn
+
+_LOSS = "loss"
 
 
 class BaseEstimator:
@@ -161,6 +164,17 @@ class BaseEstimator:
         )
 
 
+class _CoreEstimator(CoreEstimator):
+    """The estimator behind: a model may have a metric of its own by the name of the loss."""
+
+    _may_override = True
+
+    def _metrics_with_loss(self, spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:
+        if _LOSS not in spec.eval_metric_ops:
+            return super()._metrics_with_loss(spec)
+        return updates_and_values(spec.eval_metric_ops)
+
+
 class Estimator(BaseEstimator):
     """An estimator of a model function.
 
@@ -186,11 +200,12 @@ class Estimator(BaseEstimator):
         self._user_params = params
         self._engineer = feature_engineering_fn
         self._extra_metrics: dict[str, Any] = {}
+        self._default_alternative: str | None = None
 
         def core_model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
             return self._spec(features, labels, mode, config)
 
-        super().__init__(CoreEstimator(core_model_fn, model_dir, config))
+        super().__init__(_CoreEstimator(core_model_fn, model_dir, config))
 
     @property
     def params(self) -> Any:
@@ -216,14 +231,47 @@ class Estimator(BaseEstimator):
                 )
             predictions, loss, train_op = found
             found = ModelFnOps(mode, predictions, loss, train_op)
-        spec = found.estimator_spec() if isinstance(found, ModelFnOps) else found
+        spec = (
+            found.estimator_spec(self._default_alternative)
+            if isinstance(found, ModelFnOps)
+            else found
+        )
         if mode != ModeKeys.EVAL or not self._extra_metrics:
             return spec
-        more = {
-            name: _metric_ops(metric, features, labels, spec.predictions)
+        more = dict(
+            _metric_ops(name, metric, features, labels, spec.predictions)
             for name, metric in self._extra_metrics.items()
-        }
+        )
         return spec._replace(eval_metric_ops={**spec.eval_metric_ops, **more})
+
+    def export_savedmodel(
+        self,
+        export_dir_base: Any,
+        serving_input_fn: Callable[[], Any],
+        default_output_alternative_key: str | None = None,
+        assets_extra: Any = None,
+        as_text: bool = False,
+        checkpoint_path: Any = None,
+        strip_default_attrs: bool = False,
+    ) -> bytes:
+        """Writes a SavedModel into a new directory, and returns its path.
+
+        Args:
+          default_output_alternative_key: which of several heads' outputs is the default signature.
+        """
+        self._default_alternative = default_output_alternative_key
+        try:
+            return super().export_savedmodel(
+                export_dir_base,
+                serving_input_fn,
+                default_output_alternative_key,
+                assets_extra,
+                as_text,
+                checkpoint_path,
+                strip_default_attrs,
+            )
+        finally:
+            self._default_alternative = None
 
     def _evaluate(
         self, feed: Any, steps: Any, metrics: Any, name: Any, checkpoint_path: Any, hooks: Any
@@ -235,10 +283,29 @@ class Estimator(BaseEstimator):
             self._extra_metrics = {}
 
 
-def _metric_ops(metric: Any, features: Any, labels: Any, predictions: Any) -> Any:
+def _metric_ops(
+    name: Any, metric: Any, features: Any, labels: Any, predictions: Any
+) -> tuple[str, Any]:
+    """The name and the operations of a metric: a name may be a pair, with a prediction's."""
     if isinstance(metric, MetricSpec):
-        return metric.create_metric_ops(features, labels, predictions)
-    return metric(predictions, labels)
+        return name, metric.create_metric_ops(features, labels, predictions)
+    if isinstance(name, tuple):
+        if len(name) != 2:
+            raise ValueError(
+                f"Invalid metric for {name}. It returned a tuple with len {len(name)}, expected 2."
+            )
+        if not isinstance(predictions, dict):
+            raise ValueError(
+                "Metrics passed provide (name, prediction), but predictions are not dict. "
+                f"Metrics: {name}, Predictions: {predictions}."
+            )
+        return name[0], metric(predictions[name[1]], labels)
+    if isinstance(predictions, dict):
+        raise ValueError(
+            "Metrics passed provide only name, no prediction, but predictions are dict. "
+            f"Metrics: {name}, Labels: {labels}."
+        )
+    return name, metric(predictions, labels)
 
 
 class SKCompat:

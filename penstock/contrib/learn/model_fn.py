@@ -135,8 +135,16 @@ class ModelFnOps(
             default = default_serving_output_alternative_key
             if default is None and len(outputs) == 1:
                 default = next(iter(outputs))
-            if default is not None:
+            if default in outputs:
                 outputs[DEFAULT_SERVING_SIGNATURE_DEF_KEY] = outputs[default]
+                outputs.pop(None, None)  # the one of a head without a name
+            elif default is None:
+                outputs = None  # an export has to say which one it means
+            else:
+                raise ValueError(
+                    f"Requested default_output_alternative: {default}, but available "
+                    f"output_alternatives are: {sorted(outputs)}"
+                )
         return EstimatorSpec(
             mode=self.mode,
             predictions=self.predictions,

@@ -62,6 +62,12 @@ def _first_to(axis: int, rank: int) -> list[int]:
     return [order.index(place) for place in range(rank)]
 
 
+def _next_array_size(required_size: Any, growth_factor: float = _GROWTH) -> Any:
+    """The least power of the factor that is enough, rounded up."""
+    needed, factor = tf.cast(required_size, tf.float32), tf.cast(growth_factor, tf.float32)
+    return tf.cast(tf.ceil(growth_factor ** tf.ceil(tf.log(needed) / tf.log(factor))), tf.int32)
+
+
 class _Kept:
     """Rows in a variable that is larger than they are, so that it rarely has to grow."""
 
@@ -92,8 +98,7 @@ class _Kept:
             return self.size.assign(size)
 
     def _grow(self, needed: Any) -> Any:
-        exponent = tf.ceil(tf.log(tf.cast(needed, tf.float32)) / tf.log(_GROWTH))
-        capacity = tf.cast(tf.ceil(_GROWTH**exponent), tf.int32)
+        capacity = _next_array_size(needed)
         old = self.array[: self.size]
         empty = tf.zeros(tf.stack([capacity, *self._fixed]), dtype=old.dtype)
         with tf.control_dependencies([old]):

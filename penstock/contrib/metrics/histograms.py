@@ -158,6 +158,11 @@ def _checked(labels: Any, scores: Any, check_shape: bool) -> tuple[Any, Any]:
         return tf.identity(labels), tf.identity(scores)
 
 
+def _strict_1d_cumsum(tensor: Any, len_tensor: int) -> Any:
+    """The sums of a vector's beginnings; its length is known."""
+    return tf.cumsum(tf.cast(tensor, tf.float32)) if len_tensor else tf.constant([])
+
+
 def _area(of_true: Any, of_false: Any) -> Any:
     """The area by trapezoids over the bins, from high scores to low ones."""
     rises, widths = (

@@ -113,7 +113,7 @@ def _moving_average(graph: Graph, statistic: Any) -> tuple[Any, Any]:
 
 def _hold(frozen: Any, decay: Any, name: str) -> None:
     """Lets a moving average stay as it is, once statistics are frozen."""
-    takers = list(decay.consumers())
+    takers = list(dict.fromkeys(decay.consumers()))
     held = smart_cond(frozen, lambda: 0.0, lambda: decay, name=name)
     if held is not decay:
         reroute_tensor(held, decay, takers)

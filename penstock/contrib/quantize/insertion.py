@@ -21,7 +21,7 @@ _RELUS = {"Relu", "Relu6"}
 
 
 def _is_quantized(tensor: Any) -> bool:
-    waiting = list(tensor.consumers())
+    waiting = list(dict.fromkeys(tensor.consumers()))
     while waiting:
         op = waiting.pop()
         if op.type in _FAKE_QUANT:
@@ -117,7 +117,7 @@ class Quantizer:
         """Whether an operation adds or multiplies something that is quantized."""
         if op in self._done or op.type not in _SUMS:
             return False
-        takers = op.outputs[0].consumers()
+        takers = list(dict.fromkeys(op.outputs[0].consumers()))
         if len(takers) == 1 and takers[0].type in _RELUS:
             return False
         for tensor in op.inputs:

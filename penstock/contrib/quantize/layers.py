@@ -90,7 +90,7 @@ def _feeds_batch_norm(activation_op: Any) -> bool:
     """Whether an Identity only leads on to a batch normalization: its statistics stay exact."""
     if activation_op.type != "Identity":
         return False
-    consumers = activation_op.outputs[0].consumers()
+    consumers = list(dict.fromkeys(activation_op.outputs[0].consumers()))
     if len(consumers) != 1 or consumers[0].type not in ("FusedBatchNorm", "FusedBatchNormV3"):
         return False
     logging.info("Skipping %s, which feeds a fused batch norm.", activation_op.name)

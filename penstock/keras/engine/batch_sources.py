@@ -33,17 +33,57 @@ def is_source(value: Any) -> bool:
     )
 
 
-def refuse_labels(source: Any, labels: Any) -> None:
-    """ValueError for labels beside a source, which gives them itself."""
-    if labels is None:
-        return
+def refuse_beside(
+    source: Any,
+    labels: Any = None,
+    sample_weight: Any = None,
+    validation_split: float | None = None,
+    batch_size: int | None = None,
+) -> None:
+    """ValueError for what a source of batches gives itself, or what can't be done with one."""
+    if batch_size is not None:
+        raise ValueError(
+            "The `batch_size` argument must not be specified for the given input type. Received "
+            f"input: {source}, batch_size: {batch_size}"
+        )
     if _is_dataset(source):
+        _refuse_beside_dataset(source, labels, sample_weight, validation_split)
+        return
+    of_source = "argument is not supported when data is a generator or Sequence instance. Instead"
+    if labels is not None:
+        raise ValueError(f"`y` {of_source} pass targets as the second element of the generator.")
+    if sample_weight is not None:
+        raise ValueError(
+            f"`sample_weight` {of_source} pass sample weights as the third element of the "
+            "generator."
+        )
+    if validation_split:
+        raise ValueError(
+            "If your data is in the form of a Python generator, you cannot use `validation_split`."
+        )
+
+
+def _refuse_beside_dataset(
+    source: Any, labels: Any, sample_weight: Any, validation_split: float | None
+) -> None:
+    if labels is not None:
         raise ValueError(
             f"You passed a dataset or dataset iterator ({source}) as input `x` to your model. In "
             "that case, you should not specify a target (`y`) argument, since the dataset or "
             f"dataset iterator generates both input data and target data. Received: {labels}"
         )
-    raise ValueError("`y` argument is not supported when using a generator or a Sequence as input.")
+    of_dataset = "argument is not supported when input `x` is a dataset or a dataset iterator."
+    if sample_weight is not None:
+        raise ValueError(
+            f"`sample_weight` {of_dataset} Instead, you can provide sample_weight as the third "
+            "element of your dataset, i.e. (inputs, targets, sample_weight). Received: "
+            f"x={source}, sample_weight={sample_weight}"
+        )
+    if validation_split:
+        raise ValueError(
+            f"`validation_split` {of_dataset} Received: x={source}, "
+            f"validation_split={validation_split:f}"
+        )
 
 
 def batch_source(
@@ -64,10 +104,50 @@ def batch_source(
     return _GeneratorBatches(model, source, steps, class_weight, shuffle, only_inputs)
 
 
+def tensor_source(
+    model: Any,
+    data: tuple[Any, ...],
+    steps: int | None,
+    steps_name: str,
+    class_weight: Any = None,
+    only_inputs: bool = False,
+) -> BatchSource | None:
+    """The batches of tensors, or of a model that has its data in it; None for data in arrays.
+
+    Args:
+      data: inputs, and perhaps labels and weights; tensors and arrays in structures.
+      steps: how often tensors are evaluated; ValueError if they need to be told.
+      steps_name: the argument that says so.
+    """
+    has_tensors = any(isinstance(each, tf.Tensor) for each in tf.nest.flatten(data))
+    if not has_tensors and data[0] is not None:
+        return None
+    if steps is None:
+        raise ValueError(
+            "When using data tensors as input to a model, you should specify the "
+            f"`{steps_name}` argument."
+        )
+    given = data[:1] if only_inputs else tuple(data)
+    return _TensorBatches(model, given, steps, class_weight, False, only_inputs)
+
+
+def evaluated(data: Any) -> Any:
+    """A structure with the values of its tensors, of one run, in their places."""
+    flat = tf.nest.flatten(data)
+    tensors = [each for each in flat if isinstance(each, tf.Tensor)]
+    if not tensors:
+        return data
+    values = iter(K.get_session(tensors).run(tensors))
+    filled = [next(values) if isinstance(each, tf.Tensor) else each for each in flat]
+    return tf.nest.pack_sequence_as(data, filled)
+
+
 class BatchSource:
     """Batches whose number of samples is not known; a subclass gives their raw values."""
 
     samples: int | None = None
+    #: The argument that says how many batches there are.
+    steps_name = "steps_per_epoch"
 
     def __init__(
         self,
@@ -119,7 +199,7 @@ class BatchSource:
         done = 0
         for value in self._next_values():
             arrays = self._arrays(value)
-            yield arrays, arrays[0].shape[0]
+            yield arrays, arrays[0].shape[0] if arrays else 1
             done += 1
             if self.steps is not None and done >= self.steps:
                 return
@@ -147,6 +227,14 @@ class BatchSource:
         labels = parts[1] if len(parts) > 1 else None
         arrays = self.model._standardized(parts[0], labels, weights, self.class_weight)
         return [array for each in arrays for array in each]
+
+
+class _TensorBatches(BatchSource):
+    """Tensors are evaluated in Keras' session; their values are fed to the model."""
+
+    def _values(self) -> Iterator[Any]:
+        while True:
+            yield evaluated(self.source)
 
 
 class _GeneratorBatches(BatchSource):
@@ -185,7 +273,7 @@ class _DatasetBatches(BatchSource):
             if K.get_session().run(cardinality(self.source)) == INFINITE_CARDINALITY:
                 raise ValueError(
                     "When passing an infinitely repeating dataset, you must specify the "
-                    f"`{'steps' if self.only_inputs else 'steps_per_epoch'}` argument."
+                    f"`{self.steps_name}` argument."
                 )
         super().prepare()
 

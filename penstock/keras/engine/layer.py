@@ -363,8 +363,10 @@ class Layer(CoreLayer):
 
     @property
     def input(self) -> Any:
-        """The inputs of the only call."""
-        return self._only_node("input").input_tensors
+        """The inputs of the first call."""
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
+        return self._inbound_nodes[0].input_tensors
 
     @property
     def output(self) -> Any:

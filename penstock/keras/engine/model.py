@@ -94,10 +94,12 @@ class Model(TrainingLoops, Network):
         _check_names(given["loss"], names, "loss")
         _check_names(given["metrics"], names, "metrics")
         _check_names(given["loss_weights"], names, "loss_weights")
+        _check_names(given["sample_weight_mode"], names, "sample_weight_mode")
+        _check_names(given["target_tensors"], names, "target_tensors")
         losses = _losses_of(given["loss"], names)
-        parts = training_data.per_output(given["loss_weights"], names, "loss_weights")
+        parts = _parts_of(given["loss_weights"], names)
         modes = _modes_of(given["sample_weight_mode"], names)
-        targets = training_data.per_output(given["target_tensors"], names, "target_tensors")
+        targets = _targets_of(given["target_tensors"], names)
         self._endpoints = []
         for name, output, loss, part, mode, target in zip(
             names, self.outputs, losses, parts, modes, targets, strict=True
@@ -122,18 +124,21 @@ class Model(TrainingLoops, Network):
     def _add_metrics(self, wanted: Any, is_weighted: bool) -> None:
         if not wanted:
             return
+        if not isinstance(wanted, (list, tuple, dict)):
+            raise TypeError(
+                "Type of `metrics` argument not understood. Expected a list or dictionary, found: "
+                f"{wanted}"
+            )
         names = self.output_names
-        is_list_for_one = (
-            len(names) == 1
-            and isinstance(wanted, list)
-            and not (len(wanted) == 1 and isinstance(wanted[0], (list, tuple)))
-        )
-        if is_list_for_one:
-            per_output = [wanted]
-        elif isinstance(wanted, dict):
+        if isinstance(wanted, dict):
             per_output = [wanted.get(name) for name in names]
         elif any(isinstance(each, (list, tuple)) for each in wanted):
-            per_output = training_data.per_output(wanted, names, "metrics")
+            if len(wanted) != len(names):
+                raise ValueError(
+                    "When passing a list of lists as `metrics`, it should have one entry per model "
+                    f"output. The model has {len(names)} outputs, but you passed metrics={wanted}"
+                )
+            per_output = list(wanted)
         else:
             per_output = [list(wanted)] + [_again(wanted) for _ in names[1:]]
         for endpoint, each in zip(self._endpoints, per_output, strict=True):
@@ -447,8 +452,46 @@ def _modes_of(mode: Any, names: list[str]) -> list[Any]:
     if isinstance(mode, dict):
         return [mode.get(name) for name in names]
     if isinstance(mode, (list, tuple)):
+        _check_length(mode, names, "sample_weight_mode")
         return list(mode)
     return [mode] * len(names)
+
+
+def _parts_of(loss_weights: Any, names: list[str]) -> list[Any]:
+    if loss_weights is None:
+        return [None] * len(names)
+    if isinstance(loss_weights, dict):
+        return [loss_weights.get(name) for name in names]
+    if isinstance(loss_weights, (list, tuple)):
+        _check_length(loss_weights, names, "loss_weights")
+        return list(loss_weights)
+    raise TypeError(
+        f"Could not interpret loss_weights argument: {loss_weights} - expected a list of dicts."
+    )
+
+
+def _targets_of(tensors: Any, names: list[str]) -> list[Any]:
+    if tensors is None or (isinstance(tensors, list) and not tensors):
+        return [None] * len(names)
+    if isinstance(tensors, dict):
+        return [tensors.get(name) for name in names]
+    if isinstance(tensors, (list, tuple)):
+        _check_length(tensors, names, "target_tensors", shown="`target_tensors`")
+        return list(tensors)
+    if isinstance(tensors, tf.Tensor):
+        return [tensors] + [None] * (len(names) - 1)
+    raise TypeError(
+        "Expected `target_tensors` to be a list or tuple or dict or a single tensor, but got: "
+        f"{tensors}"
+    )
+
+
+def _check_length(given: Any, names: list[str], what: str, shown: str | None = None) -> None:
+    if len(given) != len(names):
+        raise ValueError(
+            f"When passing a list as {shown or what}, it should have one entry per model output. "
+            f"The model has {len(names)} outputs, but you passed {what}={given}"
+        )
 
 
 def _class_weights(given: Any, names: list[str]) -> list[Any]:

@@ -209,13 +209,18 @@ class Network(Layer):
         if self._is_graph_network or input_shape is None:
             self.built = True
             return
-        if self._building or not _is_overridden(self):
+        if self._building:
             self.built = True
             return
+        if not _is_overridden(self):
+            raise NotImplementedError(
+                "When subclassing the `Model` class, you should implement a `call` method."
+            )
         graph_inputs = tf.nest.map_structure(
             lambda shape: K.placeholder(shape=shape), _shapes(input_shape)
         )
-        self(graph_inputs)
+        self.call(graph_inputs)  # the variables have no prefix of the model's name
+        self.built = True
 
     @property
     def _building(self) -> bool:

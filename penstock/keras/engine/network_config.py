@@ -10,6 +10,9 @@ import numpy as np
 import penstock as tf
 from penstock.version import VERSION
 
+#: The version of Keras that TensorFlow 1.15 has in it.
+KERAS_VERSION = "2.2.4-tf"
+
 
 def config_of(network: Any) -> dict[str, Any]:
     """Name, layers with their calls, inputs and outputs of a graph network."""
@@ -72,7 +75,7 @@ def described(network: Any) -> dict[str, Any]:
     return {
         "class_name": type(network).__name__,
         "config": network.get_config(),
-        "keras_version": "2.2.4-tf",
+        "keras_version": KERAS_VERSION,
         "backend": "tensorflow",
         "penstock_version": VERSION,
     }

@@ -81,6 +81,7 @@ class GraphOfLayers:
             if any(
                 tensor is given for tensor in _flat(node.output_tensors) for given in self.inputs
             ):
+                passed.append(node.layer.name)
                 continue
             for tensor in _flat(node.input_tensors):
                 if id(tensor) not in known:

@@ -8,7 +8,13 @@ import numpy as np
 
 from penstock.keras.callbacks import CallbackList, configured
 from penstock.keras.engine import training_data
-from penstock.keras.engine.batch_sources import batch_source, is_source, refuse_labels
+from penstock.keras.engine.batch_sources import (
+    batch_source,
+    evaluated,
+    is_source,
+    refuse_beside,
+    tensor_source,
+)
 from penstock.keras.utils.progress_bar import Progbar
 
 
@@ -31,6 +37,7 @@ class TrainingLoops:
         reset_metrics: bool = True,
     ) -> Any:
         """One step on one batch: the loss, or a list of it and the metrics."""
+        x, y, sample_weight = evaluated((x, y, sample_weight))
         inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
         results = self._function("train")([*inputs, *targets, *weights, 1])
         if reset_metrics:
@@ -41,6 +48,7 @@ class TrainingLoops:
         self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True
     ) -> Any:
         """The loss of one batch, or a list of it and the metrics."""
+        x, y, sample_weight = evaluated((x, y, sample_weight))
         inputs, targets, weights = self._standardized(x, y, sample_weight)
         results = self._function("test")([*inputs, *targets, *weights, 0])
         if reset_metrics:
@@ -49,6 +57,7 @@ class TrainingLoops:
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch."""
+        x = evaluated(x)
         return _single(self._function_for_inputs(x)([*self._standardized_inputs(x), 0]))
 
     def _function_for_inputs(self, x: Any) -> Any:
@@ -97,7 +106,7 @@ class TrainingLoops:
             raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         self._require_compiled()
         if is_source(x):
-            refuse_labels(x, y)
+            refuse_beside(x, y, sample_weight, validation_split, batch_size)
             return self.fit_generator(
                 x,
                 steps_per_epoch=steps_per_epoch,
@@ -111,20 +120,26 @@ class TrainingLoops:
                 shuffle=bool(shuffle),
                 initial_epoch=initial_epoch,
             )
+        data = (x, y, sample_weight)
+        tensors = tensor_source(self, data, steps_per_epoch, "steps_per_epoch", class_weight)
+        if tensors is not None:
+            return self._fit(
+                tensors,
+                self._validation_of(validation_data, validation_steps),
+                epochs=epochs,
+                initial_epoch=initial_epoch,
+                verbose=verbose,
+                callbacks=callbacks,
+                validation_steps=validation_steps,
+                validation_freq=validation_freq,
+                batch_size=None,
+            )
         batch_size = batch_size or 32
         inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
         validation: Any = None
         if validation_data is not None:
-            validation = validation_data
-            if not is_source(validation):
-                if len(validation_data) not in (2, 3):
-                    raise ValueError(
-                        "When passing a `validation_data` argument, it must contain either 2 items "
-                        "(x_val, y_val), or 3 items (x_val, y_val, val_sample_weights), or "
-                        "alternatively it could be a dataset or a dataset iterator. However we "
-                        f"received `validation_data={validation_data}`"
-                    )
-                validation = self._standardized(*validation_data)
+            validation = self._validation_of(validation_data, validation_steps)
+            if isinstance(validation, tuple):
                 # Weights may have been given here alone: the training data then gets ones.
                 inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
         elif validation_split and 0.0 < validation_split < 1.0:
@@ -151,6 +166,20 @@ class TrainingLoops:
             batch_size=batch_size,
         )
 
+    def _validation_of(self, given: Any, steps: int | None) -> Any:
+        """Lists of arrays, or a source of batches, of what is given to validate on."""
+        if given is None or is_source(given):
+            return given
+        if len(given) not in (2, 3):
+            raise ValueError(
+                "When passing a `validation_data` argument, it must contain either 2 items (x_val, "
+                "y_val), or 3 items (x_val, y_val, val_sample_weights), or alternatively it could "
+                "be a dataset or a dataset or a dataset iterator. However we received "
+                f"`validation_data={given}`"
+            )
+        tensors = tensor_source(self, tuple(given), steps, "validation_steps")
+        return self._standardized(*given) if tensors is None else tensors
+
     def evaluate(
         self,
         x: Any = None,
@@ -167,7 +196,11 @@ class TrainingLoops:
         """The loss on data, or a list of it and the metrics (`metrics_names`)."""
         self._require_compiled()
         if is_source(x):
+            refuse_beside(x, y, sample_weight, batch_size=batch_size)
             return self.evaluate_generator(x, steps=steps, callbacks=callbacks, verbose=verbose)
+        tensors = tensor_source(self, (x, y, sample_weight), steps, "steps")
+        if tensors is not None:
+            return _single(self._evaluate(tensors, verbose=verbose, callbacks=callbacks))
         inputs, targets, weights = self._standardized(x, y, sample_weight)
         count = inputs[0].shape[0]
         source = _ArrayBatches([*inputs, *targets, *weights], count, batch_size or 32, False)
@@ -187,7 +220,11 @@ class TrainingLoops:
     ) -> Any:
         """The outputs for data."""
         if is_source(x):
+            refuse_beside(x, batch_size=batch_size)
             return self.predict_generator(x, steps=steps, callbacks=callbacks, verbose=verbose)
+        tensors = tensor_source(self, (x,), steps, "steps", only_inputs=True)
+        if tensors is not None:
+            return _single(self._predict(tensors, verbose=verbose, callbacks=callbacks))
         inputs = self._standardized_inputs(x)
         count = inputs[0].shape[0]
         source = _ArrayBatches(inputs, count, batch_size or 32, False)
@@ -218,7 +255,7 @@ class TrainingLoops:
         source = batch_source(self, generator, steps_per_epoch, class_weight, shuffle)
         validation = validation_data
         if validation is not None and not is_source(validation):
-            validation = self._standardized(*validation_data[:3])
+            validation = self._validation_of(validation_data[:3], validation_steps)
         return self._fit(
             source,
             validation,
@@ -244,6 +281,7 @@ class TrainingLoops:
         """The loss on what a generator gives, or a list of it and the metrics."""
         self._require_compiled()
         source = batch_source(self, generator, steps)
+        source.steps_name = "steps"
         return _single(self._evaluate(source, verbose=verbose, callbacks=callbacks))
 
     def predict_generator(
@@ -258,6 +296,7 @@ class TrainingLoops:
     ) -> Any:
         """The outputs for what a generator gives."""
         source = batch_source(self, generator, steps, only_inputs=True)
+        source.steps_name = "steps"
         return _single(self._predict(source, verbose=verbose, callbacks=callbacks))
 
     # The loops ----------------------------------------------------------------------------------
@@ -321,9 +360,11 @@ class TrainingLoops:
     def _validated(
         self, validation: Any, steps: int | None, batch_size: int | None, listeners: CallbackList
     ) -> list[Any]:
+        source: Any = validation
         if is_source(validation):
-            source: Any = batch_source(self, validation, steps)
-        else:
+            source = batch_source(self, validation, steps)
+            source.steps_name = "validation_steps"
+        elif isinstance(validation, tuple):
             arrays = [array for each in validation for array in each]
             count = arrays[0].shape[0]
             # Mixed, as in TensorFlow: seeded programs get their later epochs' order from it.
@@ -392,9 +433,9 @@ class _ArrayBatches:
         self.limit: int | None = None
 
     @property
-    def steps(self) -> int:
-        count = -(-(self.samples or 0) // self.batch_size)
-        return count if self.limit is None else min(self.limit, count)
+    def steps(self) -> int | None:
+        """The number of steps, where it was given: else the samples are counted."""
+        return self.limit
 
     def prepare(self) -> None:
         """Nothing: the data is there."""

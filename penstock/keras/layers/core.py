@@ -215,7 +215,9 @@ class Reshape(Layer):
 
     def call(self, inputs: Any) -> Any:
         outputs = tf.reshape(inputs, (tf.shape(inputs)[0], *self.target_shape))
-        outputs.set_shape(self.compute_output_shape(inputs.shape))
+        sizes = inputs.shape.as_list()[1:] if inputs.shape.ndims else [None]
+        if -1 in self.target_shape and None not in sizes:
+            outputs.set_shape(self.compute_output_shape(inputs.shape))
         return outputs
 
 

@@ -9,9 +9,22 @@ import numpy as np
 import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras.engine.layer import Layer
+from penstock.keras.metrics.confusion_matrix import Reduction
 from penstock.keras.utils.weighting import matched_weights
 
-__all__ = ["Mean", "MeanMetricWrapper", "MeanRelativeError", "MeanTensor", "Metric", "Sum"]
+__all__ = [
+    "Mean",
+    "MeanMetricWrapper",
+    "MeanRelativeError",
+    "MeanTensor",
+    "Metric",
+    "Reduce",
+    "Sum",
+    "SumOverBatchSize",
+    "SumOverBatchSizeMetricWrapper",
+    "clone_metric",
+    "clone_metrics",
+]
 
 
 class Metric(Layer):
@@ -87,15 +100,18 @@ def _operation(update: Any) -> Any:
     return tf.group(*[getattr(each, "op", each) for each in tf.nest.flatten(update)])
 
 
-class _Reduce(Metric):
-    """A sum of values, perhaps over their number or weight."""
+class Reduce(Metric):
+    """A sum of values, perhaps over their number or weight.
 
-    _is_mean: bool
+    Args:
+      reduction: which of them, by `Reduction`.
+    """
 
-    def __init__(self, name: str | None = None, dtype: Any = None):
+    def __init__(self, reduction: Reduction, name: str | None, dtype: Any = None):
         super().__init__(name=name, dtype=dtype)
+        self.reduction = reduction
         self.total = self.add_weight("total", initializer="zeros")
-        if self._is_mean:
+        if reduction is not Reduction.SUM:
             self.count = self.add_weight("count", initializer="zeros")
 
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
@@ -108,34 +124,39 @@ class _Reduce(Metric):
             weights = tf.broadcast_to(weights, tf.shape(values))
             values = values * weights
         update = self.total.assign_add(tf.reduce_sum(values))
-        if not self._is_mean:
+        if self.reduction is Reduction.SUM:
             return update
         count = tf.cast(tf.size(values), self.dtype)
-        if sample_weight is not None:
+        if sample_weight is not None and self.reduction is Reduction.WEIGHTED_MEAN:
             count = tf.reduce_sum(weights)
         with tf.control_dependencies([update]):
             return self.count.assign_add(count)
 
     def result(self) -> Any:
-        return tf.div_no_nan(self.total, self.count) if self._is_mean else tf.identity(self.total)
+        if self.reduction is Reduction.SUM:
+            return tf.identity(self.total)
+        return tf.div_no_nan(self.total, self.count)
 
 
-class Sum(_Reduce):
+class Sum(Reduce):
     """The (weighted) sum of values."""
 
-    _is_mean = False
-
     def __init__(self, name: str | None = "sum", dtype: Any = None):
-        super().__init__(name=name, dtype=dtype)
+        super().__init__(Reduction.SUM, name=name, dtype=dtype)
 
 
-class Mean(_Reduce):
+class Mean(Reduce):
     """The (weighted) mean of values."""
 
-    _is_mean = True
-
     def __init__(self, name: str | None = "mean", dtype: Any = None):
-        super().__init__(name=name, dtype=dtype)
+        super().__init__(Reduction.WEIGHTED_MEAN, name=name, dtype=dtype)
+
+
+class SumOverBatchSize(Reduce):
+    """The (weighted) sum of values over their number."""
+
+    def __init__(self, name: str | None = "sum_over_batch_size", dtype: Any = None):
+        super().__init__(Reduction.SUM_OVER_BATCH_SIZE, name=name, dtype=dtype)
 
 
 class MeanRelativeError(Mean):
@@ -156,11 +177,11 @@ class MeanRelativeError(Mean):
         return {**super().get_config(), "normalizer": K.eval(self.normalizer)}
 
 
-class MeanMetricWrapper(Mean):
-    """The mean of a function of labels and predictions; it gets the further arguments."""
+class _OfFunction(Reduce):
+    """Values that a function makes of labels and predictions; it gets the further arguments."""
 
     def __init__(self, fn: Any, name: str | None = None, dtype: Any = None, **kwargs: Any):
-        super().__init__(name=name, dtype=dtype)
+        super().__init__(name=name, dtype=dtype)  # type: ignore[call-arg] # the mixed-in class knows
         self._fn = fn
         self._fn_kwargs = kwargs
 
@@ -174,6 +195,14 @@ class MeanMetricWrapper(Mean):
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), **self._fn_kwargs}
+
+
+class MeanMetricWrapper(_OfFunction, Mean):
+    """The mean of a function of labels and predictions; it gets the further arguments."""
+
+
+class SumOverBatchSizeMetricWrapper(_OfFunction, SumOverBatchSize):
+    """The sum of a function over the number of its values; it gets the further arguments."""
 
 
 class MeanTensor(Metric):
@@ -229,3 +258,15 @@ def squeezed(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         elif pred_rank == true_rank + 1 and y_pred.shape.as_list()[-1] == 1:
             y_pred = tf.squeeze(y_pred, [-1])
     return y_true, y_pred
+
+
+def clone_metric(metric: Any) -> Any:
+    """An equal metric with variables of its own; a function stays as it is."""
+    return type(metric).from_config(metric.get_config()) if isinstance(metric, Metric) else metric
+
+
+def clone_metrics(metrics: Any) -> Any:
+    """Clones of the metrics of a list or dictionary."""
+    if isinstance(metrics, dict):
+        return {key: clone_metric(value) for key, value in metrics.items()}
+    return None if metrics is None else [clone_metric(metric) for metric in metrics]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import penstock as tf
 from penstock.keras import backend as K
-from penstock.keras.metrics.base import Metric, squeezed
-from penstock.keras.utils.weighting import matched_weights
+from penstock.keras.metrics.base import Metric
+from penstock.keras.metrics.confusion_matrix import (
+    NEG_INF,
+    AUCCurve,
+    AUCSummationMethod,
+    ConfusionMatrix,
+    parse_init_thresholds,
+    update_confusion_matrix_variables,
+)
 
 __all__ = [
     "AUC",
@@ -19,74 +24,22 @@ __all__ = [
     "Precision",
     "Recall",
     "SensitivityAtSpecificity",
+    "SensitivitySpecificityBase",
     "SpecificityAtSensitivity",
     "TrueNegatives",
     "TruePositives",
 ]
 
-_CONDITIONS = {
-    "tp": (True, True),
-    "fp": (False, True),
-    "tn": (False, False),
-    "fn": (True, False),
-}
-
-
-def _checked_thresholds(thresholds: Any, default: float = 0.5) -> list[float]:
-    found = thresholds if isinstance(thresholds, (list, tuple)) else [thresholds]
-    found = [default if each is None else each for each in found]
-    wrong = [each for each in found if not 0 <= each <= 1]
-    if wrong:
-        raise ValueError(f"Threshold values must be in [0, 1]. Invalid values: {wrong}")
-    return [float(each) for each in found]
-
-
-def _counts(
-    metric: Metric,
-    y_true: Any,
-    y_pred: Any,
-    thresholds: list[float],
-    wanted: list[str],
-    sample_weight: Any,
-    top_k: int | None = None,
-    class_id: int | None = None,
-) -> list[Any]:
-    """How many (weighted) examples meet each condition at each threshold."""
-    y_true, y_pred = tf.cast(y_true, metric.dtype), tf.cast(y_pred, metric.dtype)
-    y_true, y_pred = squeezed(y_true, y_pred)
-    if top_k is not None:
-        values, _ = tf.nn.top_k(y_pred, top_k, sorted=False)
-        is_top = y_pred >= tf.reduce_min(values, axis=-1, keepdims=True)
-        y_pred = tf.where(is_top, y_pred, tf.fill(tf.shape(y_pred), -np.inf))
-    if class_id is not None:
-        y_true, y_pred = y_true[..., class_id], y_pred[..., class_id]
-    is_true = tf.reshape(tf.cast(y_true, tf.bool), [1, -1])
-    limits = tf.reshape(tf.constant(thresholds, metric.dtype), [-1, 1])
-    is_positive = tf.reshape(y_pred, [1, -1]) > limits
-    weights = None
-    if sample_weight is not None:
-        given = matched_weights(y_pred, tf.cast(sample_weight, metric.dtype))
-        weights = tf.reshape(tf.broadcast_to(given, tf.shape(y_pred)), [1, -1])
-    found = []
-    for condition in wanted:
-        of_true, of_positive = _CONDITIONS[condition]
-        first = is_true if of_true else tf.logical_not(is_true)
-        second = is_positive if of_positive else tf.logical_not(is_positive)
-        met = tf.cast(tf.logical_and(first, second), metric.dtype)
-        found.append(tf.reduce_sum(met if weights is None else met * weights, axis=1))
-    return found
-
 
 class _ConditionCount(Metric):
     """How many examples meet a condition."""
 
-    _condition: str
+    _condition: ConfusionMatrix
 
     def __init__(self, thresholds: Any = None, name: str | None = None, dtype: Any = None):
         super().__init__(name=name, dtype=dtype)
         self.init_thresholds = thresholds
-        self.thresholds = _checked_thresholds(thresholds)
-        self._is_single = not isinstance(thresholds, (list, tuple))
+        self.thresholds = parse_init_thresholds(thresholds)
         self.accumulator = self.add_weight(
             "accumulator", shape=(len(self.thresholds),), initializer="zeros"
         )
@@ -95,8 +48,13 @@ class _ConditionCount(Metric):
         return {**super().get_config(), "thresholds": self.init_thresholds}
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        (count,) = _counts(self, y_true, y_pred, self.thresholds, [self._condition], sample_weight)
-        return self.accumulator.assign_add(count)
+        return update_confusion_matrix_variables(
+            {self._condition: self.accumulator},
+            y_true,
+            y_pred,
+            thresholds=self.thresholds,
+            sample_weight=sample_weight,
+        )
 
     def result(self) -> Any:
         return self.accumulator[0] if len(self.thresholds) == 1 else tf.identity(self.accumulator)
@@ -105,33 +63,33 @@ class _ConditionCount(Metric):
 class TruePositives(_ConditionCount):
     """How many positive examples are predicted to be so."""
 
-    _condition = "tp"
+    _condition = ConfusionMatrix.TRUE_POSITIVES
 
 
 class FalsePositives(_ConditionCount):
     """How many negative examples are predicted to be positive."""
 
-    _condition = "fp"
+    _condition = ConfusionMatrix.FALSE_POSITIVES
 
 
 class TrueNegatives(_ConditionCount):
     """How many negative examples are predicted to be so."""
 
-    _condition = "tn"
+    _condition = ConfusionMatrix.TRUE_NEGATIVES
 
 
 class FalseNegatives(_ConditionCount):
     """How many positive examples are predicted to be negative."""
 
-    _condition = "fn"
+    _condition = ConfusionMatrix.FALSE_NEGATIVES
 
 
 class _Ratio(Metric):
     """True positives over them and another condition."""
 
-    _other: str
+    _other: ConfusionMatrix
     _other_name: str
-    _CONFIG = ("thresholds", "top_k", "class_id")
+    _CONFIG = ("top_k", "class_id")
 
     def __init__(
         self,
@@ -142,82 +100,73 @@ class _Ratio(Metric):
         dtype: Any = None,
     ):
         super().__init__(name=name, dtype=dtype)
-        default = 0.5 if top_k is None else -np.inf
-        self._limits = _checked_thresholds(thresholds) if thresholds is not None else [default]
-        self.thresholds = thresholds
+        self.init_thresholds = thresholds
+        self.thresholds = parse_init_thresholds(thresholds, 0.5 if top_k is None else NEG_INF)
         self.top_k = top_k
         self.class_id = class_id
-        shape = (len(self._limits),)
+        shape = (len(self.thresholds),)
         self.true_positives = self.add_weight("true_positives", shape, initializer="zeros")
         self._others = self.add_weight(self._other_name, shape, initializer="zeros")
         self.__dict__[self._other_name] = self._others
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        right, other = _counts(
-            self,
+        variables = {ConfusionMatrix.TRUE_POSITIVES: self.true_positives, self._other: self._others}
+        return update_confusion_matrix_variables(
+            variables,
             y_true,
             y_pred,
-            self._limits,
-            ["tp", self._other],
-            sample_weight,
-            self.top_k,
-            self.class_id,
+            thresholds=self.thresholds,
+            top_k=self.top_k,
+            class_id=self.class_id,
+            sample_weight=sample_weight,
         )
-        return tf.group(self.true_positives.assign_add(right).op, self._others.assign_add(other).op)
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "thresholds": self.init_thresholds}
 
     def result(self) -> Any:
         ratio = tf.div_no_nan(self.true_positives, self.true_positives + self._others)
-        return ratio[0] if len(self._limits) == 1 else ratio
+        return ratio[0] if len(self.thresholds) == 1 else ratio
 
 
 class Precision(_Ratio):
     """How many of the positive predictions are right."""
 
-    _other = "fp"
+    _other = ConfusionMatrix.FALSE_POSITIVES
     _other_name = "false_positives"
 
 
 class Recall(_Ratio):
     """How many of the positive examples are found."""
 
-    _other = "fn"
+    _other = ConfusionMatrix.FALSE_NEGATIVES
     _other_name = "false_negatives"
 
 
 class _Thresholded(Metric):
-    """Counts of the four conditions at evenly spread thresholds."""
+    """Counts of the four conditions at several thresholds."""
 
-    def __init__(self, num_thresholds: int, thresholds: Any, name: str | None, dtype: Any):
-        super().__init__(name=name, dtype=dtype)
-        if thresholds is not None:
-            inner = sorted(_checked_thresholds(list(thresholds)))
-        else:
-            if num_thresholds <= 1:
-                raise ValueError("`num_thresholds` must be > 1.")
-            inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
-        # A little outside of [0, 1], so that the ends have all and none.
-        self.thresholds = [-K.epsilon(), *inner, 1.0 + K.epsilon()]
-        self.num_thresholds = len(self.thresholds)
-        for name_of in ("true_positives", "true_negatives", "false_positives", "false_negatives"):
-            setattr(
-                self,
-                name_of,
-                self.add_weight(name_of, (self.num_thresholds,), initializer="zeros"),
-            )
+    def _add_counts(self, thresholds: list[float]) -> None:
+        self.thresholds = thresholds
+        for condition in ("true_positives", "true_negatives", "false_positives", "false_negatives"):
+            counts = self.add_weight(condition, (len(thresholds),), initializer="zeros")
+            setattr(self, condition, counts)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        counts = _counts(
-            self, y_true, y_pred, self.thresholds, ["tp", "tn", "fp", "fn"], sample_weight
+        variables = {
+            ConfusionMatrix.TRUE_POSITIVES: self.true_positives,
+            ConfusionMatrix.TRUE_NEGATIVES: self.true_negatives,
+            ConfusionMatrix.FALSE_POSITIVES: self.false_positives,
+            ConfusionMatrix.FALSE_NEGATIVES: self.false_negatives,
+        }
+        return update_confusion_matrix_variables(
+            variables, y_true, y_pred, thresholds=self.thresholds, sample_weight=sample_weight
         )
-        variables = (
-            self.true_positives,
-            self.true_negatives,
-            self.false_positives,
-            self.false_negatives,
-        )
-        return tf.group(
-            *[v.assign_add(count).op for v, count in zip(variables, counts, strict=True)]
-        )
+
+
+def _between_zero_and_one(count: int) -> list[float]:
+    """The inner ones of `count` evenly spread thresholds from 0 to 1."""
+    return [(index + 1) / (count - 1) for index in range(count - 2)]
 
 
 class AUC(_Thresholded):
@@ -231,40 +180,46 @@ class AUC(_Thresholded):
     def __init__(
         self,
         num_thresholds: int = 200,
-        curve: str = "ROC",
-        summation_method: str = "interpolation",
+        curve: Any = "ROC",
+        summation_method: Any = "interpolation",
         name: str | None = None,
         dtype: Any = None,
         thresholds: Any = None,
     ):
-        curve = getattr(curve, "value", curve)
-        summation_method = getattr(summation_method, "value", summation_method)
-        if curve not in ("ROC", "PR"):
-            raise ValueError(f'Invalid AUC curve value "{curve}".')
-        if summation_method not in ("interpolation", "minoring", "majoring"):
-            raise ValueError(f'Invalid AUC summation method value "{summation_method}".')
-        super().__init__(num_thresholds, thresholds, name, dtype)
-        self.curve = curve
-        self.summation_method = summation_method
+        self.curve = curve if isinstance(curve, AUCCurve) else AUCCurve.from_str(curve)
+        self.summation_method = (
+            summation_method
+            if isinstance(summation_method, AUCSummationMethod)
+            else AUCSummationMethod.from_str(summation_method)
+        )
+        super().__init__(name=name, dtype=dtype)
+        if thresholds is None and num_thresholds <= 1:
+            raise ValueError("`num_thresholds` must be > 1.")
+        inner = _between_zero_and_one(num_thresholds) if thresholds is None else sorted(thresholds)
+        self.num_thresholds = len(inner) + 2
+        # A little outside of [0, 1], so that the ends have all and none.
+        self._add_counts([0.0 - K.epsilon(), *inner, 1.0 + K.epsilon()])
 
     def result(self) -> Any:
         tp, fp = self.true_positives, self.false_positives
         tn, fn = self.true_negatives, self.false_negatives
-        if self.curve == "PR" and self.summation_method == "interpolation":
-            return self._interpolated_pr_area()
+        method = self.summation_method
+        if self.curve is AUCCurve.PR and method is AUCSummationMethod.INTERPOLATION:
+            return self.interpolate_pr_auc()
         recall = tf.div_no_nan(tp, tp + fn)
-        if self.curve == "ROC":
+        if self.curve is AUCCurve.ROC:
             x, y = tf.div_no_nan(fp, fp + tn), recall
         else:
             x, y = recall, tf.div_no_nan(tp, tp + fp)
-        heights = {
-            "interpolation": lambda: (y[:-1] + y[1:]) / 2.0,
-            "minoring": lambda: tf.minimum(y[:-1], y[1:]),
-            "majoring": lambda: tf.maximum(y[:-1], y[1:]),
-        }[self.summation_method]()
+        if method is AUCSummationMethod.INTERPOLATION:
+            heights = (y[:-1] + y[1:]) / 2.0
+        elif method is AUCSummationMethod.MINORING:
+            heights = tf.minimum(y[:-1], y[1:])
+        else:
+            heights = tf.maximum(y[:-1], y[1:])
         return tf.reduce_sum((x[:-1] - x[1:]) * heights)
 
-    def _interpolated_pr_area(self) -> Any:
+    def interpolate_pr_auc(self) -> Any:
         """The area with counts, not the ratios of them, interpolated between thresholds."""
         tp, fp, fn = self.true_positives, self.false_positives, self.false_negatives
         positives = tp + fp
@@ -287,24 +242,25 @@ class AUC(_Thresholded):
         return {
             **super().get_config(),
             "num_thresholds": self.num_thresholds,
-            "curve": self.curve,
-            "summation_method": self.summation_method,
+            "curve": self.curve.value,
+            "summation_method": self.summation_method.value,
             "thresholds": self.thresholds[1:-1],
         }
 
 
-class _AtValue(_Thresholded):
+class SensitivitySpecificityBase(_Thresholded):
     """One rate at the threshold at which another is nearest to a value."""
 
     def __init__(
         self, value: float, num_thresholds: int = 200, name: str | None = None, dtype: Any = None
     ):
-        if not 0 <= value <= 1:
-            raise ValueError(f"`{self._CONFIG[-1]}` must be in the range [0, 1].")
+        super().__init__(name=name, dtype=dtype)
         if num_thresholds <= 0:
             raise ValueError("`num_thresholds` must be > 0.")
-        super().__init__(max(num_thresholds, 2), None, name, dtype)
         self.value = value
+        self.num_thresholds = num_thresholds
+        is_one = num_thresholds == 1
+        self._add_counts([0.5] if is_one else [0.0, *_between_zero_and_one(num_thresholds), 1.0])
 
     def _sensitivity(self) -> Any:
         return tf.div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
@@ -313,7 +269,7 @@ class _AtValue(_Thresholded):
         return tf.div_no_nan(self.true_negatives, self.true_negatives + self.false_positives)
 
 
-class SensitivityAtSpecificity(_AtValue):
+class SensitivityAtSpecificity(SensitivitySpecificityBase):
     """The sensitivity at a given specificity."""
 
     _CONFIG = ("num_thresholds", "specificity")
@@ -325,6 +281,8 @@ class SensitivityAtSpecificity(_AtValue):
         name: str | None = None,
         dtype: Any = None,
     ):
+        if not 0 <= specificity <= 1:
+            raise ValueError("`specificity` must be in the range [0, 1].")
         super().__init__(specificity, num_thresholds, name, dtype)
         self.specificity = specificity
 
@@ -333,7 +291,7 @@ class SensitivityAtSpecificity(_AtValue):
         return tf.gather(self._sensitivity(), index)
 
 
-class SpecificityAtSensitivity(_AtValue):
+class SpecificityAtSensitivity(SensitivitySpecificityBase):
     """The specificity at a given sensitivity."""
 
     _CONFIG = ("num_thresholds", "sensitivity")
@@ -345,6 +303,8 @@ class SpecificityAtSensitivity(_AtValue):
         name: str | None = None,
         dtype: Any = None,
     ):
+        if not 0 <= sensitivity <= 1:
+            raise ValueError("`sensitivity` must be in the range [0, 1].")
         super().__init__(sensitivity, num_thresholds, name, dtype)
         self.sensitivity = sensitivity
 

@@ -18,7 +18,7 @@ adagrad = Adagrad
 adadelta = Adadelta
 adamax = Adamax
 nadam = Nadam
-rmsprop = RMSprop
+rmsprop = RMSProp = RMSprop
 
 _BY_NAME = {
     each.__name__.lower(): each

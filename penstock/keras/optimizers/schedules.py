@@ -194,4 +194,7 @@ def serialize(learning_rate_schedule: Any) -> Any:
 
 def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
     """The schedule that `serialize` described."""
-    return deserialize_keras_object(config, globals(), custom_objects, "decay")
+    from penstock.keras import experimental
+
+    known = {**globals(), **vars(experimental)}
+    return deserialize_keras_object(config, known, custom_objects, "decay")

@@ -27,6 +27,9 @@ class Reduction:
             raise ValueError(f"Invalid Reduction Key {key}.")
 
 
+ReductionV2 = Reduction
+
+
 def matched_weights(values: Any, weights: Any) -> Any:
     """Weights in a rank that broadcasts with the values."""
     weights = tf.convert_to_tensor(weights)
@@ -41,9 +44,11 @@ def matched_weights(values: Any, weights: Any) -> Any:
     return weights
 
 
-def weighted_loss(losses: Any, sample_weight: Any = None, reduction: str = "auto") -> Any:
+def weighted_loss(
+    losses: Any, sample_weight: Any = None, reduction: str = "auto", name: str | None = None
+) -> Any:
     """The weighted losses, or what `reduction` makes of them."""
-    with tf.name_scope("weighted_loss"):
+    with tf.name_scope(name or "weighted_loss"):
         losses = tf.convert_to_tensor(losses)
         dtype = losses.dtype
         weights = tf.convert_to_tensor(1.0 if sample_weight is None else sample_weight)
@@ -56,3 +61,32 @@ def weighted_loss(losses: Any, sample_weight: Any = None, reduction: str = "auto
                 total = tf.div_no_nan(total, tf.cast(tf.size(losses), total.dtype))
             losses = total
         return tf.cast(losses, dtype)
+
+
+def compute_weighted_loss(
+    losses: Any,
+    sample_weight: Any = None,
+    reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
+    name: str | None = None,
+) -> Any:
+    """The weighted losses, or what `reduction` makes of them, in a scope of that name."""
+    Reduction.validate(reduction)
+    return weighted_loss(losses, sample_weight, reduction, name)
+
+
+def reduce_weighted_loss(
+    weighted_losses: Any, reduction: str = Reduction.SUM_OVER_BATCH_SIZE
+) -> Any:
+    """One number of losses that are weighted already."""
+    if reduction == Reduction.NONE:
+        return weighted_losses
+    total = tf.reduce_sum(weighted_losses)
+    if reduction == Reduction.SUM_OVER_BATCH_SIZE:
+        total = tf.div_no_nan(total, tf.cast(tf.size(weighted_losses), total.dtype), name="value")
+    return total
+
+
+def scale_loss_for_distribution(loss_value: Any) -> Any:
+    """A loss over the number of replicas, which add up theirs."""
+    replicas = tf.distribute.get_strategy().num_replicas_in_sync
+    return loss_value * (1.0 / replicas) if replicas > 1 else loss_value

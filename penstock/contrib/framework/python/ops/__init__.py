@@ -13,6 +13,7 @@ __getattr__ = lazy_paths.resolver(
     __name__,
     {
         "checkpoint_ops": "contrib.framework.remapped_checkpoints",
+        "ops": "contrib.framework.python.ops.ops",
         "script_ops": "contrib.framework.python_calls",
         "sort_ops": "ops.sorting",
     },
