@@ -22,7 +22,16 @@ REASONS: dict[str, str] = {
     "tf.lite": "Export a frozen graph or a SavedModel, and convert it with TensorFlow's own tools.",
     "tf.contrib.lite": "Export a frozen graph or a SavedModel, and convert it with TensorFlow's "
     "own tools.",
-    "tf.tpu": "There are no TPUs here.",
+    **dict.fromkeys(
+        [
+            f"tf.tpu.{name}"
+            for name in (
+                "batch_parallel core experimental initialize_system outside_compilation replicate "
+                "rewrite shard shutdown_system"
+            ).split()
+        ],
+        "There are no TPUs here.",
+    ),
     "tf.user_ops": "Libraries of compiled ops are made for one TensorFlow; write the op as "
     "docs/adding-an-op.md shows.",
     "tf.pywrap_tensorflow": "There is no compiled core: tf.train.NewCheckpointReader reads "
@@ -122,38 +131,6 @@ REASONS: dict[str, str] = {
     "tf.contrib.tensorrt": "Graphs are optimised for the device at hand without being asked to.",
     "tf.contrib.tensor_forest": "Decision forests are no dataflow graphs: use scikit-learn.",
     "tf.contrib.boosted_trees": "Use tf.estimator.BoostedTreesClassifier and its kin.",
-    **dict.fromkeys(
-        [
-            "tf.contrib.layers.real_valued_column",
-            "tf.contrib.layers.sparse_column_with_hash_bucket",
-            "tf.contrib.layers.sparse_column_with_integerized_feature",
-            "tf.contrib.layers.sparse_column_with_keys",
-            "tf.contrib.layers.sparse_column_with_vocabulary_file",
-            "tf.contrib.layers.weighted_sparse_column",
-            "tf.contrib.layers.embedding_column",
-            "tf.contrib.layers.shared_embedding_columns",
-            "tf.contrib.layers.scattered_embedding_column",
-            "tf.contrib.layers.one_hot_column",
-            "tf.contrib.layers.bucketized_column",
-            "tf.contrib.layers.crossed_column",
-            "tf.contrib.layers.input_from_feature_columns",
-            "tf.contrib.layers.sequence_input_from_feature_columns",
-            "tf.contrib.layers.weighted_sum_from_feature_columns",
-            "tf.contrib.layers.joint_weighted_sum_from_feature_columns",
-            "tf.contrib.layers.create_feature_spec_for_parsing",
-            "tf.contrib.layers.parse_feature_columns_from_examples",
-            "tf.contrib.layers.parse_feature_columns_from_sequence_examples",
-            "tf.contrib.layers.transform_features",
-            "tf.contrib.layers.check_feature_columns",
-            "tf.contrib.layers.make_place_holder_tensors_for_base_features",
-            "tf.contrib.layers.infer_real_valued_columns",
-            "tf.contrib.layers.multi_class_target",
-            "tf.contrib.layers.regression_target",
-            "tf.contrib.layers.feature_column",
-        ],
-        "The columns of tf.contrib.layers are older than tf.feature_column, which has the same: "
-        "numeric_column, categorical_column_with_*, embedding_column, crossed_column.",
-    ),
     "tf.contrib.framework.fuse_op": "It made graphs for one accelerator; use tf.graph_util.",
     **dict.fromkeys(
         [

@@ -11,6 +11,11 @@ from penstock.data.seeds import dataset_seeds
 from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.tensor import Tensor
+from penstock.ops.sparse_serialization import (
+    deserialize_sparse,
+    serialize_many_sparse,
+    serialize_sparse,
+)
 from penstock.shapes import TensorShape
 
 get_seed = dataset_seeds
@@ -72,3 +77,37 @@ def as_dense_shapes(shapes: Any, classes: Any) -> Any:
     flat = zip(nest.flatten(shapes), nest.flatten(classes), strict=True)
     dense = [TensorShape(None) if kind is SparseTensor else shape for shape, kind in flat]
     return nest.pack_sequence_as(shapes, dense)
+
+
+def serialize_sparse_tensors(tensors: Any) -> Any:
+    """An element whose sparse tensors are packed into variants."""
+    return nest.map_structure(
+        lambda each: (
+            serialize_sparse(each, out_type=dtypes.variant)
+            if isinstance(each, SparseTensor)
+            else each
+        ),
+        tensors,
+    )
+
+
+def serialize_many_sparse_tensors(tensors: Any) -> Any:
+    """A batch whose sparse tensors are packed into variants, row by row."""
+    return nest.map_structure(
+        lambda each: (
+            serialize_many_sparse(each, out_type=dtypes.variant)
+            if isinstance(each, SparseTensor)
+            else each
+        ),
+        tensors,
+    )
+
+
+def deserialize_sparse_tensors(tensors: Any, types: Any, shapes: Any, classes: Any) -> Any:
+    """An element with its sparse tensors unpacked."""
+    parts = zip(*map(nest.flatten, (tensors, types, shapes, classes)), strict=True)
+    found = [
+        deserialize_sparse(each, dtype=dtype, rank=shape.ndims) if kind is SparseTensor else each
+        for each, dtype, shape, kind in parts
+    ]
+    return nest.pack_sequence_as(types, found)

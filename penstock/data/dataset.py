@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ from penstock.data.structure import _Kind, register_kind
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
+from penstock.ir.type_spec import BatchableTypeSpec
+from penstock.platform import logging
 from penstock.shapes import TensorShape
 
 AUTOTUNE = -1
@@ -42,6 +45,17 @@ class DatasetV2:
 
     def _functions(self) -> list[Any]:
         return []
+
+    def _has_captured_ref(self) -> bool:
+        """Whether a function of this dataset or of its inputs uses a reference variable."""
+        captured = [each for function in self._functions() for each in function.captured_inputs]
+        return _come_from_reference(captured) or any(
+            dataset._has_captured_ref() for dataset in self._inputs()
+        )
+
+    @property
+    def _type_spec(self) -> DatasetSpec:
+        return DatasetSpec(self.element_spec)
 
     @property
     def element_spec(self) -> Any:
@@ -257,22 +271,72 @@ class DatasetV2:
 
     def _apply_options(self) -> DatasetV2:
         """The dataset with what its options ask for."""
-        if self.options().experimental_deterministic is False:
-            return rearranged.UnorderedDataset(self)
-        return self
+        options = self.options()
+        rewritings = options._static_optimizations()
+        if rewritings and self._has_captured_ref():
+            warnings.warn(
+                "tf.data static optimizations are not compatible with tf.Variable. The following "
+                f"optimizations will be disabled: {', '.join(rewritings)}. To enable "
+                "optimizations, use resource variables instead by calling "
+                "`tf.enable_resource_variables()` at the start of the program.",
+                stacklevel=3,
+            )
+        dataset: DatasetV2 = self
+        if options.experimental_deterministic is False:
+            dataset = rearranged.UnorderedDataset(dataset)
+        statistics = options.experimental_stats
+        if statistics.aggregator is not None:
+            dataset = rearranged.RecordedDataset(
+                dataset, statistics.aggregator, statistics.prefix, statistics.counter_prefix
+            )
+        return dataset
 
     def make_one_shot_iterator(self) -> iterator.Iterator:
         """An iterator that needs no initializer; the pipeline must not use state or feeds."""
         from penstock.data.one_shot import one_shot_iterator
 
+        _warn_of_other_graphs(self)
         return one_shot_iterator(self._apply_options())
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> iterator.Iterator:
         """An iterator whose `initializer` begins at the beginning, with the values fed then."""
+        _warn_of_other_graphs(self)
         return iterator.initializable_iterator(self._apply_options(), shared_name)
 
     _make_one_shot_iterator = make_one_shot_iterator
     _make_initializable_iterator = make_initializable_iterator
+
+
+def _come_from_reference(tensors: list[Tensor]) -> bool:
+    """Whether one of the tensors is a reference variable, or computed from one."""
+    waiting = list(tensors)
+    seen = {tensor.op for tensor in tensors}
+    for tensor in waiting:
+        if tensor.dtype.is_ref_dtype:
+            return True
+        for source in tensor.op.inputs:
+            if source.dtype.is_ref_dtype:
+                return True
+            if source.op not in seen:
+                seen.add(source.op)
+                waiting.append(source)
+    return False
+
+
+def _warn_of_other_graphs(dataset: DatasetV2) -> None:
+    """Says which datasets of a pipeline are not in the graph that its iterator is made in."""
+    graph = get_default_graph()
+    waiting, seen = [dataset], {id(dataset)}
+    for each in waiting:
+        if each._graph is not graph:
+            logging.warning(
+                f"The graph ({graph}) of the iterator is different from the graph ({each._graph}) "
+                f"the dataset: {each._variant_tensor} was created in. Please ensure that all "
+                "datasets in the pipeline are created in the same graph as the iterator."
+            )
+        new = [source for source in each._inputs() if id(source) not in seen]
+        seen.update(map(id, new))
+        waiting += new
 
 
 class DatasetV1(DatasetV2):
@@ -338,14 +402,16 @@ class _VariantDataset(DatasetSource):
         super().__init__(structure, dataset_variant)
 
 
-class DatasetSpec:
+class DatasetSpec(BatchableTypeSpec):
     """What is known of a dataset that is a component of an element."""
 
     def __init__(self, element_spec: Any, dataset_shape: Any = ()):
         self._element_spec = element_spec
         self._dataset_shape = TensorShape(dataset_shape)
 
-    value_type = DatasetV2
+    @property
+    def value_type(self) -> Any:
+        return DatasetV2
 
     @property
     def element_spec(self) -> Any:
@@ -363,14 +429,29 @@ class DatasetSpec:
             self._element_spec, other._element_spec
         )
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, DatasetSpec) and repr(self) == repr(other)
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._element_spec, self._dataset_shape
 
-    def __hash__(self) -> int:
-        return hash(repr(self))
+    @property
+    def _component_specs(self) -> TensorSpec:
+        return _DATASET.flat(self)[0]
 
-    def __repr__(self) -> str:
-        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
+    def _to_components(self, value: DatasetV2 | _Datasets) -> Tensor:
+        return value._variant_tensor
+
+    def _from_components(self, components: Tensor) -> DatasetV2 | _Datasets:
+        return _DATASET.value(self, [components])
+
+    def _batch(self, batch_size: int | None) -> DatasetSpec:
+        return _DATASET.batch(self, batch_size)
+
+    def _unbatch(self) -> DatasetSpec:
+        return _DATASET.unbatch(self)
+
+    def _to_legacy_output_types(self) -> DatasetSpec:
+        return self
+
+    _to_legacy_output_shapes = _to_legacy_output_classes = _to_legacy_output_types
 
 
 class _DatasetKind(_Kind):
@@ -405,8 +486,9 @@ class _Datasets:
         self.spec = spec
 
 
-register_kind(DatasetSpec, _DatasetKind(), DatasetV2, DatasetSpec.from_value)
-register_kind(DatasetSpec, _DatasetKind(), _Datasets, lambda batch: batch.spec)
+_DATASET = _DatasetKind()
+register_kind(DatasetSpec, _DATASET, DatasetV2, DatasetSpec.from_value)
+register_kind(DatasetSpec, _DATASET, _Datasets, lambda batch: batch.spec)
 
 
 # The functions of TensorFlow 1.15 that take a dataset ---------------------------------------------

@@ -119,7 +119,7 @@ class StructuredFunctionWrapper:
     @property
     def captured_inputs(self) -> list[Tensor]:
         """The tensors of the graph around it that the function uses."""
-        return list(self._body.captures)
+        return list(self._body.captured)
 
     @property
     def output_types(self) -> Any:

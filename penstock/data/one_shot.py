@@ -30,7 +30,7 @@ class _CopyingGraph(FunctionGraph):
         self._allowed = allowed
         self._copies: dict[Operation, Operation] = {}
 
-    def capture(self, tensor: Tensor) -> Tensor:
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         if tensor._op.graph is self:
             return tensor
         return self._copy(tensor._op)._outputs[tensor._value_index]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 __all__ = [
+    "AutotuneAlgorithm",
     "DistributeOptions",
     "MapVectorizationOptions",
     "OptimizationOptions",
@@ -91,6 +93,36 @@ class MapVectorizationOptions(OptionsBase):
     enabled = create_option("enabled", bool)
     use_choose_fastest = create_option("use_choose_fastest", bool)
 
+    def _static_optimizations(self) -> list[str]:
+        return ["map_vectorization"] if self.enabled else []
+
+    def _static_optimization_configs(self) -> list[str]:
+        return [
+            f"map_vectorization:use_choose_fastest:{str(bool(self.use_choose_fastest)).lower()}"
+        ]
+
+
+class AutotuneAlgorithm(Enum):
+    """How TensorFlow finds the sizes of buffers and the numbers of threads."""
+
+    HILL_CLIMB = 0
+    GRADIENT_DESCENT = 1
+
+
+_REWRITINGS = (
+    "filter_fusion",
+    "filter_with_random_uniform_fusion",
+    "hoist_random_uniform",
+    "map_and_batch_fusion",
+    "map_and_filter_fusion",
+    "map_fusion",
+    "map_parallelization",
+    "noop_elimination",
+    "parallel_batch",
+    "shuffle_and_repeat_fusion",
+)
+_DEFAULT_REWRITINGS = ("map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion")
+
 
 class OptimizationOptions(OptionsBase):
     """Which rewritings of a pipeline TensorFlow does."""
@@ -113,6 +145,20 @@ class OptimizationOptions(OptionsBase):
     noop_elimination = create_option("noop_elimination", bool)
     parallel_batch = create_option("parallel_batch", bool)
     shuffle_and_repeat_fusion = create_option("shuffle_and_repeat_fusion", bool)
+
+    def _static_optimizations(self) -> list[str]:
+        """The names of the rewritings that are on."""
+        names = {name for name in _REWRITINGS if getattr(self, name)}
+        if self.apply_default_optimizations is not False:
+            names |= {name for name in _DEFAULT_REWRITINGS if getattr(self, name) is not False}
+        names.update(self.map_vectorization._static_optimizations())
+        if self.autotune is not False and self.autotune_buffers:
+            names.add("inject_prefetch")
+        return sorted(names)
+
+    def _static_optimization_configs(self) -> list[str]:
+        configs: list[str] = self.map_vectorization._static_optimization_configs()
+        return configs
 
 
 class ThreadingOptions(OptionsBase):
@@ -167,3 +213,22 @@ class Options(OptionsBase):
         """These options with those of another object."""
         merged: Options = merge_options(self, options)
         return merged
+
+    def _static_optimizations(self) -> list[str]:
+        """The names of the rewritings of the pipeline that TensorFlow does with these options."""
+        names: list[str] = self.experimental_optimization._static_optimizations()
+        if self.experimental_deterministic is False:
+            names.append("make_sloppy")
+        if self.experimental_stats.latency_all_edges:
+            names.append("latency_all_edges")
+        if self.experimental_slack:
+            names.append("slack")
+        if self.experimental_distribute._make_stateless:
+            names.append("make_stateless")
+        return names
+
+    def _static_optimization_configs(self) -> list[str]:
+        configs: list[str] = self.experimental_optimization._static_optimization_configs()
+        if self.experimental_slack:
+            configs.append(f"slack:slack_period:{self.experimental_distribute.num_devices or 1}")
+        return configs

@@ -95,9 +95,6 @@ class _FilesDataset(DatasetSource):
         self._files = files
         super().__init__(_STRING, files._variant_tensor)
 
-    def _inputs(self) -> list[Any]:
-        return self._files._inputs()
-
 
 class TextLineDataset(_FilesDataset):
     """The lines of text files, without their ends.
@@ -144,6 +141,10 @@ class TFRecordDataset(_FilesDataset):
             return nodes.TFRecordDataset(name, kind, size)
 
         super().__init__(filenames, read, num_parallel_reads)
+
+    def _inputs(self) -> list[Any]:
+        # TensorFlow counts the names as an input here, and of no other kind of file.
+        return self._files._inputs()
 
 
 class FixedLengthRecordDataset(_FilesDataset):

@@ -14,6 +14,7 @@ from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.tensor import Tensor
 from penstock.ops.datasets import rearranged as nodes
+from penstock.ops.datasets import statistics
 from penstock.shapes import Dimension
 
 
@@ -263,6 +264,20 @@ class UnorderedDataset(UnaryDataset):
         variant = nodes.OptimizeDataset(
             input_dataset._variant_tensor,
             convert_to_tensor(["make_sloppy"], name="optimizations"),
+            **input_dataset._flat_structure,
+        )
+        super().__init__(input_dataset, variant)
+
+
+class RecordedDataset(UnaryDataset):
+    """A dataset whose statistics go to a `StatsAggregator`."""
+
+    def __init__(self, input_dataset: DatasetV2, aggregator: Any, prefix: Any, counter_prefix: Any):
+        variant = statistics.SetStatsAggregatorDataset(
+            input_dataset._variant_tensor,
+            aggregator._resource,
+            prefix,
+            counter_prefix,
             **input_dataset._flat_structure,
         )
         super().__init__(input_dataset, variant)

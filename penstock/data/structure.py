@@ -17,12 +17,14 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.sparse_tensor_spec import SparseTensorSpec
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
+from penstock.ir.type_spec import BatchableTypeSpec, TypeSpec
 from penstock.ops.sparse_serialization import (
     deserialize_sparse,
     serialize_many_sparse,
     serialize_sparse,
 )
 from penstock.ops.tensor_array import TensorArray
+from penstock.ops.tensor_array_spec import TensorArraySpec
 from penstock.shapes import TensorShape
 
 __all__ = [
@@ -102,7 +104,7 @@ class _TensorKind(_Kind):
 
     def batched_tensors(self, spec: TensorSpec, value: Any) -> list[Tensor]:
         if spec.shape.rank == 0:
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+            raise ValueError(f"Value {value} has insufficient rank for batching.")
         return self.tensors(spec, value)
 
     def batch(self, spec: TensorSpec, size: int | None) -> TensorSpec:
@@ -156,7 +158,44 @@ _makers: list[tuple[type, Callable[[Any], Any]]] = [
     (Tensor, lambda value: TensorSpec(value.shape, value.dtype.base_dtype)),
     (SparseTensor, SparseTensorSpec.from_value),
     (SparseTensorValue, SparseTensorSpec.from_value),
+    (TensorArray, TensorArraySpec.from_value),
 ]
+
+
+class _TypeSpecKind(_Kind):
+    """A spec that says itself which tensors its values are made of."""
+
+    def flat(self, spec: TypeSpec) -> list[TensorSpec]:
+        return spec._flat_tensor_specs
+
+    def tensors(self, spec: TypeSpec, value: Any) -> list[Tensor]:
+        return spec._to_tensor_list(value)
+
+    def value(self, spec: TypeSpec, tensors: list[Tensor]) -> Any:
+        return spec._from_compatible_tensor_list(tensors)
+
+    def batched_tensors(self, spec: TypeSpec, value: Any) -> list[Tensor]:
+        if not isinstance(spec, BatchableTypeSpec):
+            return super().batched_tensors(spec, value)
+        return spec._to_batched_tensor_list(value)
+
+    def batch(self, spec: TypeSpec, size: int | None) -> Any:
+        return (
+            spec._batch(size) if isinstance(spec, BatchableTypeSpec) else super().batch(spec, size)
+        )
+
+    def unbatch(self, spec: TypeSpec) -> Any:
+        return spec._unbatch() if isinstance(spec, BatchableTypeSpec) else super().unbatch(spec)
+
+    def legacy(self, spec: TypeSpec) -> tuple[Any, Any, Any]:
+        return (
+            spec._to_legacy_output_types(),
+            spec._to_legacy_output_shapes(),
+            spec._to_legacy_output_classes(),
+        )
+
+
+_OTHER_SPECS = _TypeSpecKind()
 
 
 def register_kind(
@@ -168,11 +207,16 @@ def register_kind(
 
 
 def _kind(spec: Any) -> _Kind:
-    return _kinds[type(spec)]
+    kind = _kinds.get(type(spec))
+    if kind is None:
+        if not isinstance(spec, TypeSpec):
+            raise TypeError(f"Expected a TypeSpec, got {spec!r} with type {type(spec).__name__}")
+        return _OTHER_SPECS
+    return kind
 
 
 def is_spec(value: Any) -> bool:
-    return type(value) in _kinds
+    return type(value) in _kinds or isinstance(value, TypeSpec)
 
 
 # Specs from values ----------------------------------------------------------------------------
@@ -195,7 +239,7 @@ def type_spec_from_value(element: Any, use_fallback: bool = True) -> Any:
         return spec
     if nest.is_sequence(element):
         return nest._like(element, [type_spec_from_value(each) for each in nest._children(element)])
-    if use_fallback and not isinstance(element, TensorArray):
+    if use_fallback:
         try:
             return _spec_of(convert_to_tensor(element))
         except (TypeError, ValueError):
@@ -235,6 +279,9 @@ def convert_legacy_structure(output_types: Any, output_shapes: Any, output_class
             specs.append(kind)
         elif isinstance(kind, type) and issubclass(kind, SparseTensor):
             specs.append(SparseTensorSpec(shape, dtype))
+        elif isinstance(kind, type) and issubclass(kind, TensorArray):
+            grows, one_shape = shape.as_list()[:2]
+            specs.append(TensorArraySpec(shape[2:], dtype, bool(grows), bool(one_shape)))
         elif isinstance(kind, type) and issubclass(kind, Tensor):
             specs.append(TensorSpec(shape, dtype))
         else:

@@ -184,6 +184,7 @@ contrib.learn.python.learn.datasets.base contrib.learn.datasets.base
 contrib.learn.python.learn.datasets.mnist contrib.learn.datasets.mnist
 contrib.learn.python.learn.estimators   contrib.learn
 contrib.learn.python.learn.estimators.run_config contrib.learn.run_config
+contrib.learn.python.learn.estimators.head contrib.learn.head contrib.learn.single_heads
 contrib.learn.python.learn.estimators.* contrib.learn contrib.learn.model_fn
 contrib.learn.python.learn.experiment   contrib.learn.experiment
 contrib.learn.python.learn.learn_runner contrib.learn.learn_runner

@@ -71,10 +71,10 @@ def _(node, env):
 
 @kernel("ZerosLike", fresh=True)
 def _(node):
-    if is_text(node):
-        return lambda x: np.full(x.shape, b"", dtype=object)
     if node.dtypes[0] is dtypes.variant:
         return lambda x: x.zeros_like()
+    if is_text(node):
+        return lambda x: np.full(x.shape, b"", dtype=object)
     return torch.zeros_like
 
 

@@ -9,6 +9,7 @@ import torch
 
 from penstock import errors
 from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.score_heap import ScoreHeap
 from penstock.kernels.values import to_array, torch_type
 
 _single = np.float32
@@ -65,16 +66,48 @@ def _by_score(scores, least):
 
 
 def _suppressed(overlaps, scores, most, threshold, least):
-    """The numbers of the boxes that are left, best first."""
+    """The numbers of the boxes that are left, best first.
+
+    As in TensorFlow 1.15, boxes that overlap by just the threshold are suppressed.
+    """
     candidates = _by_score(scores, least)
+    ranked = scores[candidates]
+    if (ranked[1:] == ranked[:-1]).any():
+        return _suppressed_one_by_one(overlaps, scores, most, threshold, least)
+    return _suppressed_in_order(overlaps, candidates, most, threshold, np.greater_equal)
+
+
+def _suppressed_one_by_one(overlaps, scores, most, threshold, least):
+    """As `_suppressed`, with TensorFlow 1.15's order of equal scores.
+
+    That comes from its heap, into which each box that was chosen is put back, to be suppressed by
+    itself later.
+    """
+    candidates = np.nonzero(scores > least)[0]
+    heap = ScoreHeap(scores[candidates].tolist())
+    chosen: list[int] = []
+    seen = set()
+    while len(chosen) < most and len(heap):
+        number = heap.pop()
+        box = int(candidates[number])
+        if box in seen or (overlaps.of(box, np.array(chosen, int)) >= threshold).any():
+            continue
+        chosen.append(box)
+        seen.add(box)
+        heap.push(number)
+    return chosen
+
+
+def _suppressed_in_order(overlaps, candidates, most, threshold, clash):
+    """Those of the candidates that are left when none may clash with one before it."""
     size = min(_LARGEST_BLOCK, max(_SMALLEST_BLOCK, 2 * most))
     chosen: list[int] = []
     while len(chosen) < most and candidates.size:
         block, candidates = candidates[:size], candidates[size:]
         if chosen:
-            clashes = overlaps.of(np.array(chosen), block[:, None]) > threshold
+            clashes = clash(overlaps.of(np.array(chosen), block[:, None]), threshold)
             block = block[~clashes.any(1)]
-        clashes = overlaps.of(block, block[:, None]) > threshold
+        clashes = clash(overlaps.of(block, block[:, None]), threshold)
         left = np.ones(len(block), bool)
         for i, box in enumerate(block.tolist()):
             if left[i]:
@@ -247,7 +280,8 @@ def _best_of_image(boxes, scores, most, size, threshold, least):
     found = []
     for number in range(scores.shape[1]):
         own = boxes[:, number if boxes.shape[1] > 1 else 0]
-        chosen = _suppressed(_Overlaps(own), scores[:, number], most, threshold, least)
+        candidates = _by_score(scores[:, number], least)
+        chosen = _suppressed_in_order(_Overlaps(own), candidates, most, threshold, np.greater)
         found.append((own[chosen], scores[chosen, number], np.full(len(chosen), number, _single)))
     all_boxes, all_scores, all_classes = (
         np.concatenate(parts) for parts in zip(*found, strict=True)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from penstock import errors
-from penstock.kernels.image_workspace import resized_picture
+from penstock.kernels.image_workspace import kept_workspace, new_workspace
 from penstock.kernels.registry import kernel
 from penstock.kernels.signed_bits import as_signed
 from penstock.kernels.values import torch_type
@@ -251,11 +251,13 @@ def _rows_first(x, rows, columns):
 
 def _bilinear(images, rows, columns):
     """Both axes resized by two taps each, a picture of usual size in memory that is kept."""
-    if rows.is_pair and columns.is_pair and _rows_first(images, rows, columns):
-        resized = resized_picture(images, rows, columns)
-        if resized is not None:
-            return resized
-    return _both(_interpolated, images, rows, columns)
+    workspace = kept_workspace(images, rows, columns)
+    by_pairs = workspace is None and rows.is_pair and columns.is_pair
+    if by_pairs and _rows_first(images, rows, columns):
+        workspace = new_workspace(images, rows, columns)
+    if workspace is None:
+        return _both(_interpolated, images, rows, columns)
+    return workspace.resized(images)
 
 
 def _both_spread(grad, rows, columns, height, width):

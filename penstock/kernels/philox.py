@@ -37,7 +37,8 @@ class Stream:
     low: int = 0
 
     def skipped(self, blocks: int) -> Stream:
-        return Stream(self.key, self.high, self.low + blocks)
+        counter = ((self.high << 64) + self.low + int(blocks)) % 2**128
+        return Stream(self.key, counter >> 64, counter % 2**64)
 
     def words(self, blocks: int) -> np.ndarray:
         """The next blocks, as an array [blocks, 4] of unsigned 32-bit words."""
@@ -59,13 +60,18 @@ class Stream:
 
     def words_on(self, offsets: torch.Tensor) -> torch.Tensor:
         """The blocks at `offsets` as a tensor of signed words, computed where `offsets` is."""
-        positions = offsets + self.low
-        full = [torch.full_like(positions, half) for half in (self.high & _LOW, self.high >> 32)]
+        positions = offsets + _signed(self.low)
+        high = torch.full_like(positions, _signed(self.high))
+        if self.low >= 2**63:  # the sum may have passed the lower half's end
+            high += positions >= 0
+        full = (high & _LOW, high >> 32 & _LOW)
         lanes = _rounds(self.key, positions & _LOW, positions >> 32, *full)
         return torch.stack(lanes, dim=-1).to(torch.int32)
 
     def _fill(self, positions: np.ndarray, out: np.ndarray) -> None:
-        halves = [np.full_like(positions, half) for half in (self.high & _LOW, self.high >> 32)]
+        high = np.full_like(positions, self.high)
+        high += positions < np.uint64(self.low)  # where the lower half has passed its end
+        halves = high & _LOW, high >> 32
         for i, lane in enumerate(_rounds(self.key, positions & _LOW, positions >> 32, *halves)):
             out[:, i] = lane
 
@@ -87,6 +93,10 @@ def _rounds(key: int, c0: Any, c1: Any, c2: Any, c3: Any) -> tuple[Any, Any, Any
         c1, c3 = p1, p0
         k0, k1 = (k0 + _KEY_STEPS[0]) & _LOW, (k1 + _KEY_STEPS[1]) & _LOW
     return c0, c1, c2, c3
+
+
+def _signed(half: int) -> int:
+    return half - 2**64 if half >= 2**63 else half
 
 
 class Generator:

@@ -5,6 +5,7 @@ import torch
 from penstock.errors import InvalidArgumentError
 from penstock.kernels.conv import Geometry
 from penstock.kernels.registry import kernel
+from penstock.shapes import text
 
 
 @kernel("BatchNormWithGlobalNormalization", fresh=True)
@@ -33,6 +34,33 @@ def _(node):
         return grad * scale, -d_beta * scale, d_variance, d_beta, d_gamma
 
     return run
+
+
+@kernel("CompareAndBitpack", fresh=True)
+def _(node):
+    places = torch.tensor([128, 64, 32, 16, 8, 4, 2, 1], dtype=torch.uint8)
+
+    def run(values, threshold):
+        _check_packed(values, threshold)
+        # Bits that are given stand for themselves: the threshold doesn't count.
+        above = values if values.dtype is torch.bool else values > threshold
+        bits = above.unflatten(-1, (-1, 8)).to(torch.uint8) * places.to(values.device)
+        return bits.sum(-1, dtype=torch.uint8)
+
+    return run
+
+
+def _check_packed(values, threshold):
+    if threshold.dim():
+        problem = f"Compare must be a scalar, but saw shape: {text(tuple(threshold.shape))}"
+    elif not values.dim():
+        problem = "Input should be at least a vector, but saw a scalar."
+    elif values.shape[-1] % 8:
+        given = text(tuple(values.shape))
+        problem = f"Inner dimension of input should be divisible by 8, but saw shape: {given}"
+    else:
+        return
+    raise InvalidArgumentError(None, None, problem)
 
 
 @kernel("Conv3DBackpropInput", fresh=True)

@@ -16,6 +16,8 @@ _SEPARATOR = b"_X_"
 _MASK = 2**64 - 1
 _MULTIPLIER = np.uint64(0xC6A4A7935BD1E995)
 _LARGEST = 2**63 - 1
+_GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7800)
+_FIRST_HASH = np.uint64(0xDECAFCAFFE)
 
 
 class _Column:
@@ -119,6 +121,20 @@ def _hashed(chosen, key, buckets):
     return (hashes % np.uint64(buckets or _LARGEST)).astype(np.int64)
 
 
+def _combined(first, second):
+    """How crosses were hashed before they had keys: of signed numbers, as the shift shows."""
+    shifted = (first.view(np.int64) >> np.int64(4)).view(np.uint64)
+    return first ^ (second + _GOLDEN_RATIO + (first << np.uint64(10)) + shifted)
+
+
+def _hashed_without_key(chosen, buckets):
+    hashes = np.full(len(chosen[0]), _FIRST_HASH, np.uint64)
+    with np.errstate(over="ignore"):
+        for features in chosen:
+            hashes = _combined(hashes, _fingerprints(features))
+    return (hashes % np.uint64(buckets or _LARGEST)).astype(np.int64)
+
+
 def _crossing(sparse, dense, combine):
     def run(*inputs):
         arrays = [to_array(value) for value in inputs]
@@ -133,6 +149,7 @@ def _crossing(sparse, dense, combine):
 
 
 @kernel("SparseCross", devices=HOST, fresh=True)
+@kernel("SparseFeatureCrossV2", devices=HOST, fresh=True)
 def _(node):
     attrs = node.attrs
     sparse, dense = attrs["N"], len(attrs["dense_types"])
@@ -142,6 +159,16 @@ def _(node):
     if attrs["hashed_output"]:
         key, buckets = attrs["hash_key"], attrs["num_buckets"]
         return _crossing(sparse, dense, lambda chosen: _hashed(chosen, key, buckets))
+    return _crossing(sparse, dense, lambda chosen: _joined(chosen, _SEPARATOR))
+
+
+@kernel("SparseFeatureCross", devices=HOST, fresh=True)
+def _(node):
+    attrs = node.attrs
+    sparse, dense = attrs["N"], len(attrs["dense_types"])
+    if attrs["hashed_output"]:
+        buckets = attrs["num_buckets"]
+        return _crossing(sparse, dense, lambda chosen: _hashed_without_key(chosen, buckets))
     return _crossing(sparse, dense, lambda chosen: _joined(chosen, _SEPARATOR))
 
 

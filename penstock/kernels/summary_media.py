@@ -26,10 +26,7 @@ def bucket_limits():
 def histogram_of(numbers):
     """A vector of finite numbers as a HistogramProto; a run of empty buckets is one."""
     limits = bucket_limits()
-    buckets = np.minimum(np.searchsorted(limits, numbers, side="right"), len(limits) - 1)
-    counts = np.bincount(buckets, minlength=len(limits))
-    # An empty bucket whose neighbour above is empty too is left out.
-    is_kept = (counts > 0) | (np.append(counts[1:], 1) > 0)
+    counts = np.bincount(_buckets(numbers), minlength=len(limits))
     with np.errstate(over="ignore"):
         message = proto.HistogramProto(
             min=numbers.min() if numbers.size else limits[-1],
@@ -38,9 +35,49 @@ def histogram_of(numbers):
             sum=_added_up(numbers),
             sum_squares=_added_up(numbers * numbers),
         )
-    message.bucket_limit.extend(limits[is_kept].tolist())
-    message.bucket.extend(counts[is_kept].tolist())
+    _add_buckets(message, counts)
     return message
+
+
+def _buckets(numbers):
+    limits = bucket_limits()
+    return np.minimum(np.searchsorted(limits, numbers, side="right"), len(limits) - 1)
+
+
+def _add_buckets(message, counts):
+    # An empty bucket whose neighbour above is empty too is left out.
+    is_kept = (counts > 0) | (np.append(counts[1:], 1) > 0)
+    message.bucket_limit.extend(bucket_limits()[is_kept].tolist())
+    message.bucket.extend(counts[is_kept].tolist())
+
+
+class RunningHistogram:
+    """A histogram of numbers that come one after the other."""
+
+    def __init__(self):
+        self._counts = np.zeros(len(bucket_limits()), dtype=np.int64)
+        self._lowest, self._highest = sys.float_info.max, -sys.float_info.max
+        self._count, self._sum, self._sum_of_squares = 0, 0.0, 0.0
+
+    def add(self, number):
+        number = float(number)
+        self._counts[_buckets(number)] += 1
+        self._lowest, self._highest = min(self._lowest, number), max(self._highest, number)
+        self._count += 1
+        self._sum += number
+        self._sum_of_squares += number * number
+
+    def message(self):
+        """All numbers so far as a HistogramProto."""
+        message = proto.HistogramProto(
+            min=self._lowest,
+            max=self._highest,
+            num=self._count,
+            sum=self._sum,
+            sum_squares=self._sum_of_squares,
+        )
+        _add_buckets(message, self._counts)
+        return message
 
 
 def _added_up(numbers):

@@ -30,21 +30,33 @@ class Step(Protocol):
     def successor(self) -> Any: ...
 
 
+class Recorder(Protocol):
+    """Where the statistics of a pipeline go."""
+
+    def add_to_histogram(self, name: str, number: float) -> None: ...
+
+    def set_number(self, name: str, number: float) -> None: ...
+
+
 class Context:
     """What the iterators of one pipeline share.
 
     `in_order` says whether parallel computations must give their results in the order of the
-    source.
+    source; `statistics` is where what happens is recorded, None where nobody asked for that.
     """
 
-    __slots__ = ("_step", "in_order")
+    __slots__ = ("_step", "in_order", "statistics")
 
-    def __init__(self, step: Step, in_order: bool = True):
+    def __init__(self, step: Step, in_order: bool = True, statistics: Recorder | None = None):
         self._step = step
         self.in_order = in_order
+        self.statistics = statistics
 
     def without_order(self) -> Context:
-        return Context(self._step, in_order=False)
+        return Context(self._step, in_order=False, statistics=self.statistics)
+
+    def recorded_by(self, statistics: Recorder) -> Context:
+        return Context(self._step, self.in_order, statistics)
 
     def call(self, function: Callable[..., Sequence[Any]], values: Sequence[Any]) -> Sequence[Any]:
         """Runs a function of the graph as a step of its own."""

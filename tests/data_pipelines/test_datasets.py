@@ -92,7 +92,7 @@ def test_repr():
             ValueError,
             "are not compatible",
         ),
-        (lambda d: tf.data.Dataset.from_tensor_slices(3), ValueError, "rank >= 1"),
+        (lambda d: tf.data.Dataset.from_tensor_slices(3), ValueError, "insufficient rank"),
         (lambda d: d.padded_batch(2, [3]), ValueError, "not compatible with the corresponding"),
         (lambda d: d.padded_batch(2, [], 1.5), TypeError, "does not match output type"),
         (lambda d: d.reduce(0, lambda s, n: n), TypeError, "element types for the new state"),

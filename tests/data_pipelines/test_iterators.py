@@ -59,7 +59,7 @@ def test_one_shot_iterator_leaves_out_what_only_control_edges_ask_for(tmp_path):
 
 
 def test_one_shot_iterator_refuses_state():
-    variable = tf.Variable(1, name="count")
+    variable = tf.Variable(1, name="count", use_resource=True)
     dataset = tf.data.Dataset.range(3).map(lambda n: tf.cast(n, tf.int32) + variable)
     with pytest.raises(ValueError, match="datasets that capture stateful objects"):
         dataset.make_one_shot_iterator()

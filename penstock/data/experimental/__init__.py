@@ -3,6 +3,7 @@
 from penstock.data.dataset import AUTOTUNE, DatasetSpec, from_variant, get_structure, to_variant
 from penstock.data.experimental.files import (
     CsvDataset,
+    SqlDataset,
     make_batched_features_dataset,
     make_csv_dataset,
     parse_example_dataset,
@@ -22,13 +23,16 @@ from penstock.data.experimental.sampling import (
     rejection_resample,
     sample_from_datasets,
 )
-from penstock.data.experimental.transformations import (
+from penstock.data.experimental.statistics import (
+    StatsAggregator,
     bytes_produced_stats,
+    latency_stats,
+)
+from penstock.data.experimental.transformations import (
     copy_to_device,
     dense_to_sparse_batch,
     enumerate_dataset,
     ignore_errors,
-    latency_stats,
     map_and_batch,
     map_and_batch_with_legacy_function,
     parallel_interleave,
@@ -80,6 +84,8 @@ __all__ = [
     "Reducer",
     "SparseTensorSpec",
     "SparseTensorStructure",
+    "SqlDataset",
+    "StatsAggregator",
     "StatsOptions",
     "Structure",
     "TFRecordWriter",

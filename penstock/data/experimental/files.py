@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from penstock import dtypes
-from penstock.data import structure
-from penstock.data.dataset import AUTOTUNE, DatasetSource, DatasetV2
+from penstock.data import nest, structure
+from penstock.data.dataset import AUTOTUNE, DatasetSource, DatasetV2, flat_structure
 from penstock.data.experimental.transformations import (
     Transformation,
     ignore_errors,
@@ -83,6 +83,27 @@ class CsvDataset(DatasetSource):
             optional("select_cols", select_cols, np.array([], dtype=np.int64)),
             defaults,
             output_shapes=structure.get_flat_tensor_shapes(spec),
+        )
+        super().__init__(spec, variant)
+
+
+class SqlDataset(DatasetSource):
+    """The rows that a query of a database gives, a scalar for each column.
+
+    Args:
+      driver_name: "sqlite".
+      data_source_name: the file of the database.
+      query: in SQL.
+      output_types: the types of the columns.
+    """
+
+    def __init__(self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any):
+        spec = nest.map_structure(lambda dtype: TensorSpec([], dtype), output_types)
+        variant = nodes.SqlDataset(
+            convert_to_tensor(driver_name, dtypes.string, name="driver_name"),
+            convert_to_tensor(data_source_name, dtypes.string, name="data_source_name"),
+            convert_to_tensor(query, dtypes.string, name="query"),
+            **flat_structure(spec),
         )
         super().__init__(spec, variant)
 

@@ -8,18 +8,24 @@ from penstock import dtypes
 from penstock.data import structure
 from penstock.data.dataset import flat_structure
 from penstock.data.structure import _Kind, register_kind
+from penstock.ir.convert import CompositeTensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
+from penstock.ir.type_spec import TypeSpec
 from penstock.ops.datasets import iterators as nodes
 
 
-class Optional:
+class Optional(CompositeTensor):
     """A value that may be missing."""
 
     def __init__(self, variant_tensor: Tensor, value_structure: Any):
         self._variant_tensor = variant_tensor
         self._value_structure = value_structure
+
+    @property
+    def _type_spec(self) -> OptionalSpec:
+        return OptionalSpec(self._value_structure)
 
     @property
     def value_structure(self) -> Any:
@@ -54,13 +60,18 @@ class Optional:
         return Optional(nodes.OptionalNone(), value_structure)
 
 
-class OptionalSpec:
+_OptionalImpl = Optional
+
+
+class OptionalSpec(TypeSpec):
     """What is known of an optional."""
 
     def __init__(self, value_structure: Any):
         self._value_structure = value_structure
 
-    value_type = Optional
+    @property
+    def value_type(self) -> Any:
+        return Optional
 
     @staticmethod
     def from_value(value: Optional) -> OptionalSpec:
@@ -74,14 +85,23 @@ class OptionalSpec:
             self._value_structure, other._value_structure
         )
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, OptionalSpec) and repr(self) == repr(other)
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._value_structure,)
 
-    def __hash__(self) -> int:
-        return hash(repr(self))
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        return [TensorSpec([], dtypes.variant)]
 
-    def __repr__(self) -> str:
-        return f"OptionalSpec({self._value_structure!r})"
+    def _to_components(self, value: Optional) -> list[Tensor]:
+        return [value._variant_tensor]
+
+    def _from_components(self, components: list[Tensor]) -> Optional:
+        return Optional(components[0], self._value_structure)
+
+    def _to_legacy_output_types(self) -> OptionalSpec:
+        return self
+
+    _to_legacy_output_shapes = _to_legacy_output_classes = _to_legacy_output_types
 
 
 class _OptionalKind(_Kind):

@@ -14,7 +14,6 @@ from penstock.data.readers import ParallelInterleaveDataset
 from penstock.data.rearranged import batch_spec, flag, flat_of, int64
 from penstock.data.seeds import dataset_seeds
 from penstock.dtypes import DType
-from penstock.ir.convert import convert_to_tensor
 from penstock.ir.sparse_tensor_spec import SparseTensorSpec
 from penstock.ops.datasets import mapped as mapped_nodes
 from penstock.ops.datasets import rearranged as nodes
@@ -88,7 +87,8 @@ def map_and_batch(
 ) -> Transformation:
     """`map` and `batch` in one."""
     if num_parallel_calls is None:
-        num_parallel_calls = batch_size * (num_parallel_batches or 1)
+        batches = 1 if num_parallel_batches is None else num_parallel_batches
+        num_parallel_calls = batch_size * batches
     elif num_parallel_batches is not None:
         raise ValueError(
             "The `num_parallel_batches` and `num_parallel_calls` arguments are mutually exclusive."
@@ -252,12 +252,3 @@ def copy_to_device(target_device: Any, source_device: str = "/cpu:0") -> Transfo
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
     """Elements that are computed ahead; a step moves them to its devices."""
     return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
-
-
-def latency_stats(tag: Any) -> Transformation:
-    """The same elements: no statistics are kept."""
-    convert_to_tensor(tag, dtypes.string)
-    return lambda dataset: UnaryDataset(dataset, dataset._variant_tensor)
-
-
-bytes_produced_stats = latency_stats

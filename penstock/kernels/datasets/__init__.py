@@ -10,13 +10,18 @@ _PARTS = (
     "padding",
     "shuffling",
     "mapping",
+    "filtering",
     "interleaving",
     "prefetching",
     "readers",
     "generators",
     "grouping",
     "csv_files",
+    "sql_queries",
     "iterators",
+    "multi_device",
+    "branches",
+    "statistics",
     "saving",
 )
 

@@ -140,7 +140,7 @@ class _Rows(UnaryElements):
                 return None
             sizes = [part.shape[0] if part.ndim else None for part in self._element]
             if None in sizes:
-                raise invalid("Input element must have a batch dimension in each component.")
+                raise invalid("Input element must have a non-scalar value in each component.")
             if len(set(sizes)) != 1:
                 raise invalid(
                     "Input element must have the same batch size in each component. Component 0 "

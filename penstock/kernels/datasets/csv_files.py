@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock import errors
 from penstock.kernels.csv_records import fields_reader
 from penstock.kernels.datasets.csv_parsing import CsvFile
 from penstock.kernels.datasets.readers import compression_of, file_names, open_text
@@ -119,6 +120,8 @@ class _FileNames(Elements):
         self._position = 0
 
     def next(self):
+        if not self._names:
+            raise errors.NotFoundError(None, None, "Don't find any matched files")
         from penstock.kernels.datasets.readers import scalar_string
 
         if self._position == len(self._names):

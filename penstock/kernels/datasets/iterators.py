@@ -7,6 +7,7 @@ import itertools
 import torch
 
 from penstock import errors, proto, shapes
+from penstock.kernels import variants
 from penstock.kernels.datasets.mapping import function_of
 from penstock.kernels.datasets.readers import scalar_string
 from penstock.kernels.registry import HOST, kernel
@@ -116,9 +117,21 @@ class _Optional:
     """An element, or none."""
 
     __slots__ = ("element",)
+    shape = ()  # of the tensor whose value it is
 
     def __init__(self, element=None):
         self.element = element
+
+    def zeros_like(self):
+        return _Optional(self.element and tuple(map(variants.zeros_like, self.element)))
+
+    def added(self, other):
+        if self.element is None or other.element is None:
+            if self.element is not other.element:
+                raise invalid("Cannot add optionals of which only one has a value.")
+            return self
+        pairs = zip(self.element, other.element, strict=True)
+        return _Optional(tuple(variants.added(a, b) for a, b in pairs))
 
 
 @kernel("IteratorGetNextAsOptional", devices=HOST)

@@ -13,6 +13,7 @@ from penstock.kernels.datasets.failures import Failure, restored_element, saved_
 from penstock.kernels.datasets.parsing_ahead import parsed_ahead, parsed_rows
 from penstock.kernels.datasets.rows import RowElements, as_element
 from penstock.kernels.datasets.stacking import batch_of
+from penstock.kernels.datasets.statistics import statistics_name
 from penstock.kernels.kernel_threads import processors, share_processors
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import brackets, invalid
@@ -67,7 +68,7 @@ def _(node, env):
     def run(source, *captured):
         own = function.renewed()
         if (rows := parsed_rows(source, own, captured)) is not None:
-            return _MapDataset(source, rows, same_number if preserve else None, [own])
+            return _MapDataset(source, rows, same_number, [own])
         ahead, called = parsed_ahead(source, own, captured)
         threads, free = thread_count(-1), _is_free(source, own)
 
@@ -78,7 +79,7 @@ def _(node, env):
                 elements, called, captured, context, threads, preserve, free=True, asked=False
             )
 
-        return _MapDataset(ahead, make, same_number if preserve else None, [called])
+        return _MapDataset(ahead, make, same_number, [called])
 
     return run
 
@@ -308,6 +309,38 @@ class ParallelMapped(UnaryElements):
         super().close()
 
 
+class _RecordedCalls(ParallelMapped):
+    """Records how long calls take, and how many threads are busy when a result is taken."""
+
+    def __init__(self, node, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        kind = statistics_name(node)
+        self._utilization = f"{kind}::thread_utilization"
+        name = node.attrs["f"].name
+        self._times = f"{kind.partition('Dataset')[0]}::{name}::execution_time"
+
+    def _called(self, element):
+        begin = time.perf_counter_ns()
+        result = super()._called(element)
+        took = (time.perf_counter_ns() - begin) // 1000
+        self._context.statistics.add_to_histogram(self._times, took)
+        return result
+
+    def _next_entry(self):
+        busy = sum(isinstance(task, Future) and not task.done() for task in self._pending)
+        share = min(busy, self._threads) / self._threads
+        self._context.statistics.set_number(self._utilization, share)
+        return super()._next_entry()
+
+
+def _parallel_calls(node, elements, function, captured, context, threads, preserve, free):
+    """The results of parallel calls, which are recorded where that is asked for."""
+    args = (elements, function, captured, context, threads, preserve)
+    if context.statistics is None:
+        return ParallelMapped(*args, free=free)
+    return _RecordedCalls(node, *args, free=free)
+
+
 def _saved(result):
     try:
         return saved_element(as_element(result.result()))
@@ -338,15 +371,15 @@ def _(node, env):
         *captured, threads = captured_and_threads
         captured, threads, own = tuple(captured), thread_count(threads), function.renewed()
         if (rows := parsed_rows(source, own, captured)) is not None:
-            return _MapDataset(source, rows, same_number if preserve else None, [own])
+            return _MapDataset(source, rows, same_number, [own])
         ahead, called = parsed_ahead(source, own, captured)
         free = _is_free(source, own)
         return _MapDataset(
             ahead,
-            lambda elements, context: ParallelMapped(
-                elements, called, captured, context, threads, preserve, free=free
+            lambda elements, context: _parallel_calls(
+                node, elements, called, captured, context, threads, preserve, free
             ),
-            same_number if preserve else None,
+            same_number,
             [called],
         )
 
@@ -379,11 +412,11 @@ def _(node, env):
         free = _is_free(source, own)
 
         def make(elements, context):
-            if threads == 1:
+            if threads == 1 and context.statistics is None:
                 mapped = Mapped(elements, called, captured, context, preserve)
             else:
-                mapped = ParallelMapped(
-                    elements, called, captured, context, threads, preserve, free=free
+                mapped = _parallel_calls(
+                    node, elements, called, captured, context, threads, preserve, free
                 )
             return WholeBatches(mapped, size, drop, _slices)
 
@@ -393,70 +426,6 @@ def _(node, env):
         return DerivedDataset(ahead, make, count, [called])
 
     return run
-
-
-class _Filtered(UnaryElements):
-    def __init__(self, source, function, captured, context):
-        super().__init__(source)
-        self._function, self._captured, self._call = function, captured, context.call
-
-    def next(self):
-        while (element := self._source.next()) is not None:
-            if _truth(self._call(self._function, element + self._captured)):
-                return element
-        return None
-
-
-def _truth(results):
-    if len(results) != 1 or results[0].ndim:
-        raise invalid("Filter predicate `f` must return a scalar bool.")
-    return bool(results[0])
-
-
-@kernel("FilterDataset", devices=HOST)
-def _(node, env):
-    function = function_of(node, env, "predicate")
-
-    def run(source, *captured):
-        own = function.renewed()
-        return DerivedDataset(
-            source,
-            lambda elements, context: _Filtered(elements, own, captured, context),
-            functions=[own],
-        )
-
-    return run
-
-
-class _TakenWhile(UnaryElements):
-    def __init__(self, source, function, captured, context):
-        super().__init__(source)
-        self._function, self._captured, self._call = function, captured, context.call
-        self._ended = False
-
-    def next(self):
-        element = None if self._ended else self._source.next()
-        if element is not None and _truth(self._call(self._function, element + self._captured)):
-            return element
-        self._ended = True
-        return None
-
-    def save(self):
-        return [self._ended, self._source.save()]
-
-    def restore(self, state):
-        self._ended, source = state
-        self._source.restore(source)
-
-
-@kernel("TakeWhileDataset", "ExperimentalTakeWhileDataset", devices=HOST)
-def _(node, env):
-    function = function_of(node, env, "predicate")
-    return lambda source, *captured: DerivedDataset(
-        source,
-        lambda elements, context: _TakenWhile(elements, function, captured, context),
-        functions=[function],
-    )
 
 
 class _Scanned(UnaryElements):
@@ -500,7 +469,7 @@ def _(node, env):
         return DerivedDataset(
             source,
             lambda elements, context: _Scanned(elements, own, state, captured, context, preserve),
-            same_number if preserve else None,
+            same_number,
             [own],
         )
 

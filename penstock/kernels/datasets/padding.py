@@ -73,8 +73,12 @@ def _(node):
     def run(source, size, *rest):
         size, drop = positive_batch_size(size), bool(rest[-1]) if has_flag else False
         count = len(types)
+        shapes = [to_array(rest[number]).tolist() for number in range(count)]
+        for wanted in shapes:
+            if wanted and min(wanted) < -1:
+                raise invalid(f"Dimension {min(wanted)} must be >= -1")
         joiners = [
-            _padder(dtype, number, to_array(rest[number]).tolist(), rest[count + number])
+            _padder(dtype, number, shapes[number], rest[count + number])
             for number, dtype in enumerate(types)
         ]
 

@@ -8,6 +8,7 @@ from queue import SimpleQueue
 from penstock import errors
 from penstock.kernels.datasets import reader_threads
 from penstock.kernels.datasets.failures import Failure, restored_element, saved_element
+from penstock.kernels.datasets.statistics import statistics_name
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import DerivedDataset, UnaryElements, same_number
@@ -64,9 +65,12 @@ class _Prefetched(UnaryElements):
         ahead = self._ahead or self._start()
         if ahead.ended and ahead.ready.empty():
             return None
-        element = ahead.ready.get()
+        element = self._take(ahead.ready)
         ahead.turns.put(None)
         return self._given(element)
+
+    def _take(self, ready):
+        return ready.get()
 
     @staticmethod
     def _given(element):
@@ -109,6 +113,24 @@ class _Prefetched(UnaryElements):
         super().close()
 
 
+class _RecordedPrefetched(_Prefetched):
+    """Records how full the buffer is when an element is taken from it."""
+
+    def __init__(self, source, size, name, recorder):
+        super().__init__(source, size)
+        self._name, self._recorder = name, recorder
+
+    def _take(self, ready):
+        element = ready.get()
+        if element is not None:
+            waiting = min(ready.qsize() + 1, self._size)  # the end of the source waits, too
+            for what, number in (("size", waiting), ("capacity", self._size)):
+                self._recorder.set_number(f"{self._name}::buffer_{what}", number)
+            name = f"{self._name}::buffer_utilization"
+            self._recorder.add_to_histogram(name, waiting / self._size)
+        return element
+
+
 @kernel("PrefetchDataset", devices=HOST)
 def _(node):
     def run(source, size):
@@ -118,6 +140,13 @@ def _(node):
         if size == 0:
             return source
         count = _UNTUNED if size == -1 else size
-        return DerivedDataset(source, lambda elements, _: _Prefetched(elements, count), same_number)
+
+        def make(elements, context):
+            if context.statistics is None:
+                return _Prefetched(elements, count)
+            name = statistics_name(node)
+            return _RecordedPrefetched(elements, count, name, context.statistics)
+
+        return DerivedDataset(source, make, same_number)
 
     return run
