@@ -33,6 +33,7 @@ from penstock.ops.parsing import (
     parse_single_example,
     parse_single_sequence_example,
 )
+from penstock.ops.proto_messages import decode_proto, encode_proto
 from penstock.ops.queues import (
     PaddingFIFOQueue,
     PriorityQueue,
@@ -77,11 +78,13 @@ __all__ = [
     "decode_jpeg",
     "decode_json_example",
     "decode_png",
+    "decode_proto",
     "decode_raw",
     "deserialize_many_sparse",
     "encode_base64",
     "encode_jpeg",
     "encode_png",
+    "encode_proto",
     "extract_jpeg_shape",
     "gfile",
     "is_jpeg",

@@ -1,52 +1,100 @@
-"""`tf.compat.v2`: those names of TensorFlow 2's API that mean the same as in 1.x.
+"""`tf.compat.v2`: the names of TensorFlow 2's API that TensorFlow 1.15 has beside its own.
 
-The others, such as `tf.compat.v2.reduce_sum` with its other arguments, are not there.
+Most mean the same as in 1.x; where TensorFlow 2 gave a function other arguments, that function is
+here. `v2_names` lists both. Graphs are built as everywhere: nothing runs eagerly.
 """
 
 from __future__ import annotations
 
+import importlib
+import sys
+import types
 from typing import Any
 
-# What TensorFlow 1.15 defines once for both of its APIs.
-_SAME = frozenset(
-    """
-    AggregationMethod Assert CriticalSection DType Graph IndexedSlices IndexedSlicesSpec Module
-    Operation OptionalSpec RaggedTensor RaggedTensorSpec RegisterGradient SparseTensor
-    SparseTensorSpec Tensor TensorArray TensorArraySpec TensorShape TensorSpec TypeSpec
-    UnconnectedGradients VariableSynchronization abs acos acosh add add_n argsort as_dtype as_string
-    asin asinh atan atan2 atanh audio bfloat16 bitcast bitwise bool broadcast_dynamic_shape
-    broadcast_static_shape broadcast_to cast clip_by_global_norm clip_by_norm clip_by_value compat
-    complex complex128 complex64 concat config control_dependencies cos cosh cumsum custom_gradient
-    divide double dtypes dynamic_partition dynamic_stitch edit_distance einsum ensure_shape equal
-    errors executing_eagerly exp experimental extract_volume_patches eye fill fingerprint float16
-    float32 float64 floor foldl foldr get_logger get_static_value grad_pass_through graph_util
-    greater greater_equal group guarantee_const half histogram_fixed_width
-    histogram_fixed_width_bins identity identity_n import_graph_def init_scope int16 int32 int64
-    int8 is_tensor less less_equal linspace load_library load_op_library logical_and logical_not
-    logical_or make_ndarray make_tensor_proto map_fn matmul matrix_square_root maximum meshgrid
-    minimum multiply negative nest newaxis no_gradient no_op nondifferentiable_batch_function
-    not_equal numpy_function one_hot ones parallel_stack pow print py_function qint16 qint32 qint8
-    quantization queue quint16 quint8 ragged range rank raw_ops realdiv recompute_grad
-    register_tensor_conversion_function repeat required_space_to_batch_paddings reshape resource
-    reverse roll round saturate_cast scan scatter_nd searchsorted sequence_mask sets shape_n sigmoid
-    sign signal sin sinh slice sort space_to_batch_nd split sqrt square stack stop_gradient
-    strided_slice string subtract switch_case sysconfig tan tanh tensor_scatter_nd_add
-    tensor_scatter_nd_sub tensor_scatter_nd_update tensordot tile timestamp truediv truncatediv
-    truncatemod uint16 uint32 uint64 uint8 unique unique_with_counts unravel_index unstack variant
-    vectorized_map version xla zeros
-    """.split()
-)
+from penstock.compat.v2_names import OTHER, SAME
+
+#: Namespaces that are 1.x's, but for what `OTHER` says.
+_WHOLE = ("estimator", "keras", "raw_ops")
+
+#: Namespaces that TensorFlow 2 has in two places.
+_ALIASES = {name: f"keras.{name}" for name in ("initializers", "losses", "metrics", "optimizers")}
+
+
+def _first(path: str) -> Any:
+    """What 1.x has under a path."""
+    found = importlib.import_module("penstock")
+    for part in filter(None, path.split(".")):
+        found = getattr(found, part)
+    return found
+
+
+class _Namespace(types.ModuleType):
+    """A part of the API, whose names are looked up when they are asked for."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{__name__}.{path}", f"`tf.{path}` as TensorFlow 2 has it.")
+        self.__path__: list[str] = []
+        self._path = path
+        self._is_whole = path.split(".")[0] in _WHOLE
+        self._same = frozenset(SAME.get(path, "").split())
+        self._other: dict[str, tuple[str, str]] = {}
+        for module, names in OTHER.get(path, {}).items():
+            for name in names.split():
+                public, _, defined = name.partition("=")
+                self._other[public] = module, defined or public
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = self._found(name)
+        setattr(self, name, value)
+        return value
+
+    def _found(self, name: str) -> Any:
+        path = f"{self._path}.{name}".lstrip(".")
+        if name in self._other:
+            module, defined = self._other[name]
+            return getattr(importlib.import_module(f"penstock.{module}".rstrip(".")), defined)
+        if name in self._same:
+            return _first(path)
+        if self._is_whole:
+            value = _first(path)
+            is_part = isinstance(value, types.ModuleType) and value.__name__.startswith("penstock.")
+            return _namespace(path) if is_part else value
+        raise AttributeError(
+            f"penstock has no tf.compat.v2.{path}: it follows TensorFlow 1.x, use tf.{path}"
+        )
+
+    def __dir__(self) -> list[str]:
+        first = dir(_first(self._path)) if self._is_whole else []
+        return sorted({*self._same, *self._other, *first, *self.__dict__})
+
+
+def _namespace(path: str) -> _Namespace:
+    """The module of a namespace; it is made, with those around it, when it is first asked for."""
+    name = f"{__name__}.{path}"
+    module = sys.modules.get(name)
+    if not isinstance(module, _Namespace):
+        module = sys.modules[name] = _Namespace(path)
+        outer, _, own = path.rpartition(".")
+        setattr(_namespace(outer) if outer else sys.modules[__name__], own, module)
+    return module
+
+
+__path__: list[str] = []
+_ROOT = _Namespace("")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SAME:
-        import penstock
-
-        return getattr(penstock, name)
-    raise AttributeError(
-        f"penstock has no tf.compat.v2.{name}: it follows TensorFlow 1.x, use tf.{name}"
-    )
+    return getattr(_ROOT, name)
 
 
 def __dir__() -> list[str]:
-    return sorted(_SAME)
+    return sorted({*dir(_ROOT), *_ALIASES, *(each.split(".")[0] for each in (*SAME, *_WHOLE))})
+
+
+for _path in {*SAME, *OTHER, *_WHOLE} - {""}:
+    _namespace(_path)
+for _alias, _path in _ALIASES.items():
+    globals()[_alias] = sys.modules[f"{__name__}.{_alias}"] = _namespace(_path)
+compat = sys.modules[f"{__name__}.compat"] = sys.modules["penstock.compat"]

@@ -1,5 +1,8 @@
 """`tf.estimator`: models that are trained, evaluated, used and exported."""
 
+import importlib
+from typing import Any
+
 from penstock.estimator import experimental, export, inputs
 from penstock.estimator.canned.estimators import (
     BaselineClassifier,
@@ -37,6 +40,11 @@ from penstock.estimator.mode_keys import ModeKeys
 from penstock.estimator.run_config import RunConfig
 from penstock.estimator.specs import EvalSpec, TrainSpec
 from penstock.estimator.train_and_evaluate import train_and_evaluate
+from penstock.estimator.trees.estimators import (
+    BoostedTreesClassifier,
+    BoostedTreesEstimator,
+    BoostedTreesRegressor,
+)
 from penstock.estimator.warm_start_settings import WarmStartSettings
 from penstock.train.basic_session_run_hooks import (
     FeedFnHook,
@@ -69,6 +77,9 @@ __all__ = [
     "BaselineRegressor",
     "BestExporter",
     "BinaryClassHead",
+    "BoostedTreesClassifier",
+    "BoostedTreesEstimator",
+    "BoostedTreesRegressor",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
     "DNNClassifier",
@@ -121,3 +132,9 @@ __all__ = [
     "regressor_parse_example_spec",
     "train_and_evaluate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "tpu":  # of tf.contrib, which most programs with estimators do without
+        return importlib.import_module("penstock.estimator.tpu")
+    raise AttributeError(name)

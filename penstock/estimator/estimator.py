@@ -285,13 +285,23 @@ class Estimator:
                 lambda features, labels: self._call_model_fn(
                     features, labels, ModeKeys.EVAL, self.config
                 ),
-                _metrics_with_loss,
+                self._metrics_with_loss,
             )
         features, labels, input_hooks = self._get_features_and_labels_from_input_fn(
             input_fn, ModeKeys.EVAL
         )
         spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
-        return spec, *_metrics_with_loss(spec), input_hooks
+        return spec, *self._metrics_with_loss(spec), input_hooks
+
+    def _metrics_with_loss(self, spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:
+        """One operation that updates all metrics, and their values by name; the loss is there."""
+        if LOSS_METRIC_KEY in spec.eval_metric_ops:
+            raise ValueError(
+                f'Metric with name "{LOSS_METRIC_KEY}" is not allowed, because Estimator already '
+                "defines a default metric with the same name."
+            )
+        spec.eval_metric_ops[LOSS_METRIC_KEY] = tf.metrics.mean(spec.loss)
+        return updates_and_values(spec.eval_metric_ops)
 
     # Prediction ---------------------------------------------------------------------------------
 
@@ -333,7 +343,7 @@ class Estimator:
                 while not session.should_stop():
                     batch = session.run(predictions)
                     if yield_single_examples:
-                        yield from _examples_of(batch)
+                        yield from rows_of(batch)
                     else:
                         yield batch
 
@@ -566,15 +576,8 @@ def saved_global_step(checkpoint_dir: Any) -> int:
         return 0
 
 
-def _metrics_with_loss(spec: EstimatorSpec) -> tuple[Any, dict[str, Any]]:
-    """One operation that updates all metrics, and their values by name; the loss is among them."""
-    metrics = spec.eval_metric_ops
-    if LOSS_METRIC_KEY in metrics:
-        raise ValueError(
-            f'Metric with name "{LOSS_METRIC_KEY}" is not allowed, because Estimator already '
-            "defines a default metric with the same name."
-        )
-    metrics[LOSS_METRIC_KEY] = tf.metrics.mean(spec.loss)
+def updates_and_values(metrics: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """One operation that updates all metrics, and their values by name."""
     ordered = sorted(metrics.items())
     update = tf.group(*(pair[1] for _, pair in ordered))
     return update, {name: pair[0] for name, pair in ordered}
@@ -594,7 +597,8 @@ def _chosen(predictions: Any, predict_keys: Any) -> Any:
     return chosen
 
 
-def _examples_of(batch: Any) -> Iterator[Any]:
+def rows_of(batch: Any) -> Iterator[Any]:
+    """The examples of a batch of predictions."""
     if not isinstance(batch, dict):
         yield from batch
         return

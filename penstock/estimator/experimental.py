@@ -17,9 +17,15 @@ from penstock.estimator.evaluator_hooks import (
     make_stop_at_checkpoint_step_hook,
 )
 from penstock.estimator.export.receivers import build_raw_supervised_input_receiver_fn
+from penstock.estimator.trees.estimators import (
+    boosted_trees_classifier_train_in_memory,
+    boosted_trees_regressor_train_in_memory,
+)
 
 __all__ = [
     "InMemoryEvaluatorHook",
+    "boosted_trees_classifier_train_in_memory",
+    "boosted_trees_regressor_train_in_memory",
     "build_raw_supervised_input_receiver_fn",
     "call_logit_fn",
     "dnn_logit_fn_builder",

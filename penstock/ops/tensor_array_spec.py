@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from penstock import dtypes
+from penstock.ir.tensor import Tensor
+from penstock.ir.tensor_spec import TensorSpec
 from penstock.ir.type_spec import TypeSpec
+from penstock.ops.list_functions import tensor_list_from_tensor
 from penstock.ops.tensor_array import TensorArray
 from penstock.shapes import TensorShape
 
@@ -69,3 +73,34 @@ class TensorArraySpec(TypeSpec):
             for each in (self, other)
         )
         return TypeSpec.most_specific_compatible_type(mine, theirs)
+
+    # An array travels as a list of tensors, whatever it was before.
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        return [TensorSpec([], dtypes.variant)]
+
+    def _to_components(self, value: Any) -> list[Tensor]:
+        if not isinstance(value, TensorArray):
+            raise TypeError(f"value must be a TensorArray, but saw: {type(value)}")
+        if value.flow is not None and value.flow.dtype == dtypes.variant:
+            return [value.flow]
+        return [tensor_list_from_tensor(value.stack(), element_shape=value.element_shape)]
+
+    def _from_components(self, components: Sequence[Tensor]) -> TensorArray:
+        array = TensorArray(
+            self._dtype,
+            flow=components[0],
+            dynamic_size=self._dynamic_size,
+            infer_shape=self._infer_shape,
+        )
+        array._known.element_shape = self._element_shape
+        return array
+
+    def _to_legacy_output_types(self) -> Any:
+        return self._dtype
+
+    def _to_legacy_output_shapes(self) -> TensorShape:
+        # Where a dataset had one shape to tell it all, the two flags were its first sizes.
+        flags = TensorShape([int(self._dynamic_size), int(self._infer_shape)])
+        return flags.concatenate(self._element_shape)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
-from penstock.ir.type_spec import TypeSpec
+from penstock.ir.type_spec import BatchableTypeSpec
 from penstock.ragged.tensor_value import RaggedTensorValue
 
 
-class RaggedTensorSpec(TypeSpec):
+class RaggedTensorSpec(BatchableTypeSpec):
     """A shape, a type, the number of ragged dimensions, and the type of the row splits."""
 
     def __init__(

@@ -8,7 +8,7 @@ from penstock.ir import registry
 from penstock.ir.registry import OpSpec
 from penstock.kernels import registry as kernels
 from penstock.ops import boosted_trees, quantile_streams
-from penstock.ops.datasets import iterators, mapped, rearranged, sources
+from penstock.ops.datasets import branches, iterators, mapped, rearranged, sources, statistics
 from tests.ops.cases import cases_of, families
 from tests.ops.opdefs import public_op_types
 
@@ -231,6 +231,14 @@ TESTED_ELSEWHERE: dict[str, str] = {
             ),
         ],
         "tests/ops/test_tensor_lists.py",
+    ),
+    **dict.fromkeys(
+        [spec.name for spec in vars(branches).values() if isinstance(spec, OpSpec)],
+        "tests/data_pipelines/test_branches.py",
+    ),
+    **dict.fromkeys(
+        [spec.name for spec in vars(statistics).values() if isinstance(spec, OpSpec)],
+        "tests/data_pipelines/test_statistics.py",
     ),
     # They call functions of the process that made them.
     **dict.fromkeys(("PyFunc", "PyFuncStateless", "EagerPyFunc"), "tests/ir/test_user_ops.py"),

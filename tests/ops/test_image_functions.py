@@ -147,3 +147,34 @@ def test_similarity_of_an_image_with_itself() -> None:
     assert _run(tf.image.ssim(image, image, 1.0))[0] == pytest.approx(1)
     assert _run(tf.image.ssim_multiscale(image, image, 1.0))[0] == pytest.approx(1)
     assert _run(tf.image.psnr(image, image, 1.0))[0] == np.inf
+
+
+def _suppressed(boxes: Any, scores: Any, threshold: float) -> list[int]:
+    boxes, scores = np.asarray(boxes, np.float32), np.asarray(scores, np.float32)
+    kept = tf.image.non_max_suppression(boxes, scores, len(scores), threshold)
+    return [int(number) for number in _run(kept)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "order"),
+    [
+        ([1] * 5, [0, 2, 4, 1, 3]),
+        ([1] * 8, [0, 2, 6, 7, 5, 4, 3, 1]),
+        ([1] * 12, [0, 2, 6, 11, 10, 9, 8, 7, 5, 4, 3, 1]),
+        ([1, 3, 2, 1, 3, 2], [1, 4, 2, 5, 3, 0]),
+        ([0.1, 0.4, 0.3, 0.2], [1, 2, 3, 0]),
+    ],
+)
+def test_boxes_of_equal_scores_come_in_the_order_of_tensorflows_heap(
+    scores: list[float], order: list[int]
+) -> None:
+    apart = [[2 * i, 0, 2 * i + 1, 1] for i in range(len(scores))]
+    assert _suppressed(apart, scores, 0.3) == order
+
+
+def test_boxes_that_overlap_by_the_threshold_are_suppressed() -> None:
+    boxes = [[0, 0, 1, 1], [0, 0, 1, 0.5], [0, 0, 1, 0.25]]
+    assert _suppressed(boxes, [0.9, 0.8, 0.7], 0.5) == [0, 2]
+    assert _suppressed(boxes, [0.9, 0.8, 0.7], 0.51) == [0, 1, 2]
+    assert _suppressed(boxes, [0.9, 0.9, 0.9], 0.5) == [0, 2]
+    assert _suppressed([boxes[0], boxes[0]], [0.9, 0.8], 1.0) == [0]

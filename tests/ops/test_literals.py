@@ -77,3 +77,10 @@ def test_a_condition_for_each_row_says_nothing_of_the_shape() -> None:
     assert tf.where(tf.constant([True, False]), rows, rows).shape.as_list() == [None, 3]
     with pytest.raises(ValueError):
         tf.where(tf.constant([True, False]), tf.zeros([4, 3]), tf.zeros([4, 3]))
+
+
+def test_messages_of_tensors_are_values() -> None:
+    message = tf.make_tensor_proto([1, 2])
+    assert tf.constant(message).dtype is tf.int32
+    assert _value(tf.add(message, 1)).tolist() == [2, 3]
+    assert tf.reshape(tf.ones([2]), tf.make_tensor_proto([2, 1])).shape == (2, 1)

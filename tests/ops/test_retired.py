@@ -1,5 +1,6 @@
 """Ops of old graphs: TensorFlow makes no nodes of these types any more, so newer ones say what
 BatchNormWithGlobalNormalization, Conv3DBackpropInput, Conv3DBackpropFilter and TileGrad give.
+CompareAndBitpack is gone from TensorFlow 2; NumPy says what it gives.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from penstock.ops.conv import Conv3D
 from penstock.ops.immutable_const import ImmutableConst
 from penstock.ops.retired import (
     BatchNormWithGlobalNormalization,
+    CompareAndBitpack,
     Conv3DBackpropFilter,
     Conv3DBackpropInput,
     TileGrad,
@@ -88,3 +90,33 @@ def test_immutable_const(tmp_path: Path) -> None:
             session.run(constant([2, 4], file))
         with pytest.raises(tf.errors.NotFoundError):
             session.run(constant([2, 3], tmp_path / "absent"))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float16", "float64", "int8", "int64"])
+def test_comparisons_are_packed_into_bits(dtype: str) -> None:
+    values = np.random.RandomState(0).randint(-3, 3, (4, 3, 16)).astype(dtype)
+    threshold = np.array(-1 if dtype != "bool" else 0).astype(dtype)
+    with tf.Graph().as_default(), tf.Session() as session:
+        packed = CompareAndBitpack(values, threshold)
+        assert packed.shape.as_list() == [4, 3, 2] and packed.dtype == tf.uint8
+        expected = np.packbits(values > threshold, axis=-1)
+        assert session.run(packed).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "threshold", "problem"),
+    [
+        (np.zeros([2, 7]), 0.0, r"divisible by 8, but saw shape: \[2,7\]"),
+        (np.zeros([2, 8]), [0.0], r"must be a scalar, but saw shape: \[1\]"),
+        (1.0, 0.0, "at least a vector"),
+    ],
+)
+def test_what_cannot_be_packed(values: Any, threshold: Any, problem: str) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        given, limit = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+        packed = CompareAndBitpack(given, limit)
+        assert packed.shape.ndims is None
+        with pytest.raises(tf.errors.InvalidArgumentError, match=problem):
+            session.run(packed, {given: values, limit: threshold})
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="divisible by 8 but is 7"):
+        CompareAndBitpack(tf.placeholder(tf.float32, [2, 7]), 0.0)

@@ -5,12 +5,19 @@ from __future__ import annotations
 import importlib
 import inspect
 import types
+from collections.abc import Iterator
 
 import pytest
 
 import penstock as tf
 from penstock.compat import v2
 from penstock.compat.v2_names import OTHER, SAME
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[tf.Graph]:
+    with tf.Graph().as_default() as graph:
+        yield graph
 
 
 def _namespaces() -> list[str]:

@@ -13,7 +13,7 @@ from penstock.contrib.learn.model_fn import ModeKeys, ModelFnOps
 from penstock.contrib.learn.monitors import replace_monitors_with_hooks
 from penstock.estimator.argument_names import call_with_named
 from penstock.estimator.estimator import Estimator as CoreEstimator
-from penstock.estimator.estimator import updates_and_values
+from penstock.estimator.estimator import rows_of, updates_and_values
 from penstock.estimator.estimator_spec import EstimatorSpec
 from penstock.estimator.inputs.numpy_io import numpy_input_fn
 
@@ -133,15 +133,33 @@ class BaseEstimator:
           iterate_batches: give whole batches.
         """
         feed = _input_fn(x, None, input_fn, batch_size, for_ever=False, shuffle=False)
-        found = self._core.predict(
-            feed, predict_keys=outputs, yield_single_examples=not iterate_batches
-        )
+        batches = self._batches(feed, outputs)
+        found = batches if iterate_batches else (row for batch in batches for row in rows_of(batch))
         if as_iterable:
             return found
         rows = list(found)
         if rows and isinstance(rows[0], dict):
             return {key: np.array([row[key] for row in rows]) for key in rows[0]}
         return np.array(rows)
+
+    def _batches(self, feed: Any, outputs: Any) -> Any:
+        """The batches of predictions: one, if nothing in the input could ever end it."""
+        is_constant = False
+
+        def watched() -> Any:
+            nonlocal is_constant
+            given = feed()
+            operations = tf.get_default_graph().get_operations()
+            is_constant = not tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS) and not any(
+                operation.type.startswith("Iterator") for operation in operations
+            )
+            return given
+
+        found: Any = self._core.predict(watched, predict_keys=outputs, yield_single_examples=False)
+        for batch in found:
+            yield batch
+            if is_constant:
+                found.close()
 
     def export_savedmodel(
         self,

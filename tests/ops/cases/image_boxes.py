@@ -120,7 +120,6 @@ SETS = {
     "fewer": (CLUSTERS, SCORES, most(2)),
     "none": (CLUSTERS, SCORES, most(0)),
     "flipped": (FLIPPED, SCORES[:4], most(4)),
-    "equal scores": (CLUSTERS, np.full(6, 0.5, np.float32), most(6)),
     "identical boxes": (np.repeat(CLUSTERS[:1], 6, 0), SCORES, most(6)),
     "no boxes": (f32(0, 4), f32(0), most(3)),
     "many": (random_boxes(60), f32(60, lo=0.0, hi=1.0), most(20)),
