@@ -1,4 +1,4 @@
-"""`saved_model.model_utils.mode_keys`: training, testing and predicting, as Keras and Estimators."""
+"""`saved_model.model_utils.mode_keys`: training, testing, predicting, in two vocabularies."""
 
 from __future__ import annotations
 
