@@ -1,7 +1,11 @@
 """Settings of the whole test run."""
 
 import os
+import signal
 
+# A run that a shell has started in the background ignores Ctrl-C, which some tests send.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Before anything imports torch: tests run in several processes, and a pool of threads in each
 # would fight over the cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -26,8 +26,8 @@ _because(
     "TensorFlow removed the op from its graphs: there is nothing to compare with",
     """
     AdjustContrast BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad
-    Conv3DBackpropFilter Conv3DBackpropInput TileGrad BatchCholesky BatchCholeskyGrad BatchFFT
-    BatchFFT2D BatchFFT3D BatchIFFT
+    CompareAndBitpack Conv3DBackpropFilter Conv3DBackpropInput TileGrad BatchCholesky
+    BatchCholeskyGrad BatchFFT BatchFFT2D BatchFFT3D BatchIFFT
     BatchIFFT2D BatchIFFT3D BatchMatrixBandPart BatchMatrixDeterminant BatchMatrixDiag
     BatchMatrixDiagPart BatchMatrixInverse BatchMatrixSetDiag BatchMatrixSolve BatchMatrixSolveLs
     BatchMatrixTriangularSolve BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd MatrixExponential

@@ -6,6 +6,8 @@ again; Pillow's `ANTIALIAS` is the filter that it now calls LANCZOS.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,11 +23,40 @@ _FILTERS = {
 
 def restore() -> None:
     """Gives Pillow the names back that it lacks."""
-    from PIL import Image
+    from PIL import Image, ImageDraw, ImageFont
 
     for old, new in {"ANTIALIAS": "LANCZOS", "LINEAR": "BILINEAR", "CUBIC": "BICUBIC"}.items():
         if not hasattr(Image, old):
             setattr(Image, old, getattr(Image, new))
+    for kind in (ImageFont.ImageFont, ImageFont.FreeTypeFont):
+        if not hasattr(kind, "getsize"):
+            kind.getsize = lambda self, text: self.getbbox(text)[2:]  # type: ignore[union-attr]
+    if not hasattr(ImageDraw.ImageDraw, "textsize"):
+        ImageDraw.ImageDraw.textsize = _textsize  # type: ignore[attr-defined]
+    if not hasattr(Image.fromarray, "__wrapped__"):
+        Image.fromarray = _by_the_given_mode(Image.fromarray)
+
+
+def _textsize(draw: Any, text: str, font: Any = None) -> tuple[int, int]:
+    left_top_right_bottom = draw.textbbox((0, 0), text, font)
+    return left_top_right_bottom[2], left_top_right_bottom[3]
+
+
+def _by_the_given_mode(fromarray: Callable[..., Any]) -> Callable[..., Any]:
+    """`Image.fromarray(array, "RGB")` took the bytes of arrays of any type for such pixels."""
+    from PIL import Image
+
+    @functools.wraps(fromarray)
+    def image_of(obj: Any, mode: str | None = None) -> Any:
+        try:
+            return fromarray(obj, mode)
+        except (TypeError, ValueError):
+            if mode is None:
+                raise
+            height, width = (*np.shape(obj), 1)[:2]
+            return Image.frombuffer(mode, (width, height), obj.tobytes(), "raw", mode, 0, 1)
+
+    return image_of
 
 
 def bytescale(

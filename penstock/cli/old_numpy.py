@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import math
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -24,8 +26,15 @@ REMOVED: dict[str, Any] = {
     "Inf": np.inf,
     "Infinity": np.inf,
     "NaN": np.nan,
+    "NAN": np.nan,
     "NINF": -np.inf,
+    "NZERO": -0.0,
     "PINF": np.inf,
+    "PZERO": 0.0,
+    "AxisError": np.exceptions.AxisError,
+    "ComplexWarning": np.exceptions.ComplexWarning,
+    "RankWarning": np.exceptions.RankWarning,
+    "VisibleDeprecationWarning": np.exceptions.VisibleDeprecationWarning,
     "alltrue": np.all,
     "sometrue": np.any,
     "product": np.prod,
@@ -41,10 +50,16 @@ REMOVED: dict[str, Any] = {
     ),
     "in1d": np.isin,
     "infty": np.inf,
+    "int0": np.intp,
+    "issctype": lambda rep: isinstance(rep, (type, np.dtype)) and np.dtype(rep) != np.dtype(object),
+    "issubclass_": lambda kind, bases: isinstance(kind, type) and issubclass(kind, bases),
+    "issubsctype": np.issubdtype,
     "longcomplex": np.clongdouble,
     "longfloat": np.longdouble,
     "mat": np.asmatrix,
+    "math": math,
     "msort": lambda array: np.sort(array, axis=0),
+    "obj2sctype": lambda rep, default=None: np.dtype(rep).type,
     "rank": np.ndim,
     "round_": np.round,
     "singlecomplex": np.complex64,
@@ -56,7 +71,11 @@ REMOVED: dict[str, Any] = {
         "others": [bool, object, bytes, str, np.void],
     },
     "typeDict": np.sctypeDict,
+    "uint0": np.uintp,
 }
+
+#: What joins the arrays of a sequence.
+_JOINERS = ("vstack", "hstack", "dstack", "stack", "column_stack", "row_stack")
 
 #: What makes an array of a sequence.
 _MAKERS = ("array", "asarray", "asanyarray")
@@ -84,6 +103,24 @@ def _as_of_old(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def _of_any_iterable(join: Callable[..., Any]) -> Callable[..., Any]:
+    """Joins the arrays of an iterator, too: of `map(...)`, which was a list in Python 2."""
+
+    @functools.wraps(join)
+    def joined(arrays: Any, *args: Any, **kwargs: Any) -> Any:
+        return join(arrays if hasattr(arrays, "__getitem__") else list(arrays), *args, **kwargs)
+
+    return joined
+
+
+def _give_lib_its_functions() -> None:
+    """`np.lib.pad` and its kin, which are in NumPy's main namespace alone now."""
+    for name in np.__all__:
+        value = getattr(np, name)
+        if callable(value) and not isinstance(value, types.ModuleType):
+            np.lib.__dict__.setdefault(name, value)
+
+
 def restore() -> list[str]:
     """Gives NumPy the names back that it lacks; which ones."""
     restored = []
@@ -93,7 +130,13 @@ def restore() -> list[str]:
             if not hasattr(np, name):  # np.bool is back, and NumPy's own code uses it
                 setattr(np, name, value)
                 restored.append(name)
-    for name in _MAKERS:
-        if not hasattr(getattr(np, name), "__wrapped__"):
-            setattr(np, name, _as_of_old(getattr(np, name)))
+        _give_lib_its_functions()
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        np.set_printoptions(legacy="1.25")  # a number is 0.5, not np.float64(0.5), in a list
+    for names, as_before in ((_MAKERS, _as_of_old), (_JOINERS, _of_any_iterable)):
+        for name in names:
+            if not getattr(getattr(np, name), "_is_as_before", False):
+                function = as_before(getattr(np, name))
+                function._is_as_before = True  # type: ignore[attr-defined]
+                setattr(np, name, function)
     return restored

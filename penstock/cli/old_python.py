@@ -12,6 +12,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import inspect
+import json.encoder
 import math
 import os
 import platform
@@ -20,7 +21,6 @@ import threading
 import time
 import types
 import unittest
-import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -64,6 +64,7 @@ def _removed() -> list[tuple[Any, str, Any]]:
         (base64, "decodestring", base64.decodebytes),
         (fractions, "gcd", math.gcd),
         (inspect, "getargspec", getargspec),
+        (json.encoder, "FLOAT_REPR", float.__repr__),
         (os, "errno", importlib.import_module("errno")),
         (os, "getcwdu", os.getcwd),
         (platform, "linux_distribution", lambda: ("", "", "")),
@@ -79,6 +80,12 @@ class _RemovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     _MODULES: ClassVar[dict[str, Callable[[], dict[str, Any]]]] = {
         "scipy.misc": lambda: vars(old_images),
+        "sklearn.cross_validation": lambda: vars(
+            importlib.import_module("sklearn.model_selection")
+        ),
+        "sklearn.grid_search": lambda: vars(importlib.import_module("sklearn.model_selection")),
+        "sklearn.externals.joblib": lambda: vars(importlib.import_module("joblib")),
+        "sklearn.externals.six": lambda: vars(importlib.import_module("six")),
         "xml.etree.cElementTree": lambda: vars(ElementTree),
         "imp": lambda: {
             "reload": importlib.reload,
@@ -104,29 +111,8 @@ class _RemovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Nothing is left to execute: the module is filled when it is made."""
 
 
-class _Refilled(importlib.machinery.SourceFileLoader):
-    """Loads a module, and gives it names back that it has lost."""
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of the emptied module itself
-            super().exec_module(module)
-        for name, value in vars(old_images).items():
-            module.__dict__.setdefault(name, value)
-
-
-class _EmptiedModules(importlib.abc.MetaPathFinder):
-    """`scipy.misc`, which SciPy still has without what programs took from it."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None = None, target: Any = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != "scipy.misc":
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.origin is not None:
-            spec.loader = _Refilled(fullname, spec.origin)
-        return spec
+def _names_of(module: str) -> dict[str, Any]:
+    return vars(importlib.import_module(module))
 
 
 def _load_source(name: str, pathname: str, file: Any = None) -> types.ModuleType:
@@ -146,7 +132,6 @@ def restore() -> list[str]:
         if not hasattr(owner, name):
             setattr(owner, name, value)
             restored.append(f"{owner.__name__}.{name}")
-    sys.meta_path.insert(0, _EmptiedModules())
     sys.meta_path.append(_RemovedModules())
     old_images.restore()
     return restored

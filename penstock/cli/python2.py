@@ -127,6 +127,19 @@ def division(left: Any, right: Any) -> Any:
     return left / right
 
 
+def _folder_of_package(fullname: str, origin: str) -> str:
+    """The folder in which the outermost package of a module lies."""
+    folder = os.path.dirname(os.path.abspath(origin))
+    levels = fullname.count(".") + (os.path.basename(origin) == "__init__.py")
+    return os.path.normpath(os.path.join(folder, *[os.pardir] * levels))
+
+
+@functools.cache
+def _is_of_pip(folder: str) -> bool:
+    """Whether pip has put packages into a folder, as `pip install --target` does."""
+    return any(entry.name.endswith(".dist-info") for entry in os.scandir(folder))
+
+
 class _Loader(importlib.machinery.SourceFileLoader):
     def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> types.CodeType:  # type: ignore[override]
         return compiled(read_source(path), path)
@@ -151,6 +164,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         if spec is None or not spec.origin or not spec.origin.endswith(".py"):
             return None
         if os.path.realpath(spec.origin).startswith(self._installed):
+            return None
+        if _is_of_pip(_folder_of_package(fullname, spec.origin)):
             return None
         spec.loader = _Loader(fullname, spec.origin)
         return spec

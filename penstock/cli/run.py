@@ -9,7 +9,15 @@ import types
 from collections.abc import Sequence
 
 from penstock import absent
-from penstock.cli import old_keywords, old_numpy, old_protobuf, old_python, python2, stand_in
+from penstock.cli import (
+    old_keywords,
+    old_numpy,
+    old_packages,
+    old_protobuf,
+    old_python,
+    python2,
+    stand_in,
+)
 
 
 def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> int:
@@ -26,6 +34,7 @@ def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> 
     stand_in.install()
     old_numpy.restore()
     old_python.restore()
+    old_packages.restore()
     old_keywords.restore()
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))

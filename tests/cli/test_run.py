@@ -143,6 +143,16 @@ def test_python_2_is_converted_with_its_modules(run, tmp_path):
     assert result.stdout == "3 0 3 1 8 3.5 3 True\ncaught True text\n42\n"
 
 
+def test_what_pip_has_installed_beside_a_program_is_not_converted(run, tmp_path, monkeypatch):
+    library = tmp_path / "libraries"
+    (library / "installed").mkdir(parents=True)
+    (library / "installed-1.0.dist-info").mkdir()
+    (library / "installed" / "__init__.py").write_text("def half(n, /):\n    return n / 2\n")
+    monkeypatch.setenv("PYTHONPATH", str(library), prepend=":")
+    result = run("from installed import half\nprint half(7), 7 / 2\n", options=["--py2"])
+    assert result.stdout == "3.5 3\n", result.stderr
+
+
 def test_division_is_left_alone_where_the_program_asks_for_it(run):
     result = run("from __future__ import division\nprint 7 / 2\n", options=["--py2"])
     assert result.stdout == "3.5\n", result.stderr
@@ -176,6 +186,9 @@ def test_names_that_python_and_numpy_have_dropped(run):
         assert not threading.Thread().isAlive() and ET.fromstring("<a/>").tag == "a"
         unittest.TestCase().assertEquals(np.int(1), np.asscalar(np.array([1])))
         assert np.zeros(1, np.float).tostring() == bytes(8) and np.bool(1)
+        assert np.isnan(np.NAN) and np.math.sqrt(4) == 2 and np.issubsctype(np.int32, np.integer)
+        assert issubclass(np.VisibleDeprecationWarning, Warning) and np.int0 is np.intp
+        assert np.lib.pad(np.ones(2), 1, "constant").tolist() == [0, 1, 1, 0]
         """
     )
     assert result.returncode == 0, result.stderr
@@ -189,6 +202,9 @@ def test_arrays_as_numpy_made_them(run):
         assert ragged.dtype == object and ragged.shape == (2,) and ragged[1] == [3]
         assert np.asarray([np.zeros(2), np.zeros(3)]).shape == (2,)
         assert np.array([1, 2], copy=False).tolist() == [1, 2]
+        assert np.vstack(map(np.ones, [2, 2])).shape == (2, 2)
+        assert np.stack(np.ones(2) for _ in range(3)).shape == (3, 2)
+        assert repr([np.float32(0.5), np.ones(1)]) == "[0.5, array([1.])]"
         try:
             np.array([[1, 2], [3]], dtype=np.float32)
         except ValueError:
@@ -247,6 +263,56 @@ def test_images_as_scipy_misc_gave_them(run, tmp_path):
         assert misc.imread("picture.png", flatten=True).dtype == np.float32
         assert misc.toimage(np.random.rand(3, 5, 5)).size == (5, 5)
         assert Image.ANTIALIAS == Image.LANCZOS
+        assert Image.fromarray(np.random.rand(4, 6, 3), "RGB").size == (6, 4)
+        """
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_sizes_of_text_as_pillow_gave_them(run):
+    result = run(
+        """
+        from PIL import Image, ImageDraw, ImageFont
+        font = ImageFont.load_default()
+        width, height = ImageDraw.Draw(Image.new("L", (50, 20))).textsize("word", font)
+        assert width > height > 0 and font.getsize("word") == (width, height)
+        """
+    )
+    assert result.returncode == 0, result.stderr
+
+
+_OLD_PACKAGES = {
+    "scipy/__init__.py": "",
+    "scipy/special.py": "comb = factorial = logsumexp = len",
+    "scipy/misc.py": "",
+    "scipy/ndimage.py": "def imread(name): return 'its own'",
+    "pandas.py": """
+class DataFrame:
+    ndim = 2
+    def to_numpy(self): return "values"
+    def __getitem__(self, columns): return self
+    def items(self): return [("x", 1)]
+Series = DataFrame
+""",
+    "sklearn/__init__.py": "",
+    "sklearn/model_selection.py": "train_test_split = len",
+}
+
+
+def test_packages_get_back_what_they_have_lost(run, tmp_path):
+    for name, source in _OLD_PACKAGES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(source)
+    result = run(
+        """
+        import numpy as np
+        import pandas, scipy, scipy.misc, scipy.ndimage
+        from sklearn.cross_validation import train_test_split
+        assert scipy.log is np.log and scipy.misc.logsumexp is len and scipy.misc.imread
+        assert scipy.ndimage.imread("x") == "its own"
+        assert pandas.DataFrame().as_matrix() == "values"
+        assert pandas.Series().iteritems() == [("x", 1)] and pandas.np is np
+        assert train_test_split is len
         """
     )
     assert result.returncode == 0, result.stderr

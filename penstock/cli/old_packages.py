@@ -1,0 +1,141 @@
+"""Names that SciPy, pandas and Matplotlib have dropped since TensorFlow 1.x programs were written.
+
+None of them is imported here: a package gets its names back when the program imports it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock.cli import old_images
+
+
+def _missing(owner: Any, names: dict[str, Any]) -> None:
+    for name, value in names.items():
+        if not hasattr(owner, name):
+            setattr(owner, name, value)
+
+
+def _scipy(module: types.ModuleType) -> None:
+    """`scipy.array`, `scipy.log`, … were NumPy's functions."""
+    functions = {name: getattr(np, name) for name in np.__all__}
+    for name, value in functions.items():
+        if callable(value):
+            module.__dict__.setdefault(name, value)  # hasattr would load SciPy's own modules
+
+
+def _scipy_misc(module: types.ModuleType) -> None:
+    special = importlib.import_module("scipy.special")
+    names = {name: getattr(special, name) for name in ("comb", "factorial", "logsumexp")}
+    _missing(module, {**vars(old_images), **names})
+
+
+def _scipy_integrate(module: types.ModuleType) -> None:
+    old = {"trapz": "trapezoid", "cumtrapz": "cumulative_trapezoid", "simps": "simpson"}
+    _missing(module, {name: getattr(module, new) for name, new in old.items()})
+
+
+def _scipy_signal(module: types.ModuleType) -> None:
+    windows = importlib.import_module("scipy.signal.windows")
+    _missing(module, {name: getattr(windows, name) for name in windows.__all__})
+
+
+def _scipy_sparse(module: Any) -> None:
+    adjoint = property(lambda matrix: matrix.conj().T)
+    _missing(module.spmatrix, {"A": property(lambda matrix: matrix.toarray()), "H": adjoint})
+
+
+def _pandas(module: Any) -> None:
+    def as_matrix(table: Any, columns: Any = None) -> Any:
+        return (table if columns is None else table[columns]).to_numpy()
+
+    def append(table: Any, other: Any, ignore_index: bool = False, **kwargs: Any) -> Any:
+        rows = list(other) if isinstance(other, (list, tuple)) else [other]
+        if table.ndim == 2:  # a row is a Series or a dictionary
+            rows = [
+                row if getattr(row, "ndim", 1) == 2 else module.Series(row).to_frame().T
+                for row in rows
+            ]
+        return module.concat([table, *rows], ignore_index=ignore_index, **kwargs)
+
+    for kind in (module.DataFrame, module.Series):
+        _missing(kind, {"as_matrix": as_matrix, "append": append, "iteritems": kind.items})
+    _missing(module, {"np": np})
+
+
+def _matplotlib_figure(module: Any) -> None:
+    """`add_subplot("111")`, as of the number."""
+    original = module.FigureBase.add_subplot
+
+    @functools.wraps(original)
+    def add_subplot(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], str):
+            args = (int(args[0]),)
+        return original(self, *args, **kwargs)
+
+    module.FigureBase.add_subplot = add_subplot
+
+
+def _matplotlib_canvas(module: Any) -> None:
+    def tostring_rgb(canvas: Any) -> bytes:
+        return np.asarray(canvas.buffer_rgba())[..., :3].tobytes()
+
+    _missing(module.FigureCanvasAgg, {"tostring_rgb": tostring_rgb})
+
+
+def _matplotlib_pyplot(module: Any) -> None:
+    _missing(module, {"hold": lambda b=None: None})  # plots are always held
+
+
+#: Module → what gives it back what it has lost, called once it is loaded.
+_REFILLS: dict[str, Callable[[Any], None]] = {
+    "scipy": _scipy,
+    "scipy.integrate": _scipy_integrate,
+    "scipy.misc": _scipy_misc,
+    "scipy.ndimage": lambda module: _missing(module, {"imread": old_images.imread}),
+    "scipy.signal": _scipy_signal,
+    "scipy.sparse": _scipy_sparse,
+    "pandas": _pandas,
+    "matplotlib.figure": _matplotlib_figure,
+    "matplotlib.backends.backend_agg": _matplotlib_canvas,
+    "matplotlib.pyplot": _matplotlib_pyplot,
+}
+
+
+class _Refilled(importlib.machinery.SourceFileLoader):
+    """Loads a module, and gives it names back that it has lost."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of an emptied module itself
+            super().exec_module(module)
+        _REFILLS[module.__name__](module)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the modules that have lost names."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname not in _REFILLS:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
+            spec.loader = _Refilled(fullname, spec.origin)
+        return spec
+
+
+def restore() -> None:
+    """Lets packages be imported with the names of old."""
+    sys.meta_path.insert(0, _Finder())
