@@ -35,6 +35,30 @@ _because(
     """,
 )
 _because(
+    _HOLDS_A_STRUCTURE,
+    """
+    Batch BoostedTreesAggregateStats BoostedTreesBucketize BoostedTreesCalculateBestFeatureSplit
+    BoostedTreesCalculateBestGainsPerFeature BoostedTreesCenterBias BoostedTreesCreateEnsemble
+    BoostedTreesCreateQuantileStreamResource BoostedTreesDeserializeEnsemble
+    BoostedTreesExampleDebugOutputs BoostedTreesFlushQuantileSummaries
+    BoostedTreesGetEnsembleStates BoostedTreesMakeQuantileSummaries BoostedTreesMakeStatsSummary
+    BoostedTreesPredict BoostedTreesQuantileStreamResourceAddSummaries
+    BoostedTreesQuantileStreamResourceDeserialize BoostedTreesQuantileStreamResourceFlush
+    BoostedTreesQuantileStreamResourceGetBucketBoundaries BoostedTreesSerializeEnsemble
+    BoostedTreesSparseAggregateStats BoostedTreesSparseCalculateBestFeatureSplit
+    BoostedTreesTrainingPredict BoostedTreesUpdateEnsemble BoostedTreesUpdateEnsembleV2
+    IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
+    ExperimentalStatsAggregatorSummary StatsAggregatorSummary
+    MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorInit Unbatch UnbatchGrad
+    NonDeterministicInts RngSkip StatefulRandomBinomial StatefulStandardNormalV2
+    StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt
+    """,
+)
+_because(
+    "its time is that of the messages and of protobuf, which parses them",
+    "DecodeProtoV2 EncodeProto",
+)
+_because(
     "TensorFlow has no kernel for CPUs",
     "CTCLossV2 MaxPoolGradGradWithArgmax QuantizedReluX",
 )

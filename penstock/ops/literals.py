@@ -32,7 +32,7 @@ def to_array(value: Any, dtype: DType | None = None) -> tuple[np.ndarray, DType]
 
 def _from_numpy(array: np.ndarray, dtype: DType | None) -> tuple[np.ndarray, DType]:
     if dtype is not None and dtype.is_quantized and array.dtype.kind not in "OSU":
-        return _plain_integers(array, dtype), dtype
+        return _quantized(array, dtype), dtype
     if dtype is not None and dtype is not dtypes.string and array.dtype.kind not in "OSU":
         converted = array.astype(dtype.as_numpy_dtype)
         return (converted.copy() if converted is array else converted), dtype
@@ -44,11 +44,16 @@ def _from_numpy(array: np.ndarray, dtype: DType | None) -> tuple[np.ndarray, DTy
     return array.copy(), found
 
 
-def _plain_integers(array: np.ndarray, dtype: DType) -> np.ndarray:
-    """The integers that stand for quantized numbers, of which NumPy has structured types."""
+def _quantized(array: np.ndarray, dtype: DType) -> np.ndarray:
+    """Quantized numbers, of which NumPy has structured types, from integers or such."""
     if array.dtype.names:
         array = array[array.dtype.names[0]]
-    return array.astype(np.dtype(dtype.as_numpy_dtype)[0])
+    return _structured(array, dtype)
+
+
+def _structured(integers: np.ndarray, dtype: DType) -> np.ndarray:
+    kind = np.dtype(dtype.as_numpy_dtype)
+    return np.ascontiguousarray(integers.astype(kind[0])).view(kind).reshape(integers.shape)
 
 
 def _bytes_array(array: np.ndarray, dtype: DType | None) -> np.ndarray:
@@ -133,8 +138,7 @@ def _from_tuples(value: Any, dtype: DType) -> tuple[np.ndarray, DType]:
             )
         return entry[0]
 
-    plain = np.array(listed(value))
-    return plain.astype(np.dtype(dtype.as_numpy_dtype)[0]), dtype
+    return _structured(np.array(listed(value)), dtype), dtype
 
 
 def _infer(leaves: list[Any]) -> DType:

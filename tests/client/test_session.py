@@ -429,6 +429,7 @@ class TestThreadsAndTime:
         long = tf.placeholder_with_default(np.ones([200, 200], np.float32), [200, 200])
         for _ in range(3000):
             long = tf.matmul(long, long * 1e-3)
+        gc.collect()  # Python swallows an interrupt that comes while it frees graphs of other tests
         for fetch in (endless, long):
             timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
             timer.start()

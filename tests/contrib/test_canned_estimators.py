@@ -13,6 +13,12 @@ from tests.contrib.column_scenarios import numbers, varied
 layers, learn = tf.contrib.layers, tf.contrib.learn
 
 
+@pytest.fixture(autouse=True)
+def _graph() -> Any:
+    with tf.Graph().as_default():
+        yield
+
+
 def input_fn(labels: Any) -> Any:
     def made() -> Any:
         places = [[0, 0], [1, 0], [1, 1], [3, 0]]

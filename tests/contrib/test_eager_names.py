@@ -8,6 +8,12 @@ import penstock as tf
 tfe = tf.contrib.eager
 
 
+@pytest.fixture(autouse=True)
+def _graph():
+    with tf.Graph().as_default():
+        yield
+
+
 def test_a_mean_over_batches():
     mean = tfe.metrics.Mean("error rate")
     batch = tf.placeholder(tf.float32, [None])
