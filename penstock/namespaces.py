@@ -123,12 +123,12 @@ def _lazily(name: str) -> Any:
         return getattr(importlib.import_module(f"{ROOT}.{BORROWED_BY_ROOT[name]}"), name)
     if name in LAZY or table.is_written_out(name):
         try:
-            found = importlib.import_module(f"{ROOT}.{name}")
+            found: Any = importlib.import_module(f"{ROOT}.{name}")
         except ModuleNotFoundError as error:
             if error.name != f"{ROOT}.{name}":
                 raise
         else:
-            if not isinstance(found, types.ModuleType) or name in LAZY:
+            if not isinstance(found, types.ModuleType):
                 absent.watch(found, f"tf.{name}")
             return found
     raise AttributeError(name)
@@ -143,9 +143,19 @@ def _lend(module: types.ModuleType, names: dict[str, str]) -> None:
     module.__getattr__ = borrowed  # type: ignore[method-assign]
 
 
+class _Root(types.ModuleType):
+    """The package: a namespace that is loaded, by whichever import, explains what it lacks."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in LAZY and isinstance(value, types.ModuleType):
+            absent.watch(value, f"tf.{name}")
+
+
 def install() -> None:
     """Makes `tf.name` load what is lazy, and every namespace name what it lacks."""
     root = sys.modules[ROOT]
+    root.__class__ = _Root
     root.__getattr__ = _lazily  # type: ignore[method-assign]
     absent.watch(root, "tf")
     for name, names in BORROWED.items():

@@ -1,5 +1,7 @@
 """Names that libraries of TensorFlow 1.x's time ask for while they are imported."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +19,12 @@ def test_the_estimator_for_tpus_is_that_of_contrib() -> None:
     assert tf.estimator.tpu.TPUEstimator is tf.contrib.tpu.TPUEstimator
     assert tf.estimator.tpu.RunConfig is tf.contrib.tpu.RunConfig
     assert tf.tpu.CrossShardOptimizer is tf.contrib.tpu.CrossShardOptimizer
+
+
+def test_a_namespace_explains_what_it_lacks_whoever_has_imported_it() -> None:
+    program = "import penstock.tpu, penstock.xla; penstock.tpu.rewrite"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "tf.tpu.rewrite. There are no TPUs here." in done.stderr
 
 
 def test_what_needs_a_tpu_is_not_there() -> None:
