@@ -61,6 +61,8 @@ def array_to_proto(array: np.ndarray, dtype: DType) -> Any:
     if dtype.base_dtype is dtypes.string:
         message.string_val.extend(_as_bytes(entry) for entry in array.reshape(-1))
         return message
+    if array.dtype.names:  # quantized numbers, which are written as their integers
+        array = array[array.dtype.names[0]]
     if array.nbytes > _MAX_BYTES:
         raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
     if array.size == 1 and FIELD_OF[dtype.base_dtype.name] in _SCALAR_FIELDS:
