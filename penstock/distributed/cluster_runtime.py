@@ -284,12 +284,12 @@ class _Running:
 
     def _next_event(self) -> Event:
         deadline = self._run.deadline
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
         try:
             if self._leading is not None and self._events.empty():
                 self._leading.wait(lambda: not self._events.empty(), deadline)
                 if self._events.empty():
                     self._leading.end()  # it takes long
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
             return self._events.get(timeout=left)
         except Empty:
             return Tick()

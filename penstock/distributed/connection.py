@@ -16,7 +16,7 @@ from penstock.distributed import frames
 from penstock.distributed.arena import SMALLEST, Inbox, Outbox
 from penstock.distributed.fair_lock import FairLock
 from penstock.distributed.frames import Disconnected, Fields, Socket, Value
-from penstock.distributed.reading import Leading, Reading
+from penstock.distributed.reading import Leading, Reading, leading_here
 from penstock.errors import OpError
 from penstock.runtime.crew import Crew
 
@@ -74,6 +74,8 @@ class Connection:
         )
         self._writing = FairLock()
         self._kept: list[bytes] = []  # frames that the next one takes along
+        self._room = select.poll()  # for something to write
+        self._room.register(sock.fileno(), select.POLLOUT)
         self._lock = threading.Lock()
         self._may_offer = one_host
         self._outbox: Outbox | None = None  # once the other side has found it
@@ -102,8 +104,9 @@ class Connection:
             self._offer()
         if soon and message.size <= _MOST_KEPT:
             frame = b"".join(message.whole())
-            with self._writing:
-                self._kept.append(frame)
+            self._begin_to_write()
+            self._kept.append(frame)
+            self._writing.release()
             return
         try:
             if message.size < frames.CHUNK:
@@ -123,11 +126,34 @@ class Connection:
                 self._lose(str(error))
 
     def _write(self, frame: list[Any]) -> None:
-        with self._writing:
+        leading = self._begin_to_write()
+        try:
+            if leading is not None and not self._has_room_for(sum(map(len, frame))):
+                leading.step_aside()
             if self._kept:
                 frame = [*self._kept, *frame]
                 self._kept.clear()
             frames.write(self._sock, frame, self._moved)
+        finally:
+            self._writing.release()
+
+    def _begin_to_write(self) -> Leading | None:
+        """Waits until no other thread writes; what this thread leads with.
+
+        It must not lead while it waits to write: the other side may be waiting for room, too, and
+        somebody has to read meanwhile.
+        """
+        leading = leading_here()
+        if leading is None:
+            self._writing.acquire()
+        elif not self._writing.acquire(blocking=False):
+            leading.step_aside()
+            self._writing.acquire()
+        return leading
+
+    def _has_room_for(self, count: int) -> bool:
+        """Whether so many bytes can be written without waiting; asked by who writes."""
+        return count <= _MOST_KEPT and bool(self._room.poll(0))
 
     def _write_in_pieces(self, message: frames.Message) -> None:
         number = next(self._numbers)
@@ -149,9 +175,7 @@ class Connection:
         if not self._writing.acquire(blocking=False):
             return
         try:
-            room = select.poll()
-            room.register(self._sock, select.POLLOUT)
-            if room.poll(0):
+            if self._room.poll(0):
                 frames.send(self._sock, {"do": "ping"})
         except (Disconnected, OSError, ValueError) as error:
             reason = str(error)

@@ -182,12 +182,13 @@ def send(sock: Socket, fields: Fields) -> None:
 
 
 def _fields_of(data: bytes) -> Fields:
+    text = data.decode()
     try:
-        found, _ = _scan(data.decode(), 0)
+        found, end = _scan(text, 0)
     except StopIteration:
         raise ValueError("the fields are no JSON") from None
-    if not isinstance(found, dict):
-        raise ValueError("there are no fields")
+    if not isinstance(found, dict) or end < len(text):
+        raise ValueError("the fields are not those of a message")
     return found
 
 

@@ -247,11 +247,13 @@ class Leading:
     """A thread that reads from connections what it waits for.
 
     Between its waits nobody reads, unless somebody else wants to: it is for those who expect to
-    wait soon and not for long.
+    wait soon and not for long. It belongs to the thread that makes it, which has to `end` it.
     """
 
     def __init__(self, connections: Sequence[Connection]):
         self._held: list[Reading] = []
+        self._outer = _thread.leading
+        _thread.leading = self
         self._poll = select.poll()
         for connection in connections:
             reading = connection.reading
@@ -262,27 +264,29 @@ class Leading:
     def wait(self, came: Callable[[], bool], deadline: float | None = None) -> bool:
         """Reads until something has come, for a while; whether it has."""
         self._make_way()
-        if not self._held:
-            return came()
         limit = time.monotonic() + _LEADING_SECONDS
         if deadline is not None:
             limit = min(limit, deadline)
-        for reading in self._held:
-            reading.mutex.acquire()
+        taken: list[Reading] = []
         try:
+            # Another thread may be in the middle of a message, and has to read it to its end.
+            for reading in self._held:
+                if not reading.mutex.acquire(timeout=max(0.0, limit - time.monotonic())):
+                    return came()
+                taken.append(reading)
             while not came():
-                if time.monotonic() >= limit:
+                if not taken or time.monotonic() >= limit:
                     return False
                 self._read_one()
         finally:
-            for reading in self._held:
+            for reading in taken:
                 reading.mutex.release()
             self._make_way()
         return True
 
     def _make_way(self) -> None:
         if any(reading.is_wanted for reading in self._held):
-            self.end()
+            self._let_go()
 
     def _read_one(self) -> None:
         for reading in self._held:
@@ -298,6 +302,29 @@ class Leading:
 
     def end(self) -> None:
         """Leaves the reading to others."""
+        self._let_go()
+        if _thread.leading is self:
+            _thread.leading = self._outer
+
+    def _let_go(self) -> None:
         held, self._held = self._held, []
         for reading in held:
             reading.let_go()
+
+    def step_aside(self) -> None:
+        """Has others read from now on, also for those that lead further out in this thread."""
+        self._let_go()
+        if self._outer is not None:
+            self._outer.step_aside()
+
+
+class _Thread(threading.local):
+    leading: Leading | None = None
+
+
+_thread = _Thread()
+
+
+def leading_here() -> Leading | None:
+    """What this thread leads with, if it does."""
+    return _thread.leading

@@ -212,3 +212,51 @@ class _Stream:
 
     def __getattr__(self, name):
         return getattr(self._sock, name)
+
+
+@pytest.mark.parametrize("size", [4 << 20, 50_000])
+def test_two_threads_that_lead_and_send_much_do_not_wait_for_each_other(ends, size):
+    """Neither reads while it writes: more than the system keeps on the way can't be sent so."""
+    count = (32 << 20) // size
+    value = torch.zeros(size, dtype=torch.uint8)
+    done = []
+
+    def send(connection):
+        leading = Leading([connection])
+        try:
+            for _ in range(count):
+                connection.note({"do": "much"}, [value])
+        finally:
+            leading.end()
+        done.append(connection)
+
+    threads = [threading.Thread(target=send, args=(end,)) for end in (ends.near, ends.far)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    assert len(done) == 2
+    ends.wait_for(count)
+
+
+def test_the_time_of_a_question_ends_while_another_thread_reads_a_long_message(ends):
+    began = threading.Event()
+
+    class Slow:
+        def __init__(self, receiver):
+            self.receiver = receiver
+
+        def receive(self):
+            began.set()
+            time.sleep(1.0)
+            return self.receiver.receive()
+
+        def has_more(self):
+            return self.receiver.has_more()
+
+    ends.near.reading.receiver = Slow(ends.near.reading.receiver)
+    ends.far.note({"do": "long"})
+    assert began.wait(LONG)
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        ends.near.ask({"say": 1}, timeout=0.1)
+    ends.wait_for(1)
