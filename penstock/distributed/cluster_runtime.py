@@ -30,7 +30,7 @@ from penstock.distributed.step_run import (
     Tick,
 )
 from penstock.distributed.step_spec import StepSpec, fields_of, spec_of, task_of
-from penstock.distributed.worker import StepPart, Worker, send_call
+from penstock.distributed.worker import StepPart, Worker
 from penstock.dtypes import DType
 from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
@@ -118,7 +118,7 @@ class ClusterRuntime:
         for call in calls:
             if call.task == self._worker.task:
                 call.fields["part"] = own
-            send_call(self._worker.connect(call.task), call, answers.put)
+            self._worker.ask(self._worker.connect(call.task), call, answers.put)
         while not registration.is_over:
             for late in registration.handle(answers.get(), time.monotonic()):
                 self._worker.release(late)
@@ -243,6 +243,8 @@ class _Running:
         with self._lock:
             if not self._is_busy:
                 self._events.put(event)
+                if self._leading is not None:
+                    self._leading.wake()
                 return
             notes = self._run.handle(event, time.monotonic())
         self._tell(notes)
@@ -260,13 +262,13 @@ class _Running:
             self._leading = Leading(list(self._links.values()))
         for call in others:
             if call.task in self._links:
-                send_call(self._links[call.task], call, self._post)
+                self._worker.ask(self._links[call.task], call, self._post)
         for call in own:
             self._links[call.task] = self._worker.own_link
             if self._run.deadline is None:
                 self._do_own_part(call)
             else:
-                send_call(self._worker.own_link, call, self._post)
+                self._worker.ask(self._worker.own_link, call, self._post)
 
     def _do_own_part(self, call: Call) -> None:
         notes: list[Note] = []
@@ -277,7 +279,7 @@ class _Running:
         self._tell(notes)
         call.fields.update(at_once=True, leading=self._leading)
         try:
-            send_call(self._worker.own_link, call, self._post)
+            self._worker.ask(self._worker.own_link, call, self._post)
         finally:
             with self._lock:
                 self._is_busy = False

@@ -110,6 +110,7 @@ class ClusterTask:
             departures,
             on_job_over,
             lambda: configured_runtime(server_def.default_session_config, task_name=task),
+            self._known,
         )
         self._clients: ClientService | None = None
         self._collectives = TaskCollectives(
@@ -172,7 +173,12 @@ class ClusterTask:
         finally:
             channel.close()
 
-    def _connect(self, task: str, patience: float = 0.0) -> Any:
+    def _known(self, task: str) -> list[Connection]:
+        """The open connections with a task, whichever side has opened them."""
+        both = self._peers.known(task), self._road.accepted(task)
+        return [each for each in both if each is not None]
+
+    def _connect(self, task: str, patience: float = 0.0) -> Connection:
         return self._peers.connect(task, patience)
 
     # Sessions ---------------------------------------------------------------------------------

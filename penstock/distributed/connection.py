@@ -21,7 +21,7 @@ from penstock.errors import OpError
 from penstock.runtime.crew import Crew
 
 Answer = Callable[[Fields, list[Value], "OpError | None"], None]
-_MOST_KEPT = 1 << 16  # bytes of a message that may wait for the next one
+_SURE_ROOM = 1 << 16  # bytes that can be written without waiting where anything can
 Handler = Callable[["Connection", Fields, list[Value]], None]
 
 
@@ -73,7 +73,6 @@ class Connection:
             sock, self._receiver, self._handle, self._lose, self._free, self._crew
         )
         self._writing = FairLock()
-        self._kept: list[bytes] = []  # frames that the next one takes along
         self._room = select.poll()  # for something to write
         self._room.register(sock.fileno(), select.POLLOUT)
         self._lock = threading.Lock()
@@ -93,21 +92,12 @@ class Connection:
         """Does what a message asks for once its handler is done, while another thread reads on."""
         self.reading.work(job)
 
-    def note(self, fields: Fields, values: Sequence[Value] = (), *, soon: bool = False) -> None:
-        """Tells the other side something that it does not answer.
-
-        Soon, and not at once, if it is small: together with the next message, or by `flush`.
-        """
+    def note(self, fields: Fields, values: Sequence[Value] = ()) -> None:
+        """Tells the other side something that it does not answer."""
         outbox = self._outbox
         message = frames.packed(fields, values, outbox)
         if outbox is None and message.size >= SMALLEST and self._may_offer:
             self._offer()
-        if soon and message.size <= _MOST_KEPT:
-            frame = b"".join(message.whole())
-            self._begin_to_write()
-            self._kept.append(frame)
-            self._writing.release()
-            return
         try:
             if message.size < frames.CHUNK:
                 self._write(message.whole())
@@ -117,31 +107,11 @@ class Connection:
             self._lose(str(error))
             raise self._unavailable(str(error)) from error
 
-    def flush(self) -> None:
-        """Sends what was to be sent soon; if the connection is lost, that is told elsewhere."""
-        if self._kept:
-            try:
-                self._write([])
-            except Disconnected as error:
-                self._lose(str(error))
-
     def _write(self, frame: list[Any]) -> None:
-        leading = self._begin_to_write()
-        try:
-            if leading is not None and not self._has_room_for(sum(map(len, frame))):
-                leading.step_aside()
-            if self._kept:
-                frame = [*self._kept, *frame]
-                self._kept.clear()
-            frames.write(self._sock, frame, self._moved)
-        finally:
-            self._writing.release()
+        """Writes when no other thread does.
 
-    def _begin_to_write(self) -> Leading | None:
-        """Waits until no other thread writes; what this thread leads with.
-
-        It must not lead while it waits to write: the other side may be waiting for room, too, and
-        somebody has to read meanwhile.
+        This one must not lead while it waits for that: the other side may be waiting for room, too,
+        and somebody has to read meanwhile.
         """
         leading = leading_here()
         if leading is None:
@@ -149,11 +119,16 @@ class Connection:
         elif not self._writing.acquire(blocking=False):
             leading.step_aside()
             self._writing.acquire()
-        return leading
+        try:
+            if leading is not None and not self._has_room_for(sum(map(len, frame))):
+                leading.step_aside()
+            frames.write(self._sock, frame, self._moved)
+        finally:
+            self._writing.release()
 
     def _has_room_for(self, count: int) -> bool:
         """Whether so many bytes can be written without waiting; asked by who writes."""
-        return count <= _MOST_KEPT and bool(self._room.poll(0))
+        return count <= _SURE_ROOM and bool(self._room.poll(0))
 
     def _write_in_pieces(self, message: frames.Message) -> None:
         number = next(self._numbers)

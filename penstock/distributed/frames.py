@@ -142,6 +142,8 @@ def write(sock: Socket, buffers: Sequence[Any], moved: Moved | None = None) -> N
             sent = sock.sendmsg([memoryview(whole)])
             if moved is not None:
                 moved(sent)
+            if sent == len(whole):
+                return
             buffers = [memoryview(whole)[sent:]]
         pending = deque(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
         while pending:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import threading
 import time
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from penstock.distributed.connection import Connection
 
 _MOST_STANDING_BY = 2  # threads that wait for messages: one more than does something with one
-_GLANCE_MILLISECONDS = 20  # until who leads sees what others have brought it
 _LEADING_SECONDS = 0.1  # that a thread waits at the socket itself: more wakes than one don't count
 
 Job = Callable[[], None]
@@ -254,12 +254,16 @@ class Leading:
         self._held: list[Reading] = []
         self._outer = _thread.leading
         _thread.leading = self
+        self._sleeps = False
         self._poll = select.poll()
         for connection in connections:
             reading = connection.reading
             if not connection.has_open_calls and reading.hold():
                 self._held.append(reading)
                 self._poll.register(reading.file, select.POLLIN)
+        if self._held:
+            self._bell = _thread.bell
+            self._poll.register(self._bell.file, select.POLLIN)
 
     def wait(self, came: Callable[[], bool], deadline: float | None = None) -> bool:
         """Reads until something has come, for a while; whether it has."""
@@ -274,11 +278,14 @@ class Leading:
                 if not reading.mutex.acquire(timeout=max(0.0, limit - time.monotonic())):
                     return came()
                 taken.append(reading)
+            self._sleeps = bool(taken)  # before it looks: who brings something looks after that
             while not came():
-                if not taken or time.monotonic() >= limit:
+                left = limit - time.monotonic()
+                if not taken or left <= 0:
                     return False
-                self._read_one()
+                self._read_one(left)
         finally:
+            self._sleeps = False
             for reading in taken:
                 reading.mutex.release()
             self._make_way()
@@ -288,17 +295,24 @@ class Leading:
         if any(reading.is_wanted for reading in self._held):
             self._let_go()
 
-    def _read_one(self) -> None:
+    def _read_one(self, seconds: float) -> None:
         for reading in self._held:
             if reading.receiver.has_more():
                 reading.take_message()
                 return
         # The wait itself can be interrupted: no byte is lost.
-        for file, _ in self._poll.poll(_GLANCE_MILLISECONDS):
+        for file, _ in self._poll.poll(1000 * seconds):
+            if file == self._bell.file:
+                self._bell.silence()
             for reading in self._held:
                 if reading.file == file:
                     reading.take_message()
             return
+
+    def wake(self) -> None:
+        """Has the thread look again whether something has come, by another way."""
+        if self._sleeps and _thread.leading is not self:
+            self._bell.ring()
 
     def end(self) -> None:
         """Leaves the reading to others."""
@@ -318,8 +332,34 @@ class Leading:
             self._outer.step_aside()
 
 
+class _Bell:
+    """Something to wait for beside sockets."""
+
+    def __init__(self) -> None:
+        self.file = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+
+    def ring(self) -> None:
+        os.eventfd_write(self.file, 1)
+
+    def silence(self) -> None:
+        with suppress(BlockingIOError):
+            os.eventfd_read(self.file)
+
+    def __del__(self) -> None:
+        with suppress(OSError):
+            os.close(self.file)
+
+
 class _Thread(threading.local):
     leading: Leading | None = None
+
+    @property
+    def bell(self) -> _Bell:
+        """One for all that lead in this thread, one after the other."""
+        found: _Bell | None = self.__dict__.get("_bell")
+        if found is None:
+            found = self.__dict__["_bell"] = _Bell()
+        return found
 
 
 _thread = _Thread()

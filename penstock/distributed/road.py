@@ -28,7 +28,7 @@ from penstock.distributed.tls_socket import TlsSocket
 OnLost = Callable[[Connection], None]
 
 METHOD = "/penstock.Tasks/Road"
-PROTOCOL = 3  # changes whenever two releases could misunderstand each other
+PROTOCOL = 4  # changes whenever two releases could misunderstand each other
 _HANDSHAKE_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 _MOST_HELLO = 0  # bytes of tensors in a greeting
@@ -59,7 +59,8 @@ class Road:
         self._listener = socket.create_server((interface.strip("[]"), 0), family=family)
         self.port: int = self._listener.getsockname()[1]
         self._lock = threading.Lock()
-        self._open: set[Connection] = set()
+        self._open: dict[Connection, None] = {}
+        self._accepted: dict[str, Connection] = {}  # the newest of each task
         self._closed = False
         threading.Thread(target=self._accept, name="penstock-road", daemon=True).start()
 
@@ -96,7 +97,8 @@ class Road:
         task = str(hello["task"])
         connection = Connection(sock, task, self._handler, self._lost, one_host=one_host)
         with self._lock:
-            self._open.add(connection)
+            self._open[connection] = None
+            self._accepted[task] = connection
             closed = self._closed
         connection.start()
         if closed:
@@ -104,9 +106,15 @@ class Road:
 
     def _lost(self, connection: Connection) -> None:
         with self._lock:
-            self._open.discard(connection)
+            self._open.pop(connection, None)
+            if self._accepted.get(connection.task) is connection:
+                del self._accepted[connection.task]
         if self._on_lost is not None:
             self._on_lost(connection)
+
+    def accepted(self, task: str) -> Connection | None:
+        """The open connection that a task has made, if there is one."""
+        return self._accepted.get(task)
 
     @property
     def connections(self) -> list[Connection]:
@@ -173,18 +181,22 @@ class Peers:
 
     def connect(self, task: str, patience: float = 0.0) -> Connection:
         """The connection to a task; one that does not answer yet is given `patience` seconds."""
-        found = self._connections.get(task)
-        if found is not None and not found.is_lost:
+        found = self.known(task)
+        if found is not None:
             return found
         if task not in self._addresses:
             known = ", ".join(self._addresses)
             raise errors.NotFoundError(None, None, f"{task} is not in the cluster: {known}")
         with self._each[task]:
-            found = self._connections.get(task)
-            if found is None or found.is_lost:
-                found = self._connected(task, patience)
-                self._connections[task] = found
+            found = self.known(task)
+            if found is None:
+                found = self._connections[task] = self._connected(task, patience)
             return found
+
+    def known(self, task: str) -> Connection | None:
+        """The connection to a task, if it is open."""
+        found = self._connections.get(task)
+        return None if found is None or found.is_lost else found
 
     def _connected(self, task: str, patience: float) -> Connection:
         limit = time.monotonic() + patience

@@ -22,7 +22,7 @@ from penstock.distributed.connection import Connection
 from penstock.distributed.departures import Departures
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.master_machine import MasterMachine
-from penstock.distributed.reading import Leading
+from penstock.distributed.meeting import Connect, Known, Meeting
 from penstock.distributed.step_run import Answered, Broken, Call
 from penstock.distributed.step_spec import StepSpec, parts_of, task_of
 from penstock.distributed.worker_machine import (
@@ -44,20 +44,16 @@ from penstock.distributed.worker_machine import (
     Tell,
     Tick,
     WorkerMachine,
+    taking,
 )
 from penstock.ir.registry import WAITS
 from penstock.partition.kept_sends import mark_sends
 from penstock.runtime.binding import bind_all, evaluator
 from penstock.runtime.compiled import settle_memory
 from penstock.runtime.local import LocalRuntime
-from penstock.runtime.mailbox import Key
 from penstock.runtime.partitioned import PartitionedPlan
-from penstock.runtime.rendezvous import Rendezvous
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace
-from penstock.state.waiting import Cancellation
-
-Connect = Callable[[str], Connection]  # a kept connection to a task
 
 _QUICK_SECONDS = 0.01  # of a part whose thread may lead
 
@@ -68,6 +64,7 @@ class StepPart:
     Attributes:
       feeds, fetches: which of the step's it takes and gives.
       tasks: those that have a part of the step.
+      senders: those of them that send something to this one.
       graphs: the parts of all tasks.
       seconds: how long the last run took.
     """
@@ -84,6 +81,9 @@ class StepPart:
         self.feeds = sorted({i for part in own for i in part.feeds})
         self.fetches = sorted({i for part in own for i in part.fetches})
         self.tasks = list(dict.fromkeys(task_of(part.device) for part in parts))
+        received = [n for part in own for n in part.graph.nodes if n.type == "_Recv"]
+        senders = dict.fromkeys(task_of(node.attrs["send_device"]) for node in received)
+        self.senders = [sender for sender in senders if sender != task]
         self.graphs = [part.graph for part in parts]
         self.seconds = math.inf
         self._waits_for_tasks_alone = len(own) < 2 and not any(
@@ -121,78 +121,6 @@ class StepPart:
         return trace.step_stats()
 
 
-class _Meeting(Rendezvous):
-    """The rendezvous of one step in one task: what is for another task is sent there.
-
-    Attributes:
-      leading: of a thread that reads by itself what the other tasks of its step send.
-      may_lead: whether the thread of the step may begin to, when it first waits.
-    """
-
-    def __init__(self, task: str, connect: Connect, number: int):
-        super().__init__()
-        self._task = task
-        self._connect = connect
-        self._number = number
-        self._links: dict[str, Any] = {}
-        self.leading: Leading | None = None
-        self.may_lead = False
-        self.cancellation = Cancellation()
-
-    def ordered_by(self, link: Any) -> None:
-        """What is for the step's master goes back where the order has come from."""
-        if link.task != self._task:
-            self._links[link.task] = link
-
-    def send(self, key: Key, value: Any, *, soon: bool = False) -> None:
-        name, device, frame = key
-        task = task_of(device)
-        if task == self._task:
-            super().send(key, value)
-            return
-        link = self._links.get(task)
-        if link is None:
-            link = self._links[task] = self._connect(task)
-        fields = {"do": "take", "step": self._number, "key": [name, device, list(frame)]}
-        link.note(fields, [value], soon=soon)
-
-    def deliver(self, key: Key, value: Any) -> None:
-        super().send(key, value)
-
-    def flush(self, but: Any = None) -> None:
-        """Sends what has waited for more to come, but to a task that gets an answer anyway."""
-        for link in self._links.values():
-            if link is not but:
-                link.flush()
-
-    def recv(self, key: Key, step: Step) -> Any:
-        self.flush()
-        return super().recv(key, step)
-
-    def _wait(self, gate: threading.Lock, step: Step) -> None:
-        if self.may_lead:
-            self.may_lead = False
-            self.leading = Leading(list(self._links.values()))
-        if self.leading is not None:
-            if self.leading.wait(partial(gate.acquire, False)):
-                return
-            self.leading.end()  # it takes long
-        super()._wait(gate, step)
-
-    def abort(self, error: BaseException) -> None:
-        super().abort(error)
-        self.cancellation.cancel()
-
-
-def send_call(link: Any, call: Call, answer: Callable[[Answered], None]) -> None:
-    """Asks what a master wants to know; a link that is lost answers with that, at once."""
-
-    def answered(fields: Fields, values: list[Value], error: BaseException | None) -> None:
-        answer(Answered(call.task, fields, values, error))
-
-    link.call(call.fields, call.values, answered)
-
-
 class OwnLink:
     """How the master of a task reaches the worker of the same task: as any other, but at once."""
 
@@ -227,6 +155,7 @@ class Worker:
       departures: knows which tasks come and go.
       on_job_over: called when nobody needs this task any more.
       make_runtime: makes the runtime of a session that has its state for itself.
+      known: gives the open connections with another task.
 
     Attributes:
       incarnation: tells this worker from the one that had its name before a restart.
@@ -242,6 +171,7 @@ class Worker:
         departures: Departures | None = None,
         on_job_over: Callable[[], None] = lambda: None,
         make_runtime: Callable[[], LocalRuntime] | None = None,
+        known: Known = lambda task: (),
     ):
         self.task = task
         self.incarnation = secrets.token_hex(8)
@@ -259,7 +189,7 @@ class Worker:
             task,
             self.incarnation,
             departures or Departures((), None),
-            partial(_Meeting, task, connect),
+            partial(Meeting, task, connect, known),
         )
 
     @property
@@ -281,7 +211,20 @@ class Worker:
         def answered(event: Answered) -> None:
             self.master.released(call.task, call.fields["prefix"], event.error)
 
-        send_call(self._links.get(call.task, self.own_link), call, answered)
+        self.ask(self._links.get(call.task, self.own_link), call, answered)
+
+    def ask(self, link: Any, call: Call, answer: Callable[[Answered], None]) -> None:
+        """Asks what a master wants to know; a link that is lost answers with that, at once."""
+
+        def answered(fields: Fields, values: list[Value], error: BaseException | None) -> None:
+            keys = fields.get("keys")
+            if keys:  # what the part has sent to this task before it ended
+                count = len(values) - len(keys)
+                self.handle(link, taking(call.fields["step"], keys), values[count:])
+                values = values[:count]
+            answer(Answered(call.task, fields, values, error))
+
+        link.call(call.fields, call.values, answered)
 
     # Events -----------------------------------------------------------------------------------
 
@@ -367,7 +310,8 @@ class Worker:
         message, part, meeting = action
         meeting.ordered_by(message.link)
         leading = meeting.leading = message.fields.get("leading")  # of the own task's master
-        meeting.may_lead = leading is None and part.may_lead
+        if leading is None and part.may_lead:
+            meeting.may_lead_from = part.senders
         began = time.monotonic()
         step = Step(None, meeting.cancellation)
         step.rendezvous = meeting
@@ -376,10 +320,11 @@ class Worker:
             given = part.run(step, message.values)
             if step.trace is not None:
                 given.append(part.step_stats(step.trace, message.values).SerializeToString())
-            done = Executed(message, given)
+            meeting.flush(but=message.link.task)
+            keys, kept = meeting.taken_back(message.link.task)
+            done = Executed(message, [*given, *kept], keys=keys)
         except BaseException as error:  # whatever it is, the step is over here
             done = Executed(message, [], error)
-        meeting.flush(but=message.link)
         part.seconds = time.monotonic() - began
         if meeting.leading is not None and meeting.leading is not leading:
             meeting.leading.end()

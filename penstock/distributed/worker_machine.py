@@ -41,6 +41,11 @@ class Part(Protocol):
     def fetches(self) -> list[int]: ...
 
 
+def taking(step: int, keys: Sequence[Any]) -> Fields:
+    """The message that brings values of a step, by their keys."""
+    return {"do": "take", "step": step, "keys": keys}
+
+
 # Events ---------------------------------------------------------------------------------------
 
 
@@ -61,11 +66,12 @@ class Compiled(NamedTuple):
 
 
 class Executed(NamedTuple):
-    """What an action `Execute` led to."""
+    """What an action `Execute` led to; the last values are not fetched, they go to other parts."""
 
     message: Message
     values: Sequence[Any]
     error: BaseException | None = None
+    keys: Sequence[Any] = ()  # of those for parts in the master's task
 
 
 class Lost(NamedTuple):
@@ -231,11 +237,15 @@ class WorkerMachine:
     # Steps ------------------------------------------------------------------------------------
 
     def _take(self, message: Message, now: float) -> list[Action]:
-        name, device, frame = message.fields["key"]
         record = self._record(message.fields["step"], now)
         if record is None:
             return []
-        return [Deliver(record.meeting, (name, device, tuple(frame)), message.values[0])]
+        return [
+            Deliver(record.meeting, (name, device, tuple(frame)), value)
+            for (name, device, frame), value in zip(
+                message.fields["keys"], message.values, strict=True
+            )
+        ]
 
     def _run(self, message: Message, now: float) -> list[Action]:
         fields, master = message.fields, message.link.task
@@ -252,14 +262,17 @@ class WorkerMachine:
         return [Execute(message, part, record.meeting)]
 
     def _executed(self, event: Executed, now: float) -> list[Action]:
-        message, values, error = event
+        message, values, error, keys = event
         number = message.fields["step"]
         record = self._steps.pop(number)
         self._remember(number)
         if error is not None:
             return [Refuse(message, error if record.lost is None else record.lost)]
         # By which a master tells whether what was lost later may have been this step's.
-        return [Answer(message, {"losses": self._losses} if self._losses else {}, values)]
+        fields: Fields = {"losses": self._losses} if self._losses else {}
+        if keys:
+            fields["keys"] = keys
+        return [Answer(message, fields, values)]
 
     def _abort(self, message: Message, now: float) -> list[Action]:
         text = message.fields["message"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,8 +25,24 @@ _ARRAY_TYPES = {
 _PLAIN = {_TYPES[name] for name, dtype in _ARRAY_TYPES.items() if dtype.kind != "c"}
 
 
+class Copied(NamedTuple):
+    """A value as it was, encoded."""
+
+    head: list[Any]
+    content: bytes
+
+
+def copied(value: Any, most: int) -> Copied | None:
+    """A value of at most so many bytes, which may change afterwards."""
+    head, parts = encoded(value)
+    content = b"".join(parts) if sum(map(len, parts)) <= most else None
+    return None if content is None else Copied(head, content)
+
+
 def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
     """A value as what it is, `[kind, shape]`, and its bytes; a tensor of the host is not copied."""
+    if type(value) is Copied:
+        return [*value.head], [memoryview(value.content)]
     if isinstance(value, torch.Tensor):
         return [_NAMES[value.dtype], [*value.shape]], [_bytes_of(value)]
     if isinstance(value, (bytes, bytearray, memoryview)):

@@ -65,7 +65,8 @@ class Ps:
         return action
 
     def take(self, number, link=None, now=0.0):
-        return self.say("take", link or self.other, ["value"], now, step=number, key=["x", PS, []])
+        keys = [["x", PS, []]]
+        return self.say("take", link or self.other, ["value"], now, step=number, keys=keys)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import penstock as tf
+from penstock.distributed import reading
 from penstock.distributed.connection import Connection
 from penstock.distributed.reading import Leading
 
@@ -39,7 +40,7 @@ class Ends:
 
     def _echo(self, connection, fields, values):
         for number in range(fields.get("notes", 0)):
-            connection.note({"do": f"note {number}"}, soon=True)
+            connection.note({"do": f"note {number}"})
         if "call" in fields:
             connection.reply(fields, {"said": fields["say"]}, values)
 
@@ -74,25 +75,6 @@ def test_without_a_question_threads_that_stand_by_read(ends):
     ends.far.note({"do": "unasked"})
     ends.wait_for(1)
     assert ends.heard[0][1] != threading.get_ident()
-
-
-def test_what_is_to_be_sent_soon_goes_with_the_next_message_or_by_a_flush(ends):
-    ends.far.note({"do": "first"}, [torch.ones(5)], soon=True)
-    ends.near.ask({"say": 0})  # the reply takes it along
-    assert [what for what, _ in ends.heard] == ["first"]
-    ends.far.note({"do": "second"}, soon=True)
-    assert len(ends.far._kept) == 1
-    ends.far.flush()
-    assert not ends.far._kept
-    ends.wait_for(2)
-    assert [what for what, _ in ends.heard] == ["first", "second"]
-
-
-def test_a_large_value_does_not_wait_and_takes_along_what_did(ends):
-    ends.far.note({"do": "small"}, soon=True)
-    ends.far.note({"do": "large"}, [torch.ones(100_000)], soon=True)
-    ends.wait_for(2)
-    assert [what for what, _ in ends.heard] == ["small", "large"]
 
 
 def test_many_threads_ask_at_once(ends):
@@ -170,8 +152,7 @@ def test_nobody_leads_while_another_waits_for_an_answer(ends):
 def test_what_has_come_when_a_thread_stops_to_lead_is_read_by_others(ends):
     leading = Leading([ends.near])
     for number in range(3):
-        ends.far.note({"do": f"note {number}"}, soon=True)
-    ends.far.flush()
+        ends.far.note({"do": f"note {number}"})
     assert leading.wait(lambda: bool(ends.heard))
     leading.end()
     ends.wait_for(3)
@@ -260,3 +241,21 @@ def test_the_time_of_a_question_ends_while_another_thread_reads_a_long_message(e
     with pytest.raises(tf.errors.DeadlineExceededError):
         ends.near.ask({"say": 1}, timeout=0.1)
     ends.wait_for(1)
+
+
+def test_who_leads_is_woken_by_what_comes_another_way(ends, monkeypatch):
+    monkeypatch.setattr(reading, "_LEADING_SECONDS", 10 * LONG)
+    came = threading.Event()
+    leading = Leading([ends.near])
+
+    def bring():
+        while not leading._sleeps:
+            time.sleep(0.001)
+        came.set()
+        leading.wake()
+
+    threading.Thread(target=bring).start()
+    began = time.monotonic()
+    assert leading.wait(came.is_set)
+    leading.end()
+    assert time.monotonic() - began < LONG

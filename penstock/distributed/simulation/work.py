@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.distributed.simulation.scheduler import Process, Program, Resume, Wait
+from penstock.distributed.worker_machine import taking
 from penstock.runtime.mailbox import ABSENT, Key, Mailbox
 
 if TYPE_CHECKING:
@@ -106,8 +107,7 @@ class Context:
 
     def send(self, task: str, name: str, size: int) -> None:
         """Sends a value to another part of the step."""
-        key = [name, task, []]
-        fields = {"do": "take", "step": self.step, "key": key}
+        fields = taking(self.step, [[name, task, []]])
         self.task.connect(task).note(fields, [Value(size, self.step)])
 
     def receive(self, name: str) -> Wait:
