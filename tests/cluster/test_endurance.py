@@ -42,5 +42,5 @@ def test_threads_files_and_memory_stay_as_they_are(make_cluster, server_here):
         for pid, (threads, files, memory) in zip(pids, before, strict=True):
             threads_now, files_now, memory_now = used(pid)
             assert threads_now <= threads + 2  # as many as parts of steps have run at once
-            assert files_now <= files
+            assert files_now <= files + 2  # the bells of those threads
             assert memory_now < memory + (16 << 20)
