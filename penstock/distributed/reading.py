@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from penstock.distributed.frames import Disconnected, Fields, Receiver, Socket, Value
 from penstock.distributed.read_turns import read_turns
+from penstock.distributed.spinning import found_soon
 from penstock.errors import OpError
 from penstock.runtime.crew import Crew
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from penstock.distributed.connection import Connection
 
 _MOST_STANDING_BY = 2  # threads that wait for messages: one more than does something with one
+_QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
 _LEADING_SECONDS = 0.1  # that a thread waits at the socket itself: more wakes than one don't count
 
 Job = Callable[[], None]
@@ -65,6 +67,7 @@ class Reading:
         self._standing_by = 0  # those of them that wait for their turn
         self._is_held = False
         self.is_wanted = False  # by others, while one thread holds the turns
+        self.is_quick = True  # what was last waited for here came soon
         self._is_over = False
         self._work: Job | None = None  # of the message that was just handled
         self._handling = 0  # the thread that is handling a message
@@ -268,7 +271,8 @@ class Leading:
     def wait(self, came: Callable[[], bool], deadline: float | None = None) -> bool:
         """Reads until something has come, for a while; whether it has."""
         self._make_way()
-        limit = time.monotonic() + _LEADING_SECONDS
+        began = time.monotonic()
+        limit = began + _LEADING_SECONDS
         if deadline is not None:
             limit = min(limit, deadline)
         taken: list[Reading] = []
@@ -286,7 +290,9 @@ class Leading:
                 self._read_one(left)
         finally:
             self._sleeps = False
+            is_quick = time.monotonic() - began < _QUICK_SECONDS
             for reading in taken:
+                reading.is_quick = is_quick
                 reading.mutex.release()
             self._make_way()
         return True
@@ -301,7 +307,9 @@ class Leading:
                 reading.take_message()
                 return
         # The wait itself can be interrupted: no byte is lost.
-        for file, _ in self._poll.poll(1000 * seconds):
+        is_quick = all(reading.is_quick for reading in self._held)
+        found = found_soon(self._poll) if is_quick else []
+        for file, _ in found or self._poll.poll(1000 * seconds):
             if file == self._bell.file:
                 self._bell.silence()
             for reading in self._held:
