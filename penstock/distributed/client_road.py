@@ -20,7 +20,7 @@ from penstock.distributed.connection import Connection
 from penstock.distributed.credentials import read_credentials
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.grpc_client import MasterClient
-from penstock.distributed.road import METHOD, connected, parse_port
+from penstock.distributed.road import METHOD, Address, connected
 
 VARIABLE = "PENSTOCK_ROAD"  # 0: steps of clients go by gRPC
 _SECONDS = 2.0  # that a server's road has to answer
@@ -68,7 +68,7 @@ class ClientRoad:
 
     def _connect(self) -> Connection | None:
         try:
-            port = parse_port(self._client.ask_path(METHOD, _SECONDS))
+            address = Address.parsed(self._client.ask_path(METHOD, _SECONDS))
         except (errors.UnavailableError, errors.DeadlineExceededError):
             return None  # a step by gRPC will say so, or the server comes back
         except (errors.OpError, ValueError):
@@ -78,7 +78,9 @@ class ClientRoad:
         own = f"client {secrets.token_hex(4)}"
         other = f"The server at {self._address}"
         try:
-            return connected(host, port, own, other, read_credentials(), _ignore, timeout=_SECONDS)
+            return connected(
+                host, address, own, other, read_credentials(), _ignore, timeout=_SECONDS
+            )
         except (OSError, frames.Disconnected, errors.OpError, KeyError):
             self._has_none = True
             return None

@@ -16,7 +16,7 @@ from penstock.distributed.credentials import Credentials
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.grpc_master import Method
 from penstock.distributed.master import Master, StepForm
-from penstock.distributed.road import METHOD, Road, port_message
+from penstock.distributed.road import METHOD, Road
 from penstock.distributed.statuses import status_of
 from penstock.distributed.step_messages import parse
 from penstock.distributed.value_arrays import array_of, sendable
@@ -139,7 +139,7 @@ class ClientsOwnRoad:
 
     def methods(self) -> dict[str, Method]:
         """What the front door says of it."""
-        return {METHOD: lambda request, cancellation: port_message(self._road.port)}
+        return {METHOD: lambda request, cancellation: self._road.address.message()}
 
     def _handle(self, connection: Connection, fields: Fields, values: list[Value]) -> None:
         if is_for_clients(fields):

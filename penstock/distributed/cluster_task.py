@@ -30,13 +30,12 @@ from penstock.distributed.frames import Fields, Value
 from penstock.distributed.grpc_client import channel_to
 from penstock.distributed.grpc_master import Method
 from penstock.distributed.health import HealthChecks, patience_of_environment
-from penstock.distributed.road import METHOD, Peers, Road, parse_port, port_message
+from penstock.distributed.road import METHOD, Address, Peers, Road
 from penstock.distributed.step_run import Answered, Call, Tick
 from penstock.distributed.worker import Worker
 from penstock.runtime.configured import configured_runtime
 from penstock.state.collectives import Collectives
 from penstock.state.containers import ResourceManager
-from penstock.state.waiting import Cancellation
 
 _PATIENCE_SECONDS = 30.0  # that the tasks of a session have to answer
 _TURN_SECONDS = 5.0  # that a session waits for one task before it asks the next
@@ -150,24 +149,21 @@ class ClusterTask:
 
     def methods(self) -> dict[str, Method]:
         """What the front door says to other tasks."""
-        return {METHOD: self._tell_port}
-
-    def _tell_port(self, request: bytes, cancellation: Cancellation) -> bytes:
-        return port_message(self.road_port)
+        return {METHOD: lambda request, cancellation: self.road_address.message()}
 
     @property
-    def road_port(self) -> int:
+    def road_address(self) -> Address:
         """Where other tasks reach this one."""
-        return self._road.port
+        return self._road.address
 
-    def _road_of(self, address: str, timeout: float) -> int:
-        """Asks the front door of another task for the port of its road."""
+    def _road_of(self, address: str, timeout: float) -> Address:
+        """Asks the front door of another task where its road is."""
         channel = channel_to(address, self._credentials)
         try:
             ask = channel.unary_unary(METHOD)
             request = self._introductions.get(address, b"")
             answer: bytes = ask(request, timeout=timeout, metadata=self._credentials.metadata())
-            return parse_port(answer)
+            return Address.parsed(answer)
         except grpc.RpcError as error:
             raise errors.UnavailableError(None, None, str(error.details())) from None
         finally:

@@ -61,7 +61,8 @@ class Connection:
         one_host: bool = False,
         crew: Crew | None = None,
     ):
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(OSError):  # a Unix socket sends at once anyway
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.task = task
         self._sock = sock
         self._handler = handler

@@ -1,8 +1,9 @@
 """The road between tasks: sockets that stay open, found through the tasks' front doors.
 
-A task's address in the cluster is that of its gRPC door. Another task asks there, once, for the
-port of the road, and keeps the connection. Who connects says which protocol it speaks and proves
-that it has the cluster's token before anything else is read.
+A task's address in the cluster is that of its gRPC door. Another task asks there, once, where the
+road is, and keeps the connection: a Unix socket on the same host, which is faster, else TCP. Who
+connects says which protocol it speaks and proves that it has the cluster's token before anything
+else is read.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock import errors
 from penstock.distributed import frames
@@ -36,12 +37,31 @@ _MOST_HELLO = 0  # bytes of tensors in a greeting
 _KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
+class Address(NamedTuple):
+    """Where a road is: a TCP port, and the name of a Unix socket if there is one."""
+
+    port: int
+    local: str = ""
+
+    def message(self) -> bytes:
+        return json.dumps(self._asdict()).encode()
+
+    @classmethod
+    def parsed(cls, message: bytes) -> Address:
+        fields = json.loads(message)
+        return cls(int(fields["port"]), str(fields.get("local", "")))
+
+
 def _digest(token: str, challenge: str) -> str:
     return hmac.new(token.encode(), challenge.encode(), "sha256").hexdigest()
 
 
 class Road:
-    """The listening end: accepts connections of other tasks and hands them to `handler`."""
+    """The listening end: accepts connections of other tasks and hands them to `handler`.
+
+    Attributes:
+      address: where others reach it.
+    """
 
     def __init__(
         self,
@@ -56,18 +76,23 @@ class Road:
         self._on_lost = on_lost
         self._credentials = credentials
         family = socket.AF_INET6 if interface.startswith("[") else socket.AF_INET
-        self._listener = socket.create_server((interface.strip("[]"), 0), family=family)
-        self.port: int = self._listener.getsockname()[1]
+        listener = socket.create_server((interface.strip("[]"), 0), family=family)
+        local, name = _local_listener()
+        self.address = Address(listener.getsockname()[1], name)
+        self._listeners = [listener] if local is None else [listener, local]
         self._lock = threading.Lock()
         self._open: dict[Connection, None] = {}
         self._accepted: dict[str, Connection] = {}  # the newest of each task
         self._closed = False
-        threading.Thread(target=self._accept, name="penstock-road", daemon=True).start()
+        for each in self._listeners:
+            threading.Thread(
+                target=self._accept, args=(each,), name="penstock-road", daemon=True
+            ).start()
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         while not self._closed:
             try:
-                sock, _ = self._listener.accept()
+                sock, _ = listener.accept()
             except OSError:
                 return
             threading.Thread(target=self._greet, args=(sock,), daemon=True).start()
@@ -133,9 +158,10 @@ class Road:
         with self._lock:
             self._closed = True
         # Closing alone would leave the accepting thread waiting.
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        for listener in self._listeners:
+            with suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)
+            listener.close()
         for connection in self.connections:
             connection.close()
 
@@ -146,7 +172,7 @@ class Peers:
     Args:
       task: the own task.
       addresses: the address of each task's front door.
-      find_port: asks a front door for the port of the road; raises if nobody answers.
+      find_road: asks a front door where the road is; raises if nobody answers.
       handler: gets what other tasks send over these connections.
       on_lost: is told of connections that end.
     """
@@ -155,7 +181,7 @@ class Peers:
         self,
         task: str,
         addresses: Mapping[str, str],
-        find_port: Callable[[str, float], int],
+        find_road: Callable[[str, float], Address],
         handler: Handler,
         credentials: Credentials,
         on_lost: OnLost | None = None,
@@ -163,7 +189,7 @@ class Peers:
         self._task = task
         self._on_lost = on_lost
         self._addresses = dict(addresses)
-        self._find_port = find_port
+        self._find_road = find_road
         self._handler = handler
         self._credentials = credentials
         self._lock = threading.Lock()
@@ -215,10 +241,10 @@ class Peers:
 
     def _once(self, task: str, timeout: float) -> Connection:
         address = self._addresses[task]
-        port = self._find_port(address, timeout)
+        road = self._find_road(address, timeout)
         host = address.rpartition(":")[0]
         return connected(
-            host, port, self._task, task, self._credentials, self._handler, self._on_lost
+            host, road, self._task, task, self._credentials, self._handler, self._on_lost
         )
 
     def close(self) -> None:
@@ -228,7 +254,7 @@ class Peers:
 
 def connected(
     host: str,
-    port: int,
+    address: Address,
     own: str,
     other: str,
     credentials: Credentials,
@@ -239,13 +265,13 @@ def connected(
     """A connection to the road of another task; raises if it can't be made.
 
     Args:
-      host, port: where the road is.
+      host, address: where the road is.
       own, other: the names of the two sides.
       credentials: those of the cluster.
       handler, on_lost: see `Connection`.
       timeout: seconds that each part of the greeting may take.
     """
-    plain = socket.create_connection((host.strip("[]"), port), timeout=timeout)
+    plain = _opened(host, address, timeout)
     sock: frames.Socket = plain
     try:
         _keep_alive(plain)
@@ -272,7 +298,40 @@ def connected(
     return connection
 
 
+def _local_listener() -> tuple[socket.socket | None, str]:
+    """A Unix socket that listens, and its name, which is no file's; none where there can't be one.
+
+    Like shared memory it is for processes of the same running system.
+    """
+    if not host_identity():
+        return None, ""
+    name = f"penstock-{secrets.token_hex(16)}"
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        listener.bind(f"\0{name}")
+        listener.listen()
+    except OSError:
+        listener.close()
+        return None, ""
+    return listener, name
+
+
+def _opened(host: str, address: Address, timeout: float) -> socket.socket:
+    """A connected socket, by the shortest way."""
+    if address.local and host_identity():
+        sock = socket.socket(socket.AF_UNIX)
+        sock.settimeout(timeout)
+        try:
+            sock.connect(f"\0{address.local}")
+            return sock
+        except OSError:  # it is on another host, or in another container
+            sock.close()
+    return socket.create_connection((host.strip("[]"), address.port), timeout=timeout)
+
+
 def _keep_alive(sock: socket.socket) -> None:
+    if sock.family == socket.AF_UNIX:  # the other side can't vanish without a word
+        return
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _KEEPALIVE.items():
         if hasattr(socket, name):  # not on every system
@@ -305,11 +364,3 @@ def _load_chain(context: ssl.SSLContext, credentials: Credentials) -> None:
         file.write(credentials.certificate + b"\n" + credentials.key)
         file.flush()
         context.load_cert_chain(file.name)
-
-
-def port_message(port: int) -> bytes:
-    return json.dumps({"port": port}).encode()
-
-
-def parse_port(message: bytes) -> int:
-    return int(json.loads(message)["port"])

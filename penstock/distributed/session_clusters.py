@@ -15,7 +15,6 @@ from typing import Any
 from penstock import errors, proto
 from penstock.distributed.cluster_task import ClusterTask
 from penstock.distributed.credentials import Credentials
-from penstock.distributed.road import port_message
 from penstock.state.containers import ResourceManager
 from penstock.state.waiting import Cancellation
 
@@ -56,12 +55,12 @@ class SessionClusters:
         )
 
     def telling(self, own: _Method) -> _Method:
-        """The method that tells the port of a road: the server's own, or that of a place."""
+        """The method that tells where a road is: the server's own, or that of a place."""
 
         def tell(request: bytes, cancellation: Cancellation) -> bytes:
             if not request:
                 return own(request, cancellation)
-            return port_message(self._place(proto.ServerDef.FromString(request)).road_port)
+            return self._place(proto.ServerDef.FromString(request)).road_address.message()
 
         return tell
 

@@ -6,6 +6,7 @@ import torch
 
 import penstock as tf
 from penstock.distributed.health import HealthChecks
+from penstock.distributed.road import Address
 from tests.cluster.nursery import until
 from tests.cluster.proxy import Proxy
 from tests.distributed.in_process_cluster import InProcessCluster
@@ -25,17 +26,17 @@ class LinkedCluster(InProcessCluster):
             for name, worker in self.workers.items()
         ]
 
-    def _port(self, address, timeout):
-        port = super()._port(address, timeout)
+    def _road(self, address, timeout):
+        port = super()._road(address, timeout).port
         if port not in self.proxies:
             self.proxies[port] = Proxy(port)
-        return self.proxies[port].port
+        return Address(self.proxies[port].port)
 
     def _connections_of(self, name):
         return lambda: [*self.peers[name].connections, *self.roads[name].connections]
 
     def link_to(self, name):
-        return self.proxies[self.roads[name].port]
+        return self.proxies[self.roads[name].address.port]
 
     def close(self):
         for checks in self._checks:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from penstock.distributed.cluster_runtime import ClusterRuntime
 from penstock.distributed.credentials import Credentials
-from penstock.distributed.road import Peers, Road
+from penstock.distributed.road import Address, Peers, Road
 from penstock.distributed.worker import Worker
 from penstock.runtime.local import LocalRuntime
 
@@ -24,14 +24,16 @@ class InProcessCluster:
             self.workers[name] = worker
             self.roads[name] = Road("127.0.0.1", name, worker.handle, credentials, worker.lost)
         for name in self.names:
-            addresses = {n: f"127.0.0.1:{r.port}" for n, r in self.roads.items() if n != name}
+            addresses = {n: f"127.0.0.1:{r.address.port}" for n, r in self.roads.items()}
+            del addresses[name]
             worker = self.workers[name]
             self.peers[name] = Peers(
-                name, addresses, self._port, worker.handle, credentials, worker.lost
+                name, addresses, self._road, worker.handle, credentials, worker.lost
             )
 
-    def _port(self, address: str, timeout: float) -> int:
-        return int(address.rpartition(":")[2])
+    def _road(self, address: str, timeout: float) -> Address:
+        port = int(address.rpartition(":")[2])
+        return next(each.address for each in self.roads.values() if each.address.port == port)
 
     def _connect_from(self, name):
         return lambda task: self.peers[name].connect(task)

@@ -197,7 +197,7 @@ def test_a_group_forms_though_the_leader_finds_no_front_door(
     def finds_nobody(address: str, timeout: float) -> int:
         raise tf.errors.UnavailableError(None, None, "Deadline Exceeded")
 
-    monkeypatch.setattr(workers[0].cluster._peers, "_find_port", finds_nobody)
+    monkeypatch.setattr(workers[0].cluster._peers, "_find_road", finds_nobody)
 
     def program(task: int) -> Any:
         both = summed(task, 1.0)

@@ -45,7 +45,7 @@ def test_large_values_in_both_directions_at_once(credentials):
 def test_who_speaks_no_tls_is_told_nothing(credentials):
     with InProcessCluster(["ps:0", "worker:0"], credentials) as cluster:
         road = cluster.roads[cluster.names[0]]
-        with socket.create_connection(("127.0.0.1", road.port)) as sock:
+        with socket.create_connection(("127.0.0.1", road.address.port)) as sock:
             sock.sendall(b"GET / HTTP/1.1\r\n\r\n")
             try:
                 answer = sock.recv(1000)
