@@ -71,7 +71,7 @@ class ClientRoad:
             address = Address.parsed(self._client.ask_path(METHOD, _SECONDS))
         except (errors.UnavailableError, errors.DeadlineExceededError):
             return None  # a step by gRPC will say so, or the server comes back
-        except (errors.OpError, ValueError):
+        except (errors.OpError, ValueError, KeyError):
             self._has_none = True
             return None
         host = self._address.rpartition(":")[0]

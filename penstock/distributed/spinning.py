@@ -13,7 +13,7 @@ import select
 import time
 
 VARIABLE = "PENSTOCK_SPIN"  # for how many microseconds; 0: not at all
-_DEFAULT_MICROSECONDS = 200
+_DEFAULT_MICROSECONDS = 300
 _OTHERS_RAN = 30e-6  # seconds: letting others have the core takes less if there is nobody
 
 
