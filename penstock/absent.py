@@ -95,7 +95,6 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(
         [
             "tf.contrib.learn.KMeansClustering",
-            "tf.contrib.learn.SVM",
             "tf.contrib.learn.DynamicRnnEstimator",
             "tf.contrib.learn.StateSavingRnnEstimator",
         ],
@@ -110,10 +109,6 @@ REASONS: dict[str, str] = {
         "Use tf.data.TFRecordDataset and tf.parse_example.",
     ),
     "tf.train.do_quantize_training_on_graphdef": "Training does not simulate quantization.",
-    **dict.fromkeys(
-        ["tf.train.sdca_fprint", "tf.train.sdca_optimizer", "tf.train.sdca_shrink_l1"],
-        "Dual coordinate ascent is not there: use tf.train.FtrlOptimizer.",
-    ),
     **dict.fromkeys(
         [
             "tf.contrib.training.SequenceQueueingStateSaver",
@@ -172,7 +167,6 @@ REASONS: dict[str, str] = {
     ),
     "tf.contrib.losses.metric_learning.cluster_loss": "Use triplet_semihard_loss or "
     "lifted_struct_loss.",
-    "tf.contrib.solvers.lanczos": "Use tf.svd, or tf.contrib.solvers.least_squares.cgls.",
     "tf.contrib.constrained_optimization": "Write the Lagrangian: a variable for each constraint, "
     "with the sign of its gradient turned.",
     **dict.fromkeys(
@@ -182,22 +176,17 @@ REASONS: dict[str, str] = {
         ],
         "Use KMeansClustering, or scikit-learn.",
     ),
-    "tf.contrib.input_pipeline": "Use tf.data.",
     "tf.contrib.autograph": "Python code is not converted to graphs: use tf.cond and "
     "tf.while_loop.",
     **dict.fromkeys(
         [
             f"tf.contrib.image.{name}"
             for name in (
-                "connected_components interpolate_spline sparse_image_warp adjust_hsv_in_yiq "
+                "connected_components adjust_hsv_in_yiq "
                 "random_hsv_in_yiq single_image_random_dot_stereograms"
             ).split()
         ],
         "Warp with tf.contrib.image.transform, or gather pixels with tf.gather_nd.",
-    ),
-    **dict.fromkeys(
-        ["tf.contrib.nn.rank_sampled_softmax_loss", "tf.contrib.nn.sampled_sparse_softmax_loss"],
-        "Use tf.nn.sampled_softmax_loss.",
     ),
     **dict.fromkeys(
         [

@@ -312,7 +312,8 @@ TF_VALUE_DTYPES = {
 
 QUANTIZED_DTYPES = frozenset(dtype for dtype in _BY_ENUM.values() if dtype.is_quantized)
 
-_TYPE_TO_STRING = {enum: dtype.name for enum, dtype in _BY_ENUM.items()}
+#: The names of the types that TensorFlow 1.x has.
+_TYPE_TO_STRING = {enum: dtype.name for enum, dtype in _BY_ENUM.items() if enum % 100 <= 23}
 
 #: The base types by name.
 BY_NAME = {dtype.name: dtype for dtype in _BY_ENUM.values() if not dtype.is_ref_dtype}

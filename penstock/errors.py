@@ -230,10 +230,21 @@ def exception_type_from_error_code(error_code: int) -> type[OpError]:
     return _TYPE_OF_CODE[error_code]
 
 
-def error_code_from_exception_type(cls: type[BaseException]) -> int:
-    """The canonical code of a class of this module; `UNKNOWN`, with a warning, for others."""
+def error_code_from_exception_type(cls: type[BaseException]) -> Any:
+    """The canonical code of a class of this module; for others an UnknownError, and a warning."""
     try:
         return _CODE_OF_TYPE[cls]  # type: ignore[index]
     except KeyError:
-        warnings.warn(f"{cls.__name__} is not a canonical error class", stacklevel=2)
-        return UNKNOWN
+        text = f"Unknown class exception: {getattr(cls, '__name__', cls)}"
+        warnings.warn(text, stacklevel=2)
+        return UnknownError(None, None, text)
+
+
+def _make_specific_exception(node_def: Any, op: Any, message: str, error_code: int) -> OpError:
+    """An error of the class of a code; an UnknownError, with a warning, where there is none."""
+    error_type = _TYPE_OF_CODE.get(error_code)
+    if error_type is None:
+        warnings.warn(f"Unknown error code: {error_code}", stacklevel=2)
+        return UnknownError(node_def, op, message, error_code)
+    made: Any = error_type
+    return made(node_def, op, message)

@@ -15,6 +15,7 @@ from penstock.ops.flow_modes import (
     enable_control_flow_v2,
 )
 from penstock.ops.variable_creation import disable_resource_variables
+from penstock.proto import ConfigProto
 
 __all__ = [
     "control_flow_v2_enabled",
@@ -53,6 +54,14 @@ def enable_eager_execution(
     config: Any = None, device_policy: Any = None, execution_mode: Any = None
 ) -> NoReturn:
     """RuntimeError: Penstock runs graphs."""
+    if config is not None and not isinstance(config, ConfigProto):
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    if device_policy not in (None, *range(4)):
+        raise ValueError("device_policy must be one of None, tf.contrib.eager.DEVICE_PLACEMENT_*")
+    if execution_mode not in (None, 0, 1):
+        raise ValueError(
+            "execution_mode must be one of None, tf.contrib.eager.SYNC, tf.contrib.eager.ASYNC"
+        )
     _refuse("tf.enable_eager_execution")
 
 

@@ -95,8 +95,14 @@ def merge(a: Shape, b: Shape) -> Shape:
         return b
     if b is None:
         return a
-    if not compatible(a, b):
-        raise ValueError(f"Shapes {text(a)} and {text(b)} are not compatible")
+    if len(a) != len(b):
+        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+    for axis, (m, n) in enumerate(zip(a, b, strict=True)):
+        if m is not None and n is not None and m != n:
+            raise ValueError(
+                f"Dimension {axis} in both shapes must be equal, but are {m} and {n}. Shapes are "
+                f"{text(a)} and {text(b)}."
+            )
     return tuple([n if m is None else m for m, n in zip(a, b, strict=True)])
 
 

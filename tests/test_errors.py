@@ -55,7 +55,16 @@ def test_other_codes_have_no_class(code: int) -> None:
 
 def test_a_foreign_class_is_unknown() -> None:
     with pytest.warns(UserWarning, match="ValueError"):
-        assert errors.error_code_from_exception_type(ValueError) == errors.UNKNOWN
+        found = errors.error_code_from_exception_type(ValueError)
+    assert isinstance(found, errors.UnknownError)
+
+
+def test_an_error_is_made_by_its_code() -> None:
+    made = errors._make_specific_exception(None, None, "gone", errors.NOT_FOUND)
+    assert type(made) is errors.NotFoundError
+    assert made.message == "gone"
+    with pytest.warns(UserWarning, match="Unknown error code: 37"):
+        assert errors._make_specific_exception(None, None, "odd", 37).error_code == 37
 
 
 def test_unknown_error_keeps_a_foreign_code() -> None:

@@ -122,7 +122,7 @@ def test_broadcast_agrees_with_numpy(a: list[Any], b: list[Any]) -> None:
 @given(raw_shapes, raw_shapes)
 def test_merge_knows_what_either_knows(a: Shape, b: Shape) -> None:
     if not shapes.compatible(a, b):
-        with pytest.raises(ValueError, match="are not compatible"):
+        with pytest.raises(ValueError, match="must be equal"):
             shapes.merge(a, b)
         return
     merged = shapes.merge(a, b)
@@ -131,9 +131,9 @@ def test_merge_knows_what_either_knows(a: Shape, b: Shape) -> None:
 
 
 def test_merge_error() -> None:
-    with pytest.raises(ValueError, match=r"Shapes \[2,3\] and \[2,4\] are not compatible"):
+    with pytest.raises(ValueError, match="Dimension 1 in both shapes must be equal"):
         shapes.merge((2, 3), (2, 4))
-    with pytest.raises(ValueError, match=r"Shapes \[2,\?\] and \[\] are not compatible"):
+    with pytest.raises(ValueError, match="Shapes must be equal rank, but are 2 and 0"):
         shapes.merge((2, None), ())
 
 

@@ -32,6 +32,7 @@ MODULES = {
     ],
     "tensorflow.core.framework": [
         "allocation_description",
+        "api_def",
         "attr_value",
         "cost_graph",
         "device_attributes",

@@ -60,10 +60,15 @@ def _rows(flat: Tensor, x: Any, options: dict[str, Any]) -> Tensor:
 
 
 def _row(element: Tensor, x: Any, options: dict[str, Any]) -> Tensor:
-    from penstock.ops.array import reshape, zeros_like
+    from penstock.ops.array import reshape
 
     (row,) = gradients(element, x, **options)
-    return reshape(zeros_like(x) if row is None else row, [-1])
+    if row is None:
+        raise ValueError(
+            f"None values not supported: the gradient by {x!r} does not depend on it, and so has "
+            "no derivative of its own"
+        )
+    return reshape(row, [-1])
 
 
 def _hessian_vector_product(ys: Any, xs: Any, v: Any) -> list[Tensor | None]:

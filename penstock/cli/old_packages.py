@@ -1,4 +1,4 @@
-"""Names that SciPy, pandas and Matplotlib have dropped since TensorFlow 1.x programs were written.
+"""What SciPy, pandas, NetworkX, Matplotlib and h5py have dropped since the days of TensorFlow 1.x.
 
 None of them is imported here: a package gets its names back when the program imports it.
 """
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.cli import old_images
+from penstock.cli import old_hdf5, old_images
 
 
 def _missing(owner: Any, names: dict[str, Any]) -> None:
@@ -73,6 +73,39 @@ def _pandas(module: Any) -> None:
     _missing(module, {"np": np})
 
 
+def _networkx(module: Any) -> None:
+    ordered = ("Graph", "DiGraph", "MultiGraph", "MultiDiGraph")
+    _missing(module, {f"Ordered{name}": getattr(module, name) for name in ordered})
+    _missing(
+        module.Graph,
+        {"node": property(lambda graph: graph.nodes), "edge": property(lambda graph: graph.adj)},
+    )
+
+    def from_numpy_matrix(matrix: Any, *args: Any, **kwargs: Any) -> Any:
+        return module.from_numpy_array(np.asarray(matrix), *args, **kwargs)
+
+    def to_numpy_matrix(graph: Any, *args: Any, **kwargs: Any) -> Any:
+        return np.asmatrix(module.to_numpy_array(graph, *args, **kwargs))
+
+    def to_scipy_sparse_matrix(graph: Any, *args: Any, **kwargs: Any) -> Any:
+        sparse = module.to_scipy_sparse_array(graph, *args, **kwargs)
+        return importlib.import_module("scipy.sparse").csr_matrix(sparse).asformat(sparse.format)
+
+    _missing(
+        module,
+        {
+            "from_numpy_matrix": from_numpy_matrix,
+            "to_numpy_matrix": to_numpy_matrix,
+            "from_scipy_sparse_matrix": module.from_scipy_sparse_array,
+            "to_scipy_sparse_matrix": to_scipy_sparse_matrix,
+            "connected_component_subgraphs": lambda graph, copy=True: (
+                graph.subgraph(nodes).copy() if copy else graph.subgraph(nodes)
+                for nodes in module.connected_components(graph)
+            ),
+        },
+    )
+
+
 def _matplotlib_figure(module: Any) -> None:
     """`add_subplot("111")`, as of the number."""
     original = module.FigureBase.add_subplot
@@ -105,6 +138,8 @@ _REFILLS: dict[str, Callable[[Any], None]] = {
     "scipy.ndimage": lambda module: _missing(module, {"imread": old_images.imread}),
     "scipy.signal": _scipy_signal,
     "scipy.sparse": _scipy_sparse,
+    "h5py": old_hdf5.restore,
+    "networkx": _networkx,
     "pandas": _pandas,
     "matplotlib.figure": _matplotlib_figure,
     "matplotlib.backends.backend_agg": _matplotlib_canvas,

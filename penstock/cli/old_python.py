@@ -25,6 +25,8 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from penstock.cli import old_images
 from penstock.internal_paths.python_inspect import getargspec
 
@@ -86,6 +88,8 @@ class _RemovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         "sklearn.grid_search": lambda: vars(importlib.import_module("sklearn.model_selection")),
         "sklearn.externals.joblib": lambda: vars(importlib.import_module("joblib")),
         "sklearn.externals.six": lambda: vars(importlib.import_module("six")),
+        "sklearn.learning_curve": lambda: vars(importlib.import_module("sklearn.model_selection")),
+        "sklearn.utils.linear_assignment_": lambda: {"linear_assignment": _linear_assignment},
         "xml.etree.cElementTree": lambda: vars(ElementTree),
         "imp": lambda: {
             "reload": importlib.reload,
@@ -97,18 +101,34 @@ class _RemovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname in self._MODULES:
+        if fullname in self._MODULES or _now_private(fullname) is not None:
             return importlib.util.spec_from_loader(fullname, self)
         return None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
         module = types.ModuleType(spec.name)
-        names = self._MODULES[spec.name]()
+        private = _now_private(spec.name)
+        names = self._MODULES[spec.name]() if private is None else _names_of(private)
         module.__dict__.update({k: v for k, v in names.items() if not k.startswith("__")})
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Nothing is left to execute: the module is filled when it is made."""
+
+
+def _now_private(fullname: str) -> str | None:
+    """`sklearn.metrics._scorer` for `sklearn.metrics.scorer`: scikit-learn moved its insides."""
+    parent, _, name = fullname.rpartition(".")
+    if not parent.startswith("sklearn.") or name.startswith("_"):
+        return None
+    private = f"{parent}._{name}"
+    return private if importlib.util.find_spec(private) is not None else None
+
+
+def _linear_assignment(costs: Any) -> Any:
+    """The pairs of row and column with the least cost, as scikit-learn gave them."""
+    rows, columns = importlib.import_module("scipy.optimize").linear_sum_assignment(costs)
+    return np.stack([rows, columns], axis=1)
 
 
 def _names_of(module: str) -> dict[str, Any]:

@@ -147,8 +147,13 @@ class Fetches:
         return lambda results: TensorHandle(results[slot], dtype, find_session())
 
 
+_PLAIN_LEAVES = (Tensor, Operation, str)
+
+
 def structure_key(fetches: Any) -> Any:
     """A hashable form of a fetch structure, to look up its compiled step; TypeError if none."""
+    if type(fetches) in _PLAIN_LEAVES:  # most are; to ask for a Mapping takes longer
+        return fetches
     if isinstance(fetches, list):
         return ("list", *[structure_key(entry) for entry in fetches])
     if isinstance(fetches, tuple):

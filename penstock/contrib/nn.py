@@ -9,7 +9,9 @@ import penstock as tf
 from penstock.contrib import lazy_paths
 from penstock.ir.constants import constant_value
 from penstock.ops.convolution import conv1d_transpose as conv1d_transpose
+from penstock.ops.embedding import _embedding_lookup_and_transform
 from penstock.ops.nth_element import nth_element as nth_element
+from penstock.ops.sampled_losses import _sampled_logits
 
 #: What a dropped unit is set to: the value that SELU saturates at.
 _ALPHA = -1.7580993408473766
@@ -69,6 +71,134 @@ def scaled_softplus(x: Any, alpha: Any, clip: Any = None, name: str | None = Non
         if clip is None:
             return y
         return tf.minimum(y, tf.convert_to_tensor(clip, dtype=x.dtype, name="clip"))
+
+
+def rank_sampled_softmax_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_resampled: int,
+    num_classes: int,
+    num_true: int,
+    sampled_values: Any,
+    resampling_temperature: Any,
+    remove_accidental_hits: bool,
+    partition_strategy: str,
+    name: str | None = None,
+) -> Any:
+    """`tf.nn.sampled_softmax_loss` of those sampled classes that are hardest to tell apart.
+
+    Args:
+      num_sampled: how many classes are drawn.
+      num_resampled: how many of them, those with the largest logits, are used.
+      sampled_values: what a candidate sampler gave; of learned unigrams by default.
+      resampling_temperature: what logits are divided by before they are compared.
+    """
+    if num_sampled > num_classes:
+        raise ValueError(
+            f"num_sampled ({num_sampled}) cannot be greater than num_classes ({num_classes})"
+        )
+    if num_sampled <= num_resampled:
+        raise ValueError(
+            f"num_resampled ({num_resampled}) must be less than num_sampled ({num_sampled})"
+        )
+    if partition_strategy not in ("div", "mod"):
+        raise ValueError(f"unsupported partition_strategy ({partition_strategy})")
+    with tf.name_scope(
+        name, "rank_sampled_softmax_loss", [weights, biases, labels, inputs]
+    ) as name:
+        if not sampled_values:
+            sampled_values = tf.nn.learned_unigram_candidate_sampler(
+                true_classes=labels,
+                num_true=num_true,
+                num_sampled=num_sampled,
+                unique=True,
+                range_max=num_classes,
+            )
+        classes, true_counts, counts = map(tf.stop_gradient, sampled_values)
+        classes = tf.cast(classes, tf.int64)
+        warm = inputs / resampling_temperature
+
+        def largest(rows: Any) -> Any:
+            return tf.reduce_logsumexp(tf.matmul(rows, warm, transpose_b=True), axis=1)
+
+        logits = _embedding_lookup_and_transform(
+            weights, classes, partition_strategy, transform_fn=largest
+        )
+        offsets = tf.nn.embedding_lookup(biases, classes, partition_strategy)
+        logits += tf.reshape(offsets, [-1]) / resampling_temperature
+        _, hardest = tf.nn.top_k(logits, k=num_resampled, sorted=False)
+        return tf.nn.sampled_softmax_loss(
+            weights=weights,
+            biases=biases,
+            labels=labels,
+            inputs=inputs,
+            num_sampled=num_resampled,
+            num_classes=num_classes,
+            num_true=num_true,
+            sampled_values=(tf.gather(classes, hardest), true_counts, tf.gather(counts, hardest)),
+            remove_accidental_hits=remove_accidental_hits,
+            partition_strategy=partition_strategy,
+            name=name,
+        )
+
+
+def sampled_sparse_softmax_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = True,
+    partition_strategy: str = "mod",
+    name: str = "sampled_sparse_softmax_loss",
+) -> Any:
+    """`tf.nn.sampled_softmax_loss` for one true class an example."""
+    logits, _ = _sampled_logits(
+        weights,
+        biases,
+        labels,
+        inputs,
+        num_sampled,
+        num_classes,
+        1,
+        sampled_values,
+        remove_accidental_hits,
+        partition_strategy,
+        name,
+        None,
+    )
+    first = tf.zeros([tf.shape(logits)[0], 1], dtype=tf.int64)
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.squeeze(first), logits=logits)
+
+
+def fwd_gradients(ys: Any, xs: Any, grad_xs: Any = None, assert_unused: bool = False) -> Any:
+    """The derivatives of ys in a direction of xs, by differentiating the gradients once more.
+
+    Args:
+      grad_xs: the direction, ones by default.
+      assert_unused: whether a step fails that needs the gradients themselves.
+    """
+    factors = [tf.zeros_like(y) + float("nan") for y in ys]
+    products = [
+        tf.convert_to_tensor(each) if isinstance(each, tf.IndexedSlices) else each
+        for each in tf.gradients(ys, xs, grad_ys=factors)
+    ]
+    if assert_unused:
+        with tf.control_dependencies(products):
+            failure = tf.Assert(False, [1], name="fwd_gradients")
+        with tf.control_dependencies([failure]):
+            products = tf.identity_n(products)
+    found = []
+    for x, product in zip(xs, products, strict=True):
+        full = tf.zeros_like(x) if product is None else product
+        full.set_shape(x.shape)
+        found.append(full)
+    return tf.gradients(found, factors, grad_ys=grad_xs)
 
 
 __getattr__ = lazy_paths.resolver(__name__)

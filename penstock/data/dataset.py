@@ -270,8 +270,9 @@ class DatasetV2:
     # Iterators ------------------------------------------------------------------------------------
 
     def _apply_options(self) -> DatasetV2:
-        """The dataset with what its options ask for."""
+        """The dataset with the nodes that its options ask for."""
         options = self.options()
+        dataset = rearranged.with_threads(self, options.experimental_threading)
         rewritings = options._static_optimizations()
         if rewritings and self._has_captured_ref():
             warnings.warn(
@@ -281,9 +282,14 @@ class DatasetV2:
                 "`tf.enable_resource_variables()` at the start of the program.",
                 stacklevel=3,
             )
-        dataset: DatasetV2 = self
-        if options.experimental_deterministic is False:
-            dataset = rearranged.UnorderedDataset(dataset)
+        elif rewritings:
+            configs = options._static_optimization_configs()
+            dataset = rearranged.OptimizeDataset(dataset, rewritings, configs)
+        tuning = options.experimental_optimization
+        if tuning.autotune is not False:
+            dataset = rearranged.ModelDataset(
+                dataset, tuning.autotune_algorithm, tuning.autotune_cpu_budget
+            )
         statistics = options.experimental_stats
         if statistics.aggregator is not None:
             dataset = rearranged.RecordedDataset(
@@ -296,7 +302,7 @@ class DatasetV2:
         from penstock.data.one_shot import one_shot_iterator
 
         _warn_of_other_graphs(self)
-        return one_shot_iterator(self._apply_options())
+        return one_shot_iterator(self)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> iterator.Iterator:
         """An iterator whose `initializer` begins at the beginning, with the values fed then."""

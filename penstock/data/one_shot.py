@@ -73,11 +73,10 @@ def one_shot_iterator(dataset: Any) -> Iterator:
     """An iterator that makes its dataset itself when it is first used."""
     get_seed(None)  # TensorFlow takes a number here, which the seeds of later nodes depend on
     graph = get_default_graph()
-    variant = dataset._variant_tensor
-    body = _CopyingGraph(graph, _dataset_ops(variant))
+    body = _CopyingGraph(graph, _dataset_ops(dataset._variant_tensor))
     try:
         with body.as_default():
-            body.outputs = [body.capture(variant)]
+            body.outputs = [body.capture(dataset._apply_options()._variant_tensor)]
     except ValueError as error:
         if "Cannot capture a stateful node" not in str(error):
             raise

@@ -8,7 +8,7 @@ from penstock import dtypes
 from penstock.data import nest, structure
 from penstock.data.dataset import Dataset, DatasetSpec, DatasetV1, DatasetV2, UnaryDataset
 from penstock.data.dataset import flat_structure as flat
-from penstock.data.options import Options
+from penstock.data.options import Options, ThreadingOptions
 from penstock.data.seeds import dataset_seeds
 from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor
@@ -257,16 +257,46 @@ class OptionsDataset(UnaryDataset):
         return self._options
 
 
-class UnorderedDataset(UnaryDataset):
-    """A dataset whose parallel parts may give their elements as they come."""
+class OptimizeDataset(UnaryDataset):
+    """A dataset that is rewritten when it is iterated; `rewritings` are their names."""
 
-    def __init__(self, input_dataset: DatasetV2):
+    def __init__(self, input_dataset: DatasetV2, rewritings: list[str], configs: list[str]):
         variant = nodes.OptimizeDataset(
             input_dataset._variant_tensor,
-            convert_to_tensor(["make_sloppy"], name="optimizations"),
+            convert_to_tensor(rewritings, dtypes.string, name="optimizations"),
+            optimization_configs=configs,
             **input_dataset._flat_structure,
         )
         super().__init__(input_dataset, variant)
+
+
+class ModelDataset(UnaryDataset):
+    """A dataset that TensorFlow's runtime tunes while it is iterated."""
+
+    def __init__(self, input_dataset: DatasetV2, algorithm: Any = None, cpu_budget: Any = None):
+        variant = nodes.ModelDataset(
+            input_dataset._variant_tensor,
+            algorithm=0 if algorithm is None else getattr(algorithm, "value", algorithm),
+            cpu_budget=cpu_budget or 0,
+            **input_dataset._flat_structure,
+        )
+        super().__init__(input_dataset, variant)
+
+
+def with_threads(dataset: DatasetV2, threading: ThreadingOptions) -> DatasetV2:
+    """A dataset with the nodes that tell TensorFlow's runtime how many threads it has."""
+    for kind, name in (
+        (nodes.MaxIntraOpParallelismDataset, "max_intra_op_parallelism"),
+        (nodes.PrivateThreadPoolDataset, "private_threadpool_size"),
+    ):
+        number = getattr(threading, name)
+        if number is not None:
+            argument = "num_threads" if name == "private_threadpool_size" else name
+            variant = kind(
+                dataset._variant_tensor, int64(number, argument), **dataset._flat_structure
+            )
+            dataset = UnaryDataset(dataset, variant)
+    return dataset
 
 
 class RecordedDataset(UnaryDataset):

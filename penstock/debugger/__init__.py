@@ -15,6 +15,7 @@ from penstock.debugger.dumped_graph import (
     get_output_slot,
     is_copy_node,
     is_debug_node,
+    parse_debug_node_name,
     parse_node_or_tensor_name,
     reconstruct_non_debug_graph_def,
 )
@@ -109,6 +110,7 @@ __all__ = [
     "is_debug_node",
     "load_tensor_from_event",
     "load_tensor_from_event_file",
+    "parse_debug_node_name",
     "parse_node_or_tensor_name",
     "reconstruct_non_debug_graph_def",
     "watch_graph",

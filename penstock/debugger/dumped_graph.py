@@ -8,6 +8,7 @@ from typing import Any
 from penstock.ir import registry
 
 _MERGE = ("Merge", "RefMerge")
+_DEBUG_PREFIX = "__dbg_"
 
 
 def node_and_slot(element: str) -> tuple[str, int]:
@@ -152,6 +153,20 @@ def parse_node_or_tensor_name(name: str) -> tuple[str, int | None]:
     return name, None
 
 
+def parse_debug_node_name(node_name: str) -> tuple[str, int, int, str]:
+    """Of "__dbg_node:1_0_DebugIdentity": the watched node, its output, a number, the debug op."""
+    if not node_name.startswith(_DEBUG_PREFIX):
+        raise ValueError(f"Invalid prefix in debug node name: '{node_name}'")
+    parts = node_name.removeprefix(_DEBUG_PREFIX).rsplit("_", 2)
+    if len(parts) < 3:
+        raise ValueError(f"Invalid debug node name: '{node_name}'")
+    watched, number, debug_op = parts
+    if watched.count(":") != 1:
+        raise ValueError(f"Invalid tensor name in debug node name: '{node_name}'")
+    name, _, slot = watched.partition(":")
+    return name, int(slot), int(number), debug_op
+
+
 def is_copy_node(node_name: str) -> bool:
     """Whether a node of TensorFlow's debugger copies a tensor."""
     return node_name.startswith("__copy_")
@@ -159,4 +174,4 @@ def is_copy_node(node_name: str) -> bool:
 
 def is_debug_node(node_name: str) -> bool:
     """Whether a node of TensorFlow's debugger writes a tensor."""
-    return node_name.startswith("__dbg_")
+    return node_name.startswith(_DEBUG_PREFIX)

@@ -14,6 +14,7 @@ from penstock.ops.references import (
     DebugGradientRefIdentity,
     gradient_listeners,
 )
+from penstock.ops.variables import Variable
 
 _MARK = re.compile(r"(.*)_(\d+)/gradient_debug_([0-9a-f]+)(?:_\d+)?$")
 
@@ -102,7 +103,7 @@ class GradientsDebugger:
 
     def gradient_tensor(self, x_tensor: Any) -> Any:
         """The gradient by a tensor, a variable, or what has that name; LookupError if unknown."""
-        if not isinstance(x_tensor, str) and not hasattr(x_tensor, "name"):
+        if not isinstance(x_tensor, (str, Tensor, Variable)):
             raise TypeError(
                 "x_tensor must be a str or tf.Tensor or tf.Variable, but instead has type "
                 f"{type(x_tensor)}"

@@ -24,17 +24,41 @@ def normalized(cluster_spec: Any) -> ClusterSpec:
     return spec
 
 
+normalize_cluster_spec = normalized
+
+
+def _checked(cluster_spec: Any, task_type: str | None, task_id: int | None) -> ClusterSpec:
+    """The ClusterSpec, which must have the task."""
+    if cluster_spec is None or task_type is None or task_id is None:
+        raise ValueError("None of `cluster_spec`, `task_type`, and `task_id` should be `None`.")
+    spec = normalized(cluster_spec)
+    if task_type not in (*_WORKING, "evaluator", "ps"):
+        raise ValueError(
+            f"Unrecognized task_type: {task_type!r}, valid task types are: "
+            '"chief", "worker", "evaluator" and "ps".'
+        )
+    if task_type not in spec.jobs:
+        raise ValueError(f"`task_type` {task_type!r} not found in cluster_spec.")
+    if task_id >= spec.num_tasks(task_type):
+        raise ValueError(f"The `task_id` {task_id} exceeds the maximum id of {task_type}.")
+    return spec
+
+
 def worker_count(cluster_spec: Any, task_type: str) -> int:
     """How many tasks take part in what a task of this type does."""
-    spec = normalized(cluster_spec)
+    spec = _checked(cluster_spec, task_type, 0)
+    if task_type == "ps":
+        raise ValueError(f"Unexpected `task_type` {task_type!r}")
     if task_type == "evaluator":
         return spec.num_tasks("evaluator")
     return sum(spec.num_tasks(job) for job in _WORKING if job in spec.jobs)
 
 
-def is_chief(cluster_spec: Any, task_type: str, task_id: int) -> bool:
+def is_chief(
+    cluster_spec: Any = None, task_type: str | None = None, task_id: int | None = None
+) -> bool:
     """Whether a task is the one that saves and initializes."""
-    spec = normalized(cluster_spec)
+    spec = _checked(cluster_spec, task_type, task_id)
     if task_type in ("chief", "master", "evaluator"):
         return True
     leads = "chief" not in spec.jobs and "master" not in spec.jobs
@@ -43,7 +67,9 @@ def is_chief(cluster_spec: Any, task_type: str, task_id: int) -> bool:
 
 def id_in_cluster(cluster_spec: Any, task_type: str, task_id: int) -> int:
     """The number of a task among those that do the same."""
-    spec = normalized(cluster_spec)
+    spec = _checked(cluster_spec, task_type, task_id)
+    if task_type == "ps":
+        raise ValueError(f"There is no id for task_type {task_type!r}")
     if task_type == "worker":
         return task_id + sum(spec.num_tasks(job) for job in ("chief", "master") if job in spec.jobs)
     return task_id
@@ -51,7 +77,9 @@ def id_in_cluster(cluster_spec: Any, task_type: str, task_id: int) -> int:
 
 def collective_leader(cluster_spec: Any, task_type: str, task_id: int) -> str:
     """The task that collective groups are formed by; none for an evaluator, which is alone."""
-    spec = normalized(cluster_spec)
+    if not normalized(cluster_spec).as_dict():
+        return ""
+    spec = _checked(cluster_spec, task_type, task_id)
     if task_type == "evaluator":
         return ""
     first = next((job for job in ("chief", "master") if job in spec.jobs), "worker")

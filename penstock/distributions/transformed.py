@@ -7,6 +7,7 @@ from typing import Any
 import penstock as tf
 from penstock.distributions.distribution import Distribution
 from penstock.ir.constants import constant_value
+from penstock.ops.tensor_values import constant_value_as_shape
 from penstock.shapes import TensorShape
 
 __all__ = ["TransformedDistribution"]
@@ -166,5 +167,4 @@ def _vector(shape: Any) -> Any:
 def _static(own: Any, otherwise: TensorShape) -> TensorShape:
     if own is None:
         return otherwise
-    known = constant_value(own)
-    return TensorShape(None if known is None else known.tolist())
+    return constant_value_as_shape(own)

@@ -76,7 +76,7 @@ class Estimator:
         self._session_config = self._config.session_config
         self._train_distribution, self._eval_distribution = _strategies_of(self._config)
         logging.info("Using config: %s", str(vars(self._config)))
-        self._device_fn = self._config.device_fn or _device_setter_for(self._config)
+        self._device_fn = self._config.device_fn or _get_replica_device_setter(self._config)
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
         verify_model_fn_args(model_fn, params)
@@ -553,7 +553,7 @@ def _strategies_of(config: Any) -> tuple[Any, Any]:
     return options.train_distribute, options.eval_distribute
 
 
-def _device_setter_for(config: Any) -> Any:
+def _get_replica_device_setter(config: Any) -> Any:
     if config.num_ps_replicas == 0:
         return None
     return replica_device_setter(

@@ -10,23 +10,28 @@ from penstock.ir.tensor import Tensor
 from penstock.ops.casts import cast
 from penstock.ops.filling import ones_like, zeros_like
 from penstock.ops.repeating import repeat
-from penstock.ops.shaping import expand_dims, rank, shape, size, squeeze
+from penstock.ops.shaping import Rank, Size, expand_dims, rank, shape_of, size, squeeze
+from penstock.ops.slicing import INDEX_ERROR as _SLICE_TYPE_ERROR
+
+__all__ = ["_SLICE_TYPE_ERROR"]
 
 
 def shape_internal(
     input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
 ) -> Tensor:
-    return shape(input, name=name, out_type=out_type)
+    return shape_of(input, name, dtypes.as_dtype(out_type), optimize=optimize)
 
 
 def size_internal(
     input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
 ) -> Tensor:
-    return size(input, name=name, out_type=out_type)
+    if optimize:
+        return size(input, name=name, out_type=out_type)
+    return Size(input, out_type=dtypes.as_dtype(out_type), name=name)
 
 
 def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Tensor:
-    return rank(input, name=name)
+    return rank(input, name=name) if optimize else Rank(input, name=name)
 
 
 def expand_dims_v2(input: Any, axis: Any, name: str | None = None) -> Tensor:

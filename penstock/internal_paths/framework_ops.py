@@ -8,9 +8,16 @@ from typing import Any
 
 from penstock import convert_to_tensor, devices
 from penstock.autodiff.gradients import gradient_function
+from penstock.dtypes import as_dtype
 from penstock.ir import defaults
 from penstock.ir.composite import IndexedSlices, SparseTensor
-from penstock.ir.convert import convert_n_to_tensor, graph_of, to_tensor
+from penstock.ir.convert import (
+    CompositeTensor,
+    convert_n_to_tensor,
+    graph_of,
+    to_tensor,
+    to_tensor_or_composite,
+)
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.defaults import graph_scope as _graph_scope  # noqa: F401
 from penstock.ir.graph import Graph
@@ -132,7 +139,17 @@ def convert_to_tensor_v2(
     return convert_to_tensor(value, dtype, name, dtype_hint)
 
 
-convert_to_tensor_or_composite = convert_to_tensor_or_indexed_slices
+def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A value of several tensors as it is, or as a conversion function makes one; else a tensor."""
+    if isinstance(value, CompositeTensor):
+        own = getattr(value, "dtype", None)
+        if dtype is not None and own is not None and not as_dtype(dtype).is_compatible_with(own):
+            raise ValueError(
+                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype "
+                f"{own.name}: {value!r}"
+            )
+        return value
+    return to_tensor_or_composite(value, dtype, name)
 
 
 def convert_n_to_tensor_or_indexed_slices(
@@ -147,7 +164,20 @@ def convert_n_to_tensor_or_indexed_slices(
     ]
 
 
-convert_n_to_tensor_or_composite = convert_n_to_tensor_or_indexed_slices
+def convert_n_to_tensor_or_composite(
+    values: Sequence[Any], dtype: Any = None, name: str | None = None
+) -> list[Any]:
+    """`convert_to_tensor_or_composite` of each value; None stays None."""
+    return [
+        None
+        if value is None
+        else convert_to_tensor_or_composite(value, dtype, f"{name}_{index}" if name else None)
+        for index, value in enumerate(values)
+    ]
+
+
+internal_convert_to_tensor_or_composite = convert_to_tensor_or_composite
+internal_convert_n_to_tensor_or_composite = convert_n_to_tensor_or_composite
 
 
 def prepend_name_scope(name: str, import_scope: str | None) -> str:

@@ -82,9 +82,17 @@ def function_def_to_graph_def(
     library = get_default_graph()._functions
     messages = [each and shapes.as_shape(each).as_proto() for each in input_shapes or ()]
     graph_def, arguments, _ = body_graph_def(fdef, {}, library, messages)
+    names: dict[str, str] = {}
+    for place, argument in enumerate(graph_def.node[: len(arguments)]):
+        names |= {argument.name: f"{argument.name}:0", f"^{argument.name}": f"^{argument.name}"}
+        if not messages or messages[place] is None:
+            del argument.attr["shape"]
+        for key, value in fdef.arg_attr[place].attr.items() if place in fdef.arg_attr else ():
+            argument.attr[key].CopyFrom(value)
+    for node in graph_def.node:
+        node.input[:] = [text if text[0] == "^" else with_index(text) for text in node.input]
     if copy_functions:
         graph_def.library.function.extend(each.definition for each in library.values())
-    names = {name: f"{name}:0" for name in arguments}
     for node in fdef.node_def:
         names |= _tensor_names(node, library)
     return graph_def, names

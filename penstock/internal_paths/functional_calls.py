@@ -20,11 +20,12 @@ from penstock.ops.functions import (
     DefinedFunction,
     Defun,
     PartitionedCall,
+    RemoteCall,
     StatefulPartitionedCall,
     SymbolicGradient,
 )
 
-__all__ = ["For", "Gradient", "If", "While", "partitioned_call"]
+__all__ = ["For", "Gradient", "If", "While", "partitioned_call", "remote_call"]
 
 
 def If(
@@ -98,6 +99,16 @@ def For(
     )
     _keep_in_host_memory(made, hostmem, 3)
     return made[: len(made) - len(captured)]
+
+
+def remote_call(
+    target: Any, args: Sequence[Any], Tout: Any, f: Any, name: str | None = None
+) -> list[Tensor]:
+    """What a function gives for arguments on the device that `target` names."""
+    if not isinstance(Tout, list | tuple):
+        raise TypeError(f"Expected list for 'Tout' argument to 'remote_call' Op, not {Tout!r}.")
+    made: list[Tensor] = RemoteCall(target, args, Tout=Tout, f=_added(f), name=name)
+    return made
 
 
 def partitioned_call(

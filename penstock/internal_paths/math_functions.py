@@ -14,7 +14,23 @@ from penstock.ops.filling import range as range_
 from penstock.ops.partitioning import dynamic_stitch
 from penstock.ops.shaping import shape, size
 
-__all__ = ["_as_indexed_slices", "_as_indexed_slices_list", "reduced_shape"]
+__all__ = [
+    "_as_indexed_slices",
+    "_as_indexed_slices_list",
+    "reduced_shape",
+    "tensor_equals",
+    "tensor_not_equals",
+]
+
+
+def tensor_equals(self: Any, other: Any) -> bool:
+    """What `==` of tensors says in a graph: whether they are the same object."""
+    return self is other
+
+
+def tensor_not_equals(self: Any, other: Any) -> bool:
+    """What `!=` of tensors says in a graph."""
+    return self is not other
 
 
 def _as_indexed_slices(x: Any, optimize: bool = True) -> IndexedSlices:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from penstock import absent
-from penstock.internal_paths import table
+from penstock.internal_paths import message_files, table
 
 ROOT = "penstock"
 _PACKAGES = tuple(
@@ -49,6 +49,8 @@ class PathModule(types.ModuleType):
                 if name not in _live_names(source):
                     super().__setattr__(name, value)
                 return value
+        if (found := message_files.descriptor(self.__name__, name)) is not None:
+            return found
         if _sources_of(child) is not None:
             return importlib.import_module(child)
         for package in _PACKAGES:  # TensorFlow's modules import each other, by their last names

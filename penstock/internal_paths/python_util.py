@@ -77,3 +77,8 @@ def IS_IN_GRAPH_MODE() -> bool:
 
 
 WeakKeyDictionary = weakref.WeakKeyDictionary
+
+
+def dismantle_ordered_dict(ordered_dict: dict[Any, Any]) -> None:
+    """Empties a dictionary that will not be used again."""
+    ordered_dict.clear()

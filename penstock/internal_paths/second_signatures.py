@@ -29,6 +29,7 @@ depth_to_space_v2(input, block_size, data_format='NHWC', name=None)     .depth_t
 reverse_sequence_v2(input, seq_lengths, seq_axis=None, batch_axis=None, name=None) .reverse_sequence
 gather_v2(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None) .gather
 gather_nd_v2(params, indices, batch_dims=0, name=None)                  .gather_nd
+batch_gather_nd(params, indices, batch_dims, name=None)                 .gather_nd
 extract_image_patches_v2(images, sizes, strides, rates, padding, name=None) .extract_image_patches
 pad_v2(tensor, paddings, mode='CONSTANT', constant_values=0, name=None) .pad
 constant_v1(value, dtype=None, shape=None, name='Const', verify_shape=False) .constant
@@ -129,7 +130,6 @@ substr_deprecated(input, pos, len, name=None, unit='BYTE')              strings.
 
 #: Names of their own for what the public API has under a shorter one.
 _SAME = {
-    "batch_gather_nd": "gather_nd",
     "bincount_v1": "bincount",
     "confusion_matrix_v1": "confusion_matrix",
     "conv3d_v1": "nn.conv3d",

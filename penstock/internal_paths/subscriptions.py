@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from penstock.ir.name_scope import name_scope
@@ -15,6 +15,8 @@ from penstock.ops.variables import Variable
 
 #: Builds what runs for a tensor, and returns a list of it.
 SideEffect = Callable[[Tensor], list[Any]]
+#: The nodes that waited for a node before any of its results was subscribed.
+Waiting = dict[Operation, list[Operation]]
 
 
 def subscribe(tensors: Any, side_effects: Any) -> Any:
@@ -25,7 +27,8 @@ def subscribe(tensors: Any, side_effects: Any) -> Any:
       side_effects: functions, or one, that build nodes for a tensor and return a list of them.
     """
     effects = list(side_effects) if hasattr(side_effects, "__iter__") else [side_effects]
-    return _recursive_apply(tensors, lambda tensor: _subscribed(tensor, effects))
+    waiting: Waiting = {}
+    return _recursive_apply(tensors, lambda tensor: _subscribed(tensor, effects, waiting))
 
 
 def _recursive_apply(tensors: Any, apply_fn: Callable[[Tensor], Any]) -> Any:
@@ -47,24 +50,20 @@ def _recursive_apply(tensors: Any, apply_fn: Callable[[Tensor], Any]) -> Any:
 def _beside(tensor: Tensor) -> Iterator[None]:
     """Nodes go to the tensor's device, and into the loop or branch that it is in."""
     context = tensor.op._get_control_flow_context()
-    with device(tensor.device):
-        if context is not None:
-            context.Enter()
-        try:
-            yield
-        finally:
-            if context is not None:
-                context.Exit()
+    with device(tensor.device), context.entered() if context is not None else nullcontext():
+        yield
 
 
-def _subscribed(tensor: Tensor, effects: list[SideEffect]) -> Tensor:
+def _subscribed(tensor: Tensor, effects: list[SideEffect], waiting: Waiting) -> Tensor:
     if not tensor.dtype.is_numpy_compatible:
         return tensor
     with _beside(tensor):
         existing = _existing(tensor)
         if existing is not None:
             return _extended(existing, effects)
-        return _replaced(tensor, effects)
+        if tensor.op not in waiting:
+            waiting[tensor.op] = tensor.op._control_outputs
+        return _replaced(tensor, effects, waiting[tensor.op])
 
 
 def _existing(tensor: Tensor) -> Tensor | None:
@@ -96,14 +95,13 @@ def _extended(subscription: Tensor, effects: list[SideEffect]) -> Tensor:
     return subscription
 
 
-def _replaced(tensor: Tensor, effects: list[SideEffect]) -> Tensor:
+def _replaced(tensor: Tensor, effects: list[SideEffect], waiting: list[Operation]) -> Tensor:
     uses = [
         (op, index)
         for op in dict.fromkeys(tensor.consumers())
         for index, value in enumerate(op.inputs)
         if value is tensor
     ]
-    waiting = _waiting_for(tensor.op)
     with (
         name_scope(f"{tensor.op.name}/subscription/"),
         control_dependencies(_built(tensor, effects)),
@@ -116,7 +114,3 @@ def _replaced(tensor: Tensor, effects: list[SideEffect]) -> Tensor:
         op._remove_all_control_inputs()
         op._add_control_inputs([*others, replacement.op])
     return replacement
-
-
-def _waiting_for(op: Operation) -> list[Operation]:
-    return [each for each in op.graph.get_operations() if op in each.control_inputs]

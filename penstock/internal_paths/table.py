@@ -27,7 +27,7 @@ core.example.*_pb2                        proto internal_paths.enum_values
 core.util.*_pb2                           proto internal_paths.enum_values
 core.profiler.*_pb2                       proto internal_paths.enum_values
 core.kernels.boosted_trees.*_pb2          proto
-core.lib.core.error_codes_pb2           errors internal_paths.enum_values
+core.lib.core.error_codes_pb2           errors proto internal_paths.enum_values
 
 contrib.framework.python.framework      contrib.framework
 contrib.framework.python.framework.checkpoint_utils train.checkpoint_variables
@@ -150,6 +150,44 @@ contrib.gan.python.estimator.python.*   contrib.gan.estimator
 contrib.gan.python.*                    contrib.gan.*
 contrib.graph_editor.util               contrib.graph_editor.elements
 contrib.distributions.python.ops.bijectors contrib.distributions.bijectors
+contrib.distributions.python.ops.bijectors.* contrib.distributions.bijectors
+contrib.nn.python                       contrib.nn
+contrib.nn.python.ops                   contrib.nn
+contrib.nn.python.ops.alpha_dropout     contrib.nn
+contrib.nn.python.ops.cross_entropy     contrib.nn
+contrib.nn.python.ops.fwd_gradients     contrib.nn
+contrib.nn.python.ops.sampling_ops      contrib.nn
+contrib.nn.python.ops.scaled_softplus   contrib.nn
+contrib.sparsemax.python                contrib.sparsemax
+contrib.sparsemax.python.ops            contrib.sparsemax
+contrib.sparsemax.python.ops.sparsemax  contrib.sparsemax
+contrib.sparsemax.python.ops.sparsemax_loss contrib.sparsemax
+contrib.predictor.predictor             contrib.predictor
+contrib.predictor.predictor_factories   contrib.predictor
+contrib.predictor.core_estimator_predictor contrib.predictor
+contrib.predictor.saved_model_predictor contrib.predictor
+contrib.image.python.ops.interpolate_spline contrib.image.splines
+contrib.image.python.ops.sparse_image_warp contrib.image.control_points
+contrib.solvers.python.ops.lanczos      contrib.solvers.lanczos
+contrib.kernel_methods.python           contrib.kernel_methods
+contrib.kernel_methods.python.losses    contrib.kernel_methods.losses
+contrib.kernel_methods.python.kernel_estimators contrib.kernel_methods.estimators
+contrib.kernel_methods.python.mappers   contrib.kernel_methods.mappers
+contrib.kernel_methods.python.mappers.dense_kernel_mapper contrib.kernel_methods.mappers
+contrib.kernel_methods.python.mappers.random_fourier_features contrib.kernel_methods.mappers
+contrib.batching.python                 contrib.batching
+contrib.batching.python.ops             contrib.batching
+contrib.batching.python.ops.batch_ops   contrib.batching
+contrib.proto.python                    contrib.proto
+contrib.proto.python.ops                contrib.proto
+contrib.proto.python.ops.decode_proto_op contrib.proto
+contrib.proto.python.ops.encode_proto_op contrib.proto
+contrib.copy_graph.python               contrib.copy_graph
+contrib.copy_graph.python.util          contrib.copy_graph
+contrib.copy_graph.python.util.copy_elements contrib.copy_graph
+contrib.input_pipeline.python           contrib.input_pipeline
+contrib.input_pipeline.python.ops       contrib.input_pipeline
+contrib.input_pipeline.python.ops.input_pipeline_ops contrib.input_pipeline
 contrib.eager.python                    contrib.eager
 contrib.eager.python.tfe                contrib.eager
 contrib.eager.python.metrics            contrib.eager.metrics
@@ -245,6 +283,12 @@ contrib.factorization.python            contrib.factorization
 contrib.factorization.python.ops        contrib.factorization
 contrib.factorization.python.ops.clustering_ops contrib.factorization.clustering_ops
 contrib.factorization.python.ops.kmeans contrib.factorization.kmeans
+contrib.linear_optimizer.python contrib.linear_optimizer
+contrib.linear_optimizer.python.ops contrib.linear_optimizer
+contrib.linear_optimizer.python.ops.sdca_ops estimator.sdca.model
+contrib.linear_optimizer.python.ops.sparse_feature_column estimator.sdca.model
+contrib.linear_optimizer.python.ops.sharded_mutable_dense_hashtable estimator.sdca.sharded_table
+contrib.linear_optimizer.python.sdca_optimizer contrib.linear_optimizer.sdca_optimizer
 contrib.grid_rnn.python                 contrib.grid_rnn
 contrib.grid_rnn.python.ops             contrib.grid_rnn
 contrib.grid_rnn.python.ops.grid_rnn_cell contrib.grid_rnn
@@ -253,6 +297,8 @@ contrib.opt.python.training             contrib.opt
 contrib.opt.python.training.*           contrib.opt contrib.opt.center_variables
 contrib.rnn.python                      contrib.rnn
 contrib.rnn.python.ops                  contrib.rnn
+contrib.rnn.python.kernel_tests.benchmarking testing.step_timing
+contrib.rnn.python.ops.lstm_ops         contrib.rnn rnn.rnn_cell internal_paths.lstm_functions
 contrib.rnn.python.ops.rnn_cell         contrib.rnn rnn.rnn_cell
 contrib.rnn.python.ops.*                contrib.rnn rnn.rnn_cell
 
@@ -324,6 +370,13 @@ python.data.util.*                      data
 
 python.debug                            debugger
 python.debug.cli.command_parser         debugger.command_words
+python.debug.cli.debugger_cli_common    debugger.rich_text debugger.command_registry debugger.menus
+python.debug.cli.tensor_format          debugger.array_lines
+python.debug.cli.cli_config             debugger.settings
+python.debug.cli.cli_shared             debugger.screens
+python.debug.cli.base_ui                debugger.command_lines
+python.debug.cli.readline_ui            debugger.command_lines
+python.debug.cli.ui_factory             debugger.command_lines
 python.debug.lib.common                 debugger.run_keys
 python.debug.lib.profiling              debugger.profile_data
 python.debug.*                          debugger
@@ -333,6 +386,7 @@ python.distribute.summary_op_util       internal_paths.replicas
 python.distribute.distribution_strategy_context distribute distribute.context contrib.distribute
 python.distribute.distribute_lib        distribute distribute.context
 python.distribute.multi_worker_util     distribute.clusters
+python.distribute.device_util           internal_paths.device_functions
 python.distribute.cluster_resolver      contrib.cluster_resolver
 python.distribute.cluster_resolver.*    train.cluster_resolver contrib.cluster_resolver
 python.distribute.values                distribute.values distribute.variables distribute
@@ -357,14 +411,16 @@ python.eager.test                       test
 python.eager.*                          internal_paths.graph_mode
 
 python.estimator                        estimator
-python.estimator.canned.baseline        estimator estimator.canned.model_functions
+python.estimator.canned.baseline        estimator estimator.canned.v1_names
 python.estimator.canned.boosted_trees   estimator.trees.estimators estimator.trees.model
                                         estimator.trees.growers estimator.trees.v1_names estimator
 python.estimator.canned.boosted_trees_utils estimator.trees.v1_names
 python.estimator.canned.dnn             estimator estimator.canned.logits
-python.estimator.canned.dnn_linear_combined estimator
+                                        estimator.canned.v1_names
+python.estimator.canned.dnn_linear_combined estimator estimator.canned.v1_names
 python.estimator.canned.head            estimator.heads estimator.heads.v1_names
 python.estimator.canned.linear          estimator estimator.canned.logits
+                                        estimator.canned.v1_names
 python.estimator.canned.metric_keys     estimator.heads.keys
 python.estimator.canned.optimizers      estimator.canned.optimizers
 python.estimator.canned.parsing_utils   estimator
@@ -373,11 +429,13 @@ python.estimator.early_stopping         estimator.early_stopping
 python.estimator.estimator              estimator.estimator estimator
 python.estimator.export.*               estimator.export estimator.export.signatures
 python.estimator.exporter               estimator.exporters
+python.estimator.gc                     estimator.path_filters
 python.estimator.head.base_head         estimator.heads estimator.heads.keys
 python.estimator.head.*                 estimator.heads
 python.estimator.hooks.*                train estimator
 python.estimator.inputs.*               estimator.inputs
 python.estimator.model_fn               estimator.estimator_spec estimator
+                                        estimator.model_fn_names
 python.estimator.run_config             estimator.run_config estimator.cluster_task
 python.estimator.training               estimator.train_and_evaluate estimator.specs estimator
 python.estimator.util                   estimator.input_results estimator.argument_names
@@ -405,13 +463,15 @@ python.framework.device_spec            devices
 python.framework.dtypes                 dtypes internal_paths.dtype_ranges
 python.framework.errors                 errors
 python.framework.errors_impl            errors
-python.framework.function               ops.functions internal_paths.function_captures
+python.framework.function               ops.functions ops.function_libraries
+                                        internal_paths.function_captures
 python.framework.function_def_to_graph  internal_paths.function_graphs
 python.framework.func_graph             internal_paths.function_graphs ops.graph_functions
 python.framework.framework_lib          .
 python.framework.graph_io               train.graph_files .
-python.framework.graph_to_function_def  ops.functions
+python.framework.graph_to_function_def  ops.function_libraries ops.functions
 python.framework.error_interpolation    internal_paths.error_interpolation
+python.framework.c_api_util             internal_paths.c_api_objects
 python.framework.graph_util             graph_util
 python.framework.graph_util_impl        graph_util
 python.framework.importer               ir.importer
@@ -424,8 +484,9 @@ python.framework.op_def_library         internal_paths.op_def_library
 python.framework.op_def_registry        internal_paths.op_defs
 python.framework.ops                    internal_paths.second_signatures
                                         internal_paths.operation_class
-                                        internal_paths.framework_ops ir.graph ir.operation ir.tensor
-                                        ir.composite ir.convert ir.defaults ir.collections
+                                        internal_paths.framework_ops
+                                        internal_paths.gradient_registry ir.graph ir.operation
+                                        ir.tensor ir.composite ir.convert ir.defaults ir.collections
                                         ir.collection_protos ir.name_scope proto profiler.flops .
 python.framework.random_seed            ops.seeds .
 python.framework.registry               internal_paths.registry
@@ -466,7 +527,7 @@ python.keras.applications.resnet_v2     keras.applications.resnet_v2
 python.keras.applications.vgg16         keras.applications.vgg16
 python.keras.applications.vgg19         keras.applications.vgg19
 python.keras.applications.xception      keras.applications.xception
-python.keras.backend                    keras.backend
+python.keras.backend                    keras.backend keras.backend.session keras.backend.v1_names
 python.keras.backend_config             keras.backend
 python.keras.callbacks                  keras.callbacks
 python.keras.callbacks_v1               keras.callbacks
@@ -490,6 +551,16 @@ python.keras.estimator                  keras.estimator
 python.keras.initializers               keras.initializers
 python.keras.keras_parameterized        testing.keras_parameterized
 python.keras.layers                     keras.layers
+python.keras.layers.convolutional       keras.layers keras.layers.v1_names
+python.keras.layers.core                keras.layers.core keras.layers
+python.keras.layers.cudnn_recurrent     keras.layers keras.layers.v1_names
+python.keras.layers.embeddings          keras.layers
+python.keras.layers.merge               keras.layers.merge keras.layers
+python.keras.layers.normalization       keras.layers keras.layers.v1_names
+python.keras.layers.pooling             keras.layers keras.layers.v1_names
+python.keras.layers.recurrent           keras.layers.recurrent keras.layers.recurrent_cells
+                                        keras.layers keras.layers.v1_names
+python.keras.layers.wrappers            keras.layers.wrappers keras.layers
 python.keras.layers.convolutional_recurrent keras.layers.convolutional_recurrent keras.layers
 python.keras.layers.dense_attention     keras.layers.dense_attention keras.layers
 python.keras.layers.kernelized          keras.layers.kernelized
@@ -526,8 +597,9 @@ python.keras.wrappers                   keras.wrappers
 python.keras.wrappers.scikit_learn      keras.wrappers.scikit_learn
 python.keras.*                          keras
 
-python.kernel_tests.gradient_checker    test
+python.kernel_tests.gradient_checker    testing.gradient_checker test
 python.kernel_tests.random.util         testing.random_statistics
+python.kernel_tests.signal.test_util    testing.optimized_graph
 
 python.layers                           layers
 python.layers.base                      layers.base layers
@@ -537,6 +609,7 @@ python.layers.layers                    layers
 python.layers.normalization             layers.normalization layers
 python.layers.pooling                   layers.pooling layers
 python.layers.utils                     layers.windows layers.smart_cond keras.utils.plain_data
+                                        layers.reachable_tensors
                                         layers
 
 python.lib.io.file_io                   platform.file_io platform.gfile
@@ -600,7 +673,7 @@ python.ops.distributions.*              distributions contrib.distributions
 python.ops.embedding_ops                internal_paths.second_signatures ops.embedding nn .
 python.ops.functional_ops               functional ops.functions internal_paths.functional_calls .
                                         internal_paths.generated_ops
-python.ops.gradient_checker             test
+python.ops.gradient_checker             testing.gradient_checker test
 python.ops.gradient_checker_v2          testing.gradient_checker_v2 test
 python.ops.gradients                    .
 python.ops.gradients_impl               internal_paths.second_signatures autodiff.gradients
@@ -625,7 +698,7 @@ python.ops.linalg.linear_operator_circulant linear_operators.circulant linalg li
 python.ops.linalg.linear_operator_toeplitz linear_operators.circulant linalg linear_operators
 python.ops.linalg.linear_operator_test_util testing.linear_operator_cases
 python.ops.linalg.linear_operator_util  linear_operators.batches linear_operators.hints linalg
- linear_operators
+ linear_operators.references linear_operators
 python.ops.linalg.registrations_util    linear_operators.hints
 python.ops.linalg.*                     linalg linear_operators
 python.ops.linalg_grad                  .
@@ -691,7 +764,8 @@ python.ops.ragged.ragged_where_op       ragged.selection
 python.ops.ragged.segment_id_ops        ragged.segment_ids
 python.ops.proto_ops                    ops.proto_messages
 python.ops.random_grad                  internal_paths.random_functions .
-python.ops.random_ops                   internal_paths.second_signatures random ops.random .
+python.ops.random_ops                   internal_paths.second_signatures
+                                        internal_paths.random_functions random ops.random .
                                         internal_paths.generated_ops
 python.ops.resource_variable_ops        internal_paths.resource_functions ops.resource_variables
                                         ops.resource_variable . internal_paths.generated_ops
@@ -856,6 +930,7 @@ python.training.experimental.loss_scale train.loss_scale
 python.training.experimental.loss_scale_optimizer train.loss_scale_optimizer
 python.training.experimental.mixed_precision train.mixed_precision
 python.training.experimental.mixed_precision_global_state client.mixed_precision_state
+python.training.tensorboard_logging     summary.logged_messages
 python.training.tracking.layer_utils    train.tracking.layer_containers keras.utils.weight_layouts
 python.training.tracking.*              train.tracking train
 python.training.*                       train

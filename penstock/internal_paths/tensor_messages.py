@@ -10,6 +10,9 @@ from penstock.ir.tensor import Tensor
 from penstock.proto import TensorProto, TensorShapeProto
 from penstock.shapes import dimension_value
 
+#: Says nothing here: static shapes follow from values as soon as nodes are made.
+_ENABLE_MAYBE_SET_STATIC_SHAPE = True
+
 
 def TensorShapeProtoToList(shape: Any) -> list[int]:
     """The sizes of a TensorShapeProto."""

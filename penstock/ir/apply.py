@@ -179,12 +179,12 @@ def _convert_one(
         preferred = spec.attrs[arg.type_attr].default  # `[]` is of int32 as a list of axes
     try:
         return to_tensor(value, wanted, arg.name, preferred, as_ref=arg.is_ref)
-    except TypeError:
+    except TypeError as error:
         if wanted is None:
             raise
         raise TypeError(
             f"Expected {wanted.name} passed to parameter '{arg.name}' of op '{spec.name}', got "
-            f"{value!r} of type '{type(value).__name__}' instead."
+            f"{value!r} of type '{type(value).__name__}' instead. Error: {error}"
         ) from None
     except ValueError as error:
         if wanted is None:
@@ -218,7 +218,7 @@ def _add_list(
             f"Expected list for '{arg.name}' argument to '{spec.name}' Op, not {value!r}."
         )
     if arg.type_list_attr is not None:
-        converted = convert_n_to_tensor(value, name=arg.name)
+        converted = _convert_each(spec, arg, value)
         for tensor in converted:
             _check_allowed(spec, spec.attrs[arg.type_list_attr], tensor._dtype.base_dtype, arg.name)
         _settle(spec, arg, attrs, arg.type_list_attr, [t._dtype.base_dtype for t in converted])
@@ -233,6 +233,18 @@ def _add_list(
                 f"shorter than minimum length {minimum}."
             )
     tensors.extend(converted)
+
+
+def _convert_each(spec: OpSpec, arg: Arg, value: Sequence[Any]) -> list[Tensor]:
+    """The entries of a list, each of a type of its own, as tensors."""
+    try:
+        return convert_n_to_tensor(value, name=arg.name)
+    except (TypeError, ValueError):
+        names = ", ".join(_type_name(each) for each in value)
+        raise TypeError(
+            f"Tensors in list passed to '{arg.name}' of '{spec.name}' Op have types [{names}] that "
+            f"are invalid. Tensors: {value}"
+        ) from None
 
 
 def _convert_same_type(

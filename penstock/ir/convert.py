@@ -73,15 +73,23 @@ def to_tensor(
         return value
     if wanted is None and preferred_dtype is not None:
         try:
-            tensor = _convert(value, dtypes.as_dtype(preferred_dtype), name, as_ref)
+            tensor: Tensor = _convert(value, dtypes.as_dtype(preferred_dtype), name, as_ref)
         except (TypeError, ValueError):
             pass
         else:
             return tensor
-    return _convert(value, wanted, name, as_ref)
+    converted: Tensor = _convert(value, wanted, name, as_ref)
+    return converted
 
 
-def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -> Tensor:
+def _convert(
+    value: Any,
+    wanted: DType | None,
+    name: str | None,
+    as_ref: bool,
+    *,
+    composite_allowed: bool = False,
+) -> Any:
     if isinstance(value, Operation):
         raise TypeError(
             f"Can't convert Operation '{value.name}' to Tensor (target "
@@ -91,6 +99,8 @@ def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -
         result = function(value, dtype=wanted, name=name, as_ref=as_ref)
         if result is NotImplemented:
             continue
+        if composite_allowed and isinstance(result, CompositeTensor):
+            return result
         if not isinstance(result, Tensor):
             raise RuntimeError(
                 f"conversion function {function!r} for {type(value)} returned non-Tensor {result!r}"
@@ -105,6 +115,14 @@ def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -
         f"Cannot convert {value!r} with type {type(value)} to Tensor: "
         "no conversion function registered."
     )
+
+
+def to_tensor_or_composite(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """As `to_tensor`; a value of several tensors that a conversion function makes will do, too."""
+    if isinstance(value, Tensor):
+        return to_tensor(value, dtype, name)
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    return _convert(value, wanted, name, as_ref=False, composite_allowed=True)
 
 
 def convert_n_to_tensor(

@@ -41,6 +41,14 @@ def _process_graph() -> Graph:
     return _global_graph
 
 
+def graph_around(graph: Graph) -> Graph | None:
+    """The graph of the `with` block around that of an open one, or the process-wide graph."""
+    outwards = [*reversed(_stacks.graphs), _process_graph()]
+    if graph not in outwards[:-1]:
+        return None
+    return outwards[outwards.index(graph) + 1]
+
+
 def reset_default_graph() -> None:
     """Replaces the process-wide default graph by an empty one."""
     global _global_graph

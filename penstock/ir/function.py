@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from penstock import dtypes, proto
+from penstock import dtypes, errors, proto
 from penstock.dtypes import DType
 from penstock.ir import registry
 from penstock.ir.attr_codec import decode, encode
@@ -40,6 +40,7 @@ class FunctionGraph(Graph):
 
     def __init__(self, outer: Graph | None = None, name: str = ""):
         super().__init__()
+        self._building_function = True
         self.name = name
         self.base = self  # the graph that the nodes are of, where another signature was given
         self.outer_graph = outer
@@ -53,10 +54,6 @@ class FunctionGraph(Graph):
             self._functions = outer._functions
             self._py_functions = outer._py_functions
             self._seed = outer._seed
-
-    @property
-    def building_function(self) -> bool:
-        return True
 
     @property
     def captures(self) -> list[tuple[Tensor, Tensor]]:
@@ -202,9 +199,11 @@ def add_function(graph: Graph, function: Function) -> None:
     known = graph._functions.get(function.name)
     if known is not None and known is not function:
         if known.definition != function.definition:
-            raise ValueError(
+            raise errors.InvalidArgumentError(
+                None,
+                None,
                 f"Cannot add function '{function.name}' because a different function with the same "
-                "name already exists."
+                "name already exists.",
             )
         return
     graph._functions[function.name] = function
@@ -238,19 +237,21 @@ def find_spec(op_type: str, functions: dict[str, Function]) -> OpSpec | None:
 
 
 def _call_spec(function: Function) -> OpSpec:
-    definition = function.definition.signature
-    declared = {each.name: each for each in definition.attr}
-    signature = Signature(
-        function.name,
-        tuple(_arg(each) for each in definition.input_arg),
-        tuple(_arg(each) for each in definition.output_arg),
-        {name: _attr(each) for name, each in declared.items()},
-    )
-    traits = frozenset([Trait.STATEFUL] if definition.is_stateful else [])
-    spec = OpSpec(signature, traits)
+    spec = spec_of(function.definition.signature)
     spec.function = function
     spec.shape(lambda op, *inputs: _result_shapes(op, function))
     return spec
+
+
+def spec_of(op_def: Any) -> OpSpec:
+    """The op type that an OpDef message describes."""
+    signature = Signature(
+        op_def.name,
+        tuple(_arg(each) for each in op_def.input_arg),
+        tuple(_arg(each) for each in op_def.output_arg),
+        {each.name: _attr(each) for each in op_def.attr},
+    )
+    return OpSpec(signature, frozenset([Trait.STATEFUL] if op_def.is_stateful else []))
 
 
 def _result_shapes(op: Any, function: Function) -> list[Any]:
@@ -299,19 +300,31 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 def function_def(name: str, body: FunctionGraph, output_names: Sequence[str] | None = None) -> Any:
     """The FunctionDef message of a body."""
+    nodes = body.get_operations()
+    return function_def_of_nodes(name, nodes, body.inputs, body.outputs, output_names)
+
+
+def function_def_of_nodes(
+    name: str,
+    nodes: Sequence[Operation],
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    output_names: Sequence[str] | None = None,
+) -> Any:
+    """The FunctionDef message of some nodes; those that give the inputs are none of it."""
     message = proto.FunctionDef()
     message.signature.name = name
-    arguments = _unique([argument_name(tensor._op.name) for tensor in body.inputs])
-    references = dict(zip(body.inputs, arguments, strict=True))
+    arguments = _unique([argument_name(tensor._op.name) for tensor in inputs])
+    references = dict(zip(inputs, arguments, strict=True))
     for tensor, argument in references.items():
         message.signature.input_arg.add(name=argument, type=tensor._dtype.as_datatype_enum)
-    results = output_names or [argument_name(tensor._op.name) for tensor in body.outputs]
-    placeholders = {tensor._op for tensor in body.inputs}
-    for op in body.get_operations():
+    results = output_names or [argument_name(tensor._op.name) for tensor in outputs]
+    placeholders = {tensor._op for tensor in inputs}
+    for op in nodes:
         if op not in placeholders:
             _add_node(message, op, references)
             message.signature.is_stateful |= op.spec.is_stateful
-    for result, tensor in zip(_unique(list(results)), body.outputs, strict=True):
+    for result, tensor in zip(_unique(list(results)), outputs, strict=True):
         message.signature.output_arg.add(
             name=result, type=tensor._dtype.base_dtype.as_datatype_enum
         )

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import re
 import threading
-import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from penstock.dtypes import DType
-from penstock.ir import defaults, naming, scopes
+from penstock.ir import defaults, naming, scopes, source
 from penstock.ir.operation import Operation, infer_shapes
 from penstock.ir.registry import OpSpec
 from penstock.ir.tensor import Tensor
 
 PRODUCER_VERSION = 134  # of GraphDefs: what TensorFlow 1.15 wrote, and later ones accept
+
+
+class _PlacedProbe:
+    """Stands for a node whose device is asked for."""
+
+    type = name = _device = ""
+    node_def = None
+
+    @property
+    def device(self) -> str:
+        return self._device
 
 
 class Graph:
@@ -37,6 +47,7 @@ class Graph:
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation | Tensor] = set()
         self._finalized = False
+        self._building_function = False
         self._seed: int | None = None
         self._functions: dict[str, Any] = {}
         self._py_functions: dict[str, Any] = {}
@@ -45,6 +56,7 @@ class Graph:
         self._gradient_functions: dict[str, Any] = {}  # of tf.custom_gradient: they hold tensors
         self._versions = (PRODUCER_VERSION, 0)  # that wrote its nodes, that a reader needs
         self.mutations = 0
+        self._rewired: set[Operation] = set()  # whose inputs were replaced after they were made
 
     # Building ---------------------------------------------------------------------------------
 
@@ -145,8 +157,10 @@ class Graph:
             op.attrs["_kernel"] = scope.kernel_labels[op.spec.name]
         if scope.devices:
             scopes.apply_devices(scope.devices, op)
+            op._device_scopes = scope.devices  # type: ignore[attr-defined]
         if scope.colocations:
             scopes.apply_colocation(scope.colocations, op)
+            op._colocation_scopes = scope.colocations  # type: ignore[attr-defined]
         if scope.container and op.spec.is_stateful and op.attrs.get("container") == "":
             op.attrs["container"] = scope.container
         if scope.original_op is not None:
@@ -154,7 +168,7 @@ class Graph:
 
     def _apply_device_functions(self, op: Any) -> None:
         """Tells an object, as Keras' backend has one, the device of the current scopes."""
-        probe = types.SimpleNamespace(_device="", device="", type="", name="", node_def=None)
+        probe = _PlacedProbe()
         scopes.apply_devices(self._scopes.devices, probe)  # type: ignore[arg-type]
         if probe._device:
             op._set_device(probe._device)
@@ -202,7 +216,7 @@ class Graph:
 
     @property
     def building_function(self) -> bool:
-        return False
+        return self._building_function
 
     # Names ------------------------------------------------------------------------------------
 
@@ -227,7 +241,7 @@ class Graph:
         else:
             scope = self.unique_name(name)
         with self._scopes.setting(name=scope):
-            yield f"{scope}/" if scope else ""
+            yield f"{scope}/" if name else ""
 
     # Scopes -----------------------------------------------------------------------------------
 
@@ -238,9 +252,15 @@ class Graph:
     @contextmanager
     def device(self, device_name_or_function: Any) -> Iterator[None]:
         """Places the nodes made inside; see `tf.device`."""
-        function = scopes.device_function(device_name_or_function)
-        with self._scopes.pushing("devices", function):
+        scope = self._scopes
+        outer = scope.devices
+        scope.devices = inner = [*outer, scopes.device_scope(device_name_or_function)]
+        try:
             yield
+        finally:
+            if scope.devices is not inner:
+                raise RuntimeError("Exiting device scope without proper scope nesting.")
+            scope.devices = outer
 
     @contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
@@ -250,7 +270,7 @@ class Graph:
         target = scopes.op_to_colocate_with(op)
         stack = [] if ignore_existing else self._scopes.colocations
         if target is not None:
-            stack = [*stack, target]
+            stack = [*stack, scopes.ColocationScope(target, source.user_line())]
         with self._scopes.setting(devices=[], colocations=stack):
             yield
 
@@ -267,7 +287,7 @@ class Graph:
             yield
 
     def _control_op(self, value: Any) -> Operation:
-        is_variable = hasattr(value, "_as_graph_element")
+        is_variable = hasattr(value, "_as_graph_element") and hasattr(value, "op")
         is_slices = hasattr(value, "values") and hasattr(value, "indices")
         if is_variable or is_slices:
             value = value.op  # an updated variable is waited for by its update, without a read

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock import devices, errors, shapes
+from penstock import errors, shapes
 from penstock.ir import import_checks as checks
 from penstock.ir import scopes
 from penstock.ir.apply import coerce, complete_attrs, output_types
@@ -97,7 +97,10 @@ def extend_graph(graph: Graph, graph_def: Any) -> None:
 
 def _known_nodes(graph: Graph, graph_def: Any) -> dict[str, Any]:
     """The nodes of a GraphDef by name, whose ops are known, its functions being so from now on."""
-    add_library(graph, graph_def.library)
+    try:
+        add_library(graph, graph_def.library)
+    except errors.InvalidArgumentError as error:
+        raise ValueError(error.message) from None
     nodes = {}
     for node in checks.unique_nodes(graph_def):
         if find_spec(node.op, graph._functions) is None:
@@ -352,7 +355,7 @@ def _renamed_group(work: _Import, node: Any, group: str) -> str:
     return f"loc:@{work.names[target]}"
 
 
-def _place(work: _Import, outer: list[scopes.DeviceFunction | None]) -> None:
+def _place(work: _Import, outer: list[scopes.DeviceScope]) -> None:
     """Sets devices: of the GraphDef and the scopes, or, if a node is colocated, of its partners."""
     colocated: dict[Operation, list[str]] = {}
     for key, op in work.made.items():
@@ -363,7 +366,7 @@ def _place(work: _Import, outer: list[scopes.DeviceFunction | None]) -> None:
             colocated[op] = partners
             continue
         own = work.nodes[key].device
-        scopes.apply_devices([*outer, devices.merge_device(own)] if own else outer, op)
+        scopes.apply_devices([*outer, scopes.device_scope(own)] if own else outer, op)
     for op, partners in colocated.items():
         found = (work.graph._nodes_by_name[name].device for name in partners)
         op._device = next(filter(None, found), "")

@@ -43,6 +43,29 @@ class name_scope:
         return self._scope.__exit__(*error)
 
 
+class name_scope_v2:
+    """A scope of TensorFlow 2's form: it may be entered again, inside of itself, too."""
+
+    def __init__(self, name: str):
+        if name is None or not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name = name
+        self._open: list[Any] = []
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def __enter__(self) -> str:
+        scope = get_default_graph().name_scope(self._name)
+        entered = scope.__enter__()
+        self._open.append(scope)
+        return entered
+
+    def __exit__(self, *error: Any) -> Any:
+        return self._open.pop().__exit__(*error)
+
+
 @contextmanager
 def _opened(name: str | None, values: Any) -> Iterator[str]:
     default = get_default_graph()

@@ -193,6 +193,7 @@ class Operation:
             inputs[index] = tensor
             tensor._consumers.append(self)
             self._inputs = tuple(inputs)
+            self.graph._rewired.add(self)
             self.graph._changed()
 
     def _add_while_inputs(self, tensors: Iterable[Tensor]) -> None:
@@ -223,6 +224,25 @@ class Operation:
         """`traceback`, each frame with the line that its function begins in."""
         start = 0 if self._line is None else self._line[0].co_firstlineno
         return [(*frame, start) for frame in self.traceback]
+
+    @property
+    def _device_assignments(self) -> list[source.Placed]:
+        """The `with tf.device(...)` blocks around this node, the innermost first."""
+        return [
+            source.placed(
+                source.described_function(scope.given)
+                if callable(scope.given)
+                else str(scope.given),
+                scope.line,
+            )
+            for scope in reversed(self.__dict__.get("_device_scopes", ()))
+        ]
+
+    @property
+    def _colocation_dict(self) -> dict[str, source.Placed]:
+        """The nodes that `with tf.colocate_with(...)` blocks put this one beside."""
+        scopes = self.__dict__.get("_colocation_scopes", ())
+        return {scope.op.name: source.placed(None, scope.line) for scope in scopes}
 
     def run(self, feed_dict: dict[Any, Any] | None = None, session: Any = None) -> None:
         """Runs this operation in `session` (the default one if None)."""
@@ -257,11 +277,15 @@ def infer_shapes(op: Operation) -> None:
     try:
         result = rule(op, *[tensor._shape for tensor in op._inputs])
     except ValueError as error:
-        given = ", ".join(shapes.text(tensor._shape) for tensor in op._inputs)
+        given = ", ".join(_given_shape(tensor._shape) for tensor in op._inputs)
         raise ValueError(
             f"{error} for '{op.name}' (op: '{op.type}') with input shapes: {given}.{_made_at(op)}"
         ) from None
     assign_shapes(op, result)
+
+
+def _given_shape(shape: Shape) -> str:
+    return "?" if shape is None else shapes.text(shape)
 
 
 def assign_shapes(op: Operation, result: Any) -> None:

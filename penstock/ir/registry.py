@@ -135,11 +135,14 @@ def op(text: str, *traits: Trait, **attrs: Any) -> OpSpec:
 
     >>> matmul = op("MatMul(a: T, b: T) -> product: T", transpose_a=False, T=types(float32))
     """
-    parsed = sig.parse(text, attrs)
-    if parsed.name in _specs:
-        raise ValueError(f"op {parsed.name!r} is registered already")
-    spec = OpSpec(parsed, frozenset(traits))
-    _specs[parsed.name] = spec
+    return register(OpSpec(sig.parse(text, attrs), frozenset(traits)))
+
+
+def register(spec: OpSpec) -> OpSpec:
+    """Makes an op type known by its name."""
+    if spec.name in _specs:
+        raise ValueError(f"op {spec.name!r} is registered already")
+    _specs[spec.name] = spec
     return spec
 
 
@@ -164,6 +167,11 @@ def register_gradient(name: str, function: GradientFunction | None) -> None:
     if name in _gradients:
         raise KeyError(f"a gradient for {name!r} is registered already")
     _gradients[name] = function
+
+
+def gradients() -> dict[str, GradientFunction | None]:
+    """The table of gradients by op type, itself: what is changed in it counts from then on."""
+    return _gradients
 
 
 @dataclass(frozen=True)

@@ -110,9 +110,10 @@ def _assert_same(
 
 
 def _assert_same_type(first: Any, second: Any) -> None:
-    """Named tuples of one name and fields are of one type, dicts of any kind are, too."""
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
-        return
+    """Named tuples of one name and fields are of one type; lists and dicts of any kind are, too."""
+    for kind in (Mapping, list):
+        if isinstance(first, kind) and isinstance(second, kind):
+            return
     if _spec_of_composite(first) is not None and _spec_of_composite(second) is not None:
         one_is_a_spec = isinstance(first, TypeSpec) != isinstance(second, TypeSpec)
         if one_is_a_spec:

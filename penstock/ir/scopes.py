@@ -8,9 +8,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock import devices
+from penstock.ir import source
 from penstock.ir.operation import Operation
 
 if TYPE_CHECKING:
@@ -19,14 +20,29 @@ if TYPE_CHECKING:
 DeviceFunction = Callable[[Operation], Any]
 
 
+class DeviceScope(NamedTuple):
+    """One `with tf.device(given):` block, and the line of the program that opened it."""
+
+    function: DeviceFunction | None
+    given: Any
+    line: source.Line | None
+
+
+class ColocationScope(NamedTuple):
+    """One `with tf.colocate_with(op):` block, and the line of the program that opened it."""
+
+    op: Operation
+    line: source.Line | None
+
+
 class Scopes(threading.local):
     """The open scopes of one graph in one thread, innermost last."""
 
     def __init__(self) -> None:
         self.name = ""
         self.container = ""
-        self.devices: list[DeviceFunction | None] = []
-        self.colocations: list[Operation] = []
+        self.devices: list[DeviceScope] = []
+        self.colocations: list[ColocationScope] = []
         self.controllers: list[ControlScope] = []
         self.attrs: dict[str, Any] = {}
         self.gradient_names: dict[str, str] = {}
@@ -80,26 +96,26 @@ def control_inputs_for(
     return list(needed)
 
 
-def device_function(device: Any) -> DeviceFunction | None:
+def device_scope(device: Any) -> DeviceScope:
     """What `tf.device(device)` does to a node's device: a string merges under what is set."""
-    if device is None or callable(device):
-        return device
-    return devices.merge_device(device)
+    plain = device is None or callable(device)
+    function = device if plain else devices.merge_device(device)
+    return DeviceScope(function, device, source.user_line())
 
 
-def apply_devices(stack: list[DeviceFunction | None], op: Operation) -> None:
+def apply_devices(stack: list[DeviceScope], op: Operation) -> None:
     """Applies the device functions, innermost first; `tf.device(None)` hides the outer ones."""
-    for function in reversed(stack):
-        if function is None:
+    for scope in reversed(stack):
+        if scope.function is None:
             return
-        op._device = devices.canonical_name(function(op))
+        op._device = devices.canonical_name(scope.function(op))
 
 
-def apply_colocation(stack: list[Operation], op: Operation) -> None:
+def apply_colocation(stack: list[ColocationScope], op: Operation) -> None:
     if not stack:
         return
     groups: set[str] = set()
-    for other in stack:
+    for other, _ in stack:
         groups.update(group.decode() for group in other.colocation_groups())
         if other._device:
             op._device = other._device

@@ -6,12 +6,21 @@ import os
 import sys
 import traceback
 from types import CodeType, FrameType
+from typing import Any, NamedTuple
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _EXAMPLES = os.path.join(_PACKAGE, "examples") + os.sep
 _own_files: dict[str, bool] = {}
 
 Line = tuple[CodeType, int]
+
+
+class Placed(NamedTuple):
+    """Something that a line of the program said."""
+
+    obj: Any
+    filename: str | None
+    lineno: int | None
 
 
 def _is_own(filename: str) -> bool:
@@ -56,3 +65,16 @@ def summary(line: Line | None) -> list[traceback.FrameSummary]:
     if line is None:
         return []
     return [traceback.FrameSummary(line[0].co_filename, line[1], line[0].co_name)]
+
+
+def placed(obj: Any, line: Line | None) -> Placed:
+    """What a line said, together with its file and number."""
+    return Placed(obj, None, None) if line is None else Placed(obj, line[0].co_filename, line[1])
+
+
+def described_function(function: Any) -> str:
+    """`choose<train.py, 12>`: a function with the place where it is defined."""
+    name = getattr(function, "__name__", None) or str(function)
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    place = (code.co_filename, code.co_firstlineno) if code is not None else ("unknown", -1)
+    return f"{name}<{place[0]}, {place[1]}>"

@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.keras.engine.input_layer import Input, InputLayer
 from penstock.keras.engine.model import Model
+from penstock.keras.engine.network import yaml_module
 from penstock.keras.engine.sequential import Sequential
 from penstock.keras.metrics import clone_metrics
 from penstock.keras.optimizers.tf_optimizer import TFOptimizer
@@ -71,8 +72,8 @@ def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
 
 
 def model_from_yaml(yaml_string: str, custom_objects: Any = None) -> Any:
-    """Refused: use JSON."""
-    raise NotImplementedError("Penstock reads models from JSON: use model_from_json")
+    """The model that `to_yaml` described, with new weights."""
+    return model_from_config(yaml_module().safe_load(yaml_string), custom_objects)
 
 
 def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = None) -> Any:
@@ -111,9 +112,7 @@ def _cloned_graph(model: Any, input_tensors: Any, make: Any) -> Any:
 
     if input_tensors is None:
         given = [
-            InputLayer.from_config(tensor._keras_history.layer.get_config())
-            ._inbound_nodes[0]
-            .output_tensors
+            InputLayer.from_config(tensor._keras_history.layer.get_config()).output
             for tensor in model.inputs
         ]
     else:

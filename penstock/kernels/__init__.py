@@ -142,6 +142,7 @@ _FAMILIES = (
     "boosted_trees",
     "boosted_tree_stats",
     "quantile_streams",
+    "sdca",
     "proto_messages",
     "state",
     "training",

@@ -5,21 +5,25 @@ import math
 import torch
 
 from penstock import errors
-from penstock.kernels.known_inputs import known_list
+from penstock.kernels.known_inputs import is_text, known_list
 from penstock.kernels.registry import kernel
+from penstock.kernels.string_arrays import rearranged
 
 # Batch ----------------------------------------------------------------------------------------
 
 
-def _check_block(block, borders, rank):
+def _check_block(block, borders, rank, what):
     if rank < len(block) + 1:
         message = f"input rank should be >= {len(block) + 1} instead of {rank}"
         raise errors.InvalidArgumentError(None, None, message)
     if any(size < 1 for size in block):
         message = f"All values in block_shape must be positive, got {block}"
         raise errors.InvalidArgumentError(None, None, message)
+    if len(borders) != len(block):
+        message = f"{what} should have shape [{len(block)}, 2] instead of [{len(borders)},2]"
+        raise errors.InvalidArgumentError(None, None, message)
     if any(min(border) < 0 for border in borders):
-        message = f"paddings and crops must be non-negative, got {borders}"
+        message = f"{what.capitalize()} must be non-negative, got {borders}"
         raise errors.InvalidArgumentError(None, None, message)
 
 
@@ -72,7 +76,7 @@ def _to_space(x, block, crops):
     return whole
 
 
-def _register(op_type, move):
+def _register(op_type, move, what):
     @kernel(f"{op_type}ND")
     def _(node, env):
         known_block, known_borders = known_list(node, env, 1), known_list(node, env, 2)
@@ -80,7 +84,7 @@ def _register(op_type, move):
         def run(x, block, borders):
             block = known_block if known_block is not None else block.tolist()
             borders = known_borders if known_borders is not None else borders.tolist()
-            _check_block(block, borders, x.dim())
+            _check_block(block, borders, x.dim(), what)
             return move(x, block, borders)
 
         return run
@@ -91,14 +95,14 @@ def _register(op_type, move):
 
         def run(x, borders):
             borders = borders.tolist()
-            _check_block(block, borders, x.dim())
+            _check_block(block, borders, x.dim(), what)
             return move(x, block, borders)
 
         return run
 
 
-_register("SpaceToBatch", _to_batch)
-_register("BatchToSpace", _to_space)
+_register("SpaceToBatch", _to_batch, "paddings")
+_register("BatchToSpace", _to_space, "crops")
 
 
 # Depth ----------------------------------------------------------------------------------------
@@ -117,7 +121,7 @@ def _(node):
         cells = x.reshape(n, c, h, block, w, block).permute(0, 3, 5, 1, 2, 4)
         return cells.reshape(n, block * block * c, h, w)
 
-    return run
+    return rearranged(run) if is_text(node) else run
 
 
 @kernel("DepthToSpace")
@@ -133,4 +137,4 @@ def _(node):
         cells = x.reshape(n, block, block, c, h, w).permute(0, 3, 4, 1, 5, 2)
         return cells.reshape(n, c, h * block, w * block)
 
-    return run
+    return rearranged(run) if is_text(node) else run

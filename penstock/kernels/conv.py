@@ -24,17 +24,22 @@ class Geometry:
         attrs = node.attrs
         data_format = attrs.get("data_format", "NHWC")
         self.channels = window.channel_axis(data_format)
-        if attrs["strides"][0] != 1 or attrs["strides"][self.channels] != 1:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                "Current implementation does not yet support strides in the batch and depth "
-                "dimensions.",
-            )
+        for told in ("strides", "dilations"):
+            if attrs[told][0] != 1 or attrs[told][self.channels] != 1:
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Current implementation does not yet support {told} in the batch and depth "
+                    "dimensions.",
+                )
         self.spatial_rank = rank - 2
         self.strides = window.spatial(attrs["strides"], self.channels)
         self.rates = window.spatial(attrs["dilations"], self.channels)
         self.padding = attrs["padding"]
+        try:
+            window.check_explicit_pads(attrs, rank, self.channels)
+        except ValueError as error:
+            raise errors.InvalidArgumentError(None, None, str(error)) from None
         self.given = window.explicit_pads(attrs, self.channels)
         self.zeros = [0] * self.spatial_rank
         last = rank - 1

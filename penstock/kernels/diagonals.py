@@ -227,8 +227,9 @@ def _set(x, diagonals, lower, upper, align):
             None,
             "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape"
             "[:-1] is not equal to the longests diagonal in range [lower_diag_index:"
-            f"upper_diag_index].\nInput shape: {list(x.shape)}\nDiagonal shape: "
-            f"{list(diagonals.shape)}\nExpected diagonal shape: {list(wanted)}",
+            f"upper_diag_index].\nInput shape: {shapes.text(tuple(x.shape))}\nDiagonal shape: "
+            f"{shapes.text(tuple(diagonals.shape))}\nExpected diagonal shape: "
+            f"{shapes.text(wanted)}",
         )
     if lower == upper:
         result = x.clone()
@@ -241,6 +242,7 @@ def _set(x, diagonals, lower, upper, align):
 def _(node):
     def run(x, diagonal):
         _check_dimensions("input", x, 2)
+        _check_dimensions("diagonal", diagonal, 1)
         return _set(x, diagonal, 0, 0, "LEFT_LEFT")
 
     return run

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from penstock import dtypes, errors
+from penstock import dtypes, errors, shapes
 from penstock.kernels.host_loops import LARGE
 from penstock.kernels.known_inputs import is_text, known_list, known_number
 from penstock.kernels.registry import direct, kernel
@@ -45,6 +45,9 @@ def _fill_computed(dims, value):
 
 def _expanded(sizes, value):
     _refuse_negative(sizes)
+    if value.dim():
+        message = f"value must be a scalar, got shape {shapes.text(tuple(value.shape))}"
+        raise errors.InvalidArgumentError(None, None, message)
     return torch.empty(sizes, dtype=value.dtype, device=value.device).copy_(value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from penstock import errors
+from penstock.devices import DeviceSpec
 from penstock.kernels.registry import kernel
 
 
@@ -15,10 +16,26 @@ def _first_of_one(node, results):
 @kernel("PartitionedCall", "StatefulPartitionedCall", "_FunctionCall", step=True)
 def _(node, env):
     if node.spec.function is not None:
-        call = env.function(node, node.spec.function.name, node.attrs)
+        call = env.shared_function(node, node.spec.function.name, node.attrs)
     else:
-        call = env.function(node, node.attrs["f"].name, node.attrs["f"].attrs)
+        call = env.shared_function(node, node.attrs["f"].name, node.attrs["f"].attrs)
     return lambda step, *args: _first_of_one(node, call(step, args))
+
+
+@kernel("RemoteCall", step=True)
+def _(node, env):
+    """The function runs where the call is: what it gives does not depend on the device."""
+    call = env.shared_function(node, node.attrs["f"].name, node.attrs["f"].attrs)
+
+    def run(step, target, *args):
+        name = target.item().decode()
+        try:
+            DeviceSpec.from_string(name)
+        except ValueError as error:
+            raise _invalid(f"Device {name!r} of a remote call is no device: {error}") from None
+        return _first_of_one(node, call(step, args))
+
+    return run
 
 
 @kernel("SymbolicGradient", step=True)

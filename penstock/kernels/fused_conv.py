@@ -2,13 +2,15 @@
 
 from penstock.ir import registry
 from penstock.ir.step_graph import Node
-from penstock.kernels.image_resize import HEIGHT, WIDTH, bilinear_taps, checked_size
+from penstock.kernels.image_resize import HEIGHT, WIDTH, checked_size
+from penstock.kernels.image_taps import bilinear_taps
 from penstock.kernels.registry import HOST, find, kernel
 
 
 def _single(node, op_type, attrs):
     """The kernel of one of the fused ops."""
     single = Node(registry.find(op_type), node.name, attrs, node.dtypes, node.shapes)
+    single.inputs = node.inputs
     return find(op_type, "CPU").specialise(single, None)
 
 

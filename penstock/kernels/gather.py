@@ -5,7 +5,8 @@ import math
 import numpy as np
 import torch
 
-from penstock import errors, shapes
+from penstock import dtypes, errors, shapes
+from penstock.kernels import variants
 from penstock.kernels.bounds_on_gpu import flat_or_negative, outside, select_or_zero
 from penstock.kernels.known_inputs import is_text, known_number
 from penstock.kernels.registry import kernel
@@ -60,6 +61,11 @@ def _select_text(params, indices, axis):
     return np.asarray(np.take(params, indices.numpy(), axis=axis), dtype=object)
 
 
+def _select_variants(params, indices, axis):
+    _refuse(indices, params.shape[axis])
+    return variants.single(params.take(indices.numpy(), axis=axis))
+
+
 def _select_batched(params, indices, axis, batch):
     """`_select` for each entry of the leading `batch` dimensions that both have."""
     if params.shape[:batch] != indices.shape[:batch]:
@@ -110,6 +116,8 @@ def _row_selector(node):
 def _(node, env):
     batch = node.attrs["batch_dims"]
     known = known_number(node, env, 2)
+    if node.inputs[0].dtype.base_dtype is dtypes.variant and not batch:
+        return lambda params, indices, axis: _select_variants(params, indices, int(axis))
     if is_text(node):
         if batch:
             return lambda params, indices, axis: _select_text_batched(
@@ -123,6 +131,8 @@ def _(node, env):
     def run(params, indices, axis):
         if not params.dim():
             raise errors.InvalidArgumentError(None, None, "params must be at least 1 dimensional")
+        if known is None and axis.dim():
+            raise errors.InvalidArgumentError(None, None, "axis must be scalar")
         axis = known if known is not None else axis.item()
         if not -params.dim() <= axis < params.dim():
             raise errors.InvalidArgumentError(

@@ -203,6 +203,69 @@ def _farmhash_32_bytes(data, at, a, b):
     return a + last & _MASK, b + c & _MASK
 
 
+# FarmHash's fingerprint of 128 bits, which is CityHash's ------------------------------------------
+
+
+def farmhash128(string):
+    """The two halves of the 128-bit fingerprint of one string, the lower one first."""
+    data = _String(string)
+    if data.length < 16:
+        return _city_short(data, _K0, _K1)
+    seed = data.u64(0), data.u64(8) + _K0 & _MASK
+    rest = _String(string[16:])
+    return _city_short(rest, *seed) if rest.length < 128 else _city_long(rest, *seed)
+
+
+def _city_mixed(u, v):
+    return _mixed(u & _MASK, v & _MASK, 0x9DDFEA08EB382D69)
+
+
+def _city_short(data, a, b):
+    length = data.length
+    if length <= 16:
+        a = _shift_mixed(a * _K1) * _K1 & _MASK
+        c = b * _K1 + farmhash(data) & _MASK
+        d = _shift_mixed(a + (data.u64(0) if length >= 8 else c))
+    else:
+        c = _city_mixed(data.u64(length - 8) + _K1, a)
+        d = _city_mixed(b + length, c + data.u64(length - 16))
+        a = a + d & _MASK
+        for at in range(0, length - 16, 16):
+            a = (a ^ _shift_mixed(data.u64(at) * _K1) * _K1) * _K1 & _MASK
+            b ^= a
+            c = (c ^ _shift_mixed(data.u64(at + 8) * _K1) * _K1) * _K1 & _MASK
+            d ^= c
+    a, b = _city_mixed(a, c), _city_mixed(d, b)
+    return a ^ b, _city_mixed(b, a)
+
+
+def _city_long(data, x, y):
+    length = data.length
+    z = length * _K1 & _MASK
+    first = _rotated(y ^ _K1, 49) * _K1 + data.u64(0) & _MASK
+    v = first, _rotated(first, 42) * _K1 + data.u64(8) & _MASK
+    w = _rotated(y + z, 35) * _K1 + x & _MASK, _rotated(x + data.u64(88), 53) * _K1 & _MASK
+    end = length // 128 * 128
+    for at in range(0, end, 64):
+        x, y, z, v, w = _farmhash_block(data, at, x, y, z, v, w, _K1, 1)
+    x = x + _rotated(v[0] + z, 49) * _K0 & _MASK
+    y = y * _K0 + _rotated(w[1], 37) & _MASK
+    z = z * _K0 + _rotated(w[0], 27) & _MASK
+    w = w[0] * 9 & _MASK, w[1]
+    v = v[0] * _K0 & _MASK, v[1]
+    for at in range(length - 32, end - 32, -32):  # the last 32 bytes may overlap those before
+        y = _rotated(x + y, 42) * _K0 + v[1] & _MASK
+        w = w[0] + data.u64(at + 16) & _MASK, w[1]
+        x = x * _K0 + w[0] & _MASK
+        z = z + w[1] + data.u64(at) & _MASK
+        w = w[0], w[1] + v[0] & _MASK
+        v = _farmhash_32_bytes(data, at, v[0] + z & _MASK, v[1])
+        v = v[0] * _K0 & _MASK, v[1]
+    x = _city_mixed(x, v[0])
+    y = _city_mixed(y + z, w[0])
+    return _city_mixed(x + v[1], w[1]) + y & _MASK, _city_mixed(x + w[1], y + v[1])
+
+
 # SipHash-2-4 ------------------------------------------------------------------------------------
 
 

@@ -64,4 +64,10 @@ def _(node):
         return lambda x: x.view(dtype)
     if given > wanted:
         return lambda x: x.unsqueeze(-1).view(dtype)
-    return lambda x: x.contiguous().view(dtype).squeeze(-1)
+
+    def joined(x):
+        if not x.numel():  # ATen refuses to view what has no strides
+            return x.new_empty(x.shape[:-1], dtype=dtype)
+        return x.contiguous().view(dtype).squeeze(-1)
+
+    return joined

@@ -84,11 +84,12 @@ def _cropped(pixels, top, left, height, width):
 _START, _END, _SCAN, _ADOBE = 0xD8, 0xD9, 0xDA, 0xEE
 # Start of frame, for each way of coding; what lies between are other things.
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_FRAME = struct.Struct(">BHHB")  # bits, height, width, components
 _WITHOUT_LENGTH = frozenset((0x01, *range(0xD0, 0xD8)))
 
 
 def _segments(data):
-    """The marker and content of each segment before the first scan."""
+    """The marker of each segment before the first scan, and where its content begins and ends."""
     if data[:2] != bytes((0xFF, _START)):
         raise InvalidJpeg("no JPEG header")
     position = 2
@@ -104,18 +105,18 @@ def _segments(data):
             continue
         if marker in (_END, _SCAN):
             return
-        (length,) = struct.unpack_from(">H", data, position)
-        yield marker, data[position + 2 : position + length]
+        length = data[position] << 8 | data[position + 1]
+        yield marker, position + 2, position + length
         position += length
 
 
 def shape(data):
     """Height, width and number of components, read from the header."""
-    for marker, content in _segments(data):
+    for marker, begin, end in _segments(data):
         if marker in _FRAMES:
-            if len(content) < 6:
+            if min(end, len(data)) - begin < _FRAME.size:
                 break
-            _, height, width, components = struct.unpack_from(">BHHB", content)
+            _, height, width, components = _FRAME.unpack_from(data, begin)
             if height == 0 or width == 0:
                 break
             return height, width, components
@@ -124,7 +125,8 @@ def shape(data):
 
 def _has_adobe_marker(data):
     return any(
-        marker == _ADOBE and content.startswith(b"Adobe") for marker, content in _segments(data)
+        marker == _ADOBE and data[begin:end].startswith(b"Adobe")
+        for marker, begin, end in _segments(data)
     )
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 
 from penstock import errors
-from penstock.kernels.image_resize import HEIGHT, WIDTH, Taps, checked_size, resampled, spread
+from penstock.kernels.image_resize import HEIGHT, WIDTH, checked_size, resampled, spread
+from penstock.kernels.image_taps import Taps
 from penstock.kernels.registry import kernel
 
 _single = np.float32

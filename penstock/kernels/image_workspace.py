@@ -6,10 +6,16 @@ larger than the picture; in fresh memory it would push the picture out of the pr
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import itertools
 import threading
 
 import torch
+
+from penstock.kernels.image_taps import bilinear_taps
+from penstock.kernels.offered_memory import offered_or_new
+from penstock.kernels.with_compiler import NativeCode
 
 _MOST_NUMBERS = 1 << 20  # in between; larger pictures don't stay in a cache anyway
 _TYPES = (torch.uint8, torch.float32)
@@ -70,12 +76,11 @@ class _ByteRows:
         )
 
 
-class _Workspace:
-    """The way from a picture of one size and type to another size: rows first, then columns."""
+class _ByAten:
+    """A picture resized by ATen's functions: rows first, then columns."""
 
     def __init__(self, picture, rows, columns):
-        _, height, width, channels = self._shape = picture.shape
-        self._dtype, self._rows, self._columns = picture.dtype, rows, columns
+        _, height, width, channels = picture.shape
         self._lines_shape = height, width * channels
         self._row_resizer = _row_resizer(picture.dtype, rows, *self._lines_shape)
         self._column_pairs, self._nearer_columns = columns.pairs(channels)
@@ -84,19 +89,14 @@ class _Workspace:
         self._low_pixels, self._high_pixels = self._pixels.tensor_split(2, 1)
         self._new_shape = 1, new_height, new_width, channels
 
-    def is_for(self, images, rows, columns):
-        return (
-            self._rows is rows
-            and self._columns is columns
-            and self._shape == images.shape
-            and self._dtype is images.dtype
-        )
-
     def resized(self, picture):
+        _native.count_use()
         lines = self._row_resizer.resized(picture.reshape(self._lines_shape))
         torch.index_select(lines, 1, self._column_pairs, out=self._pixels)
-        pixels = torch.lerp(self._low_pixels, self._high_pixels, self._nearer_columns)
-        return pixels.view(self._new_shape)
+        result = offered_or_new(self._new_shape)
+        out = result.view(self._low_pixels.shape)
+        torch.lerp(self._low_pixels, self._high_pixels, self._nearer_columns, out=out)
+        return result
 
 
 def _row_resizer(dtype, rows, height, line):
@@ -104,6 +104,97 @@ def _row_resizer(dtype, rows, height, line):
     if sum_rows is None:
         return _FloatRows(dtype, rows, line)
     return _ByteRows(sum_rows, rows, height, line)
+
+
+class _Axis(ctypes.Structure):
+    """An axis of the result in native_code/resize.cpp."""
+
+    _fields_ = (
+        ("size", ctypes.c_int64),
+        ("pixels", ctypes.c_void_p),
+        ("weights", ctypes.c_void_p),
+    )
+
+    @classmethod
+    def of(cls, taps):
+        return cls(taps.indices.shape[1], taps.indices.data_ptr(), taps.weights.data_ptr())
+
+
+class _Resizing(ctypes.Structure):
+    """What native_code/resize.cpp knows of a picture and its new size."""
+
+    _fields_ = (
+        ("rows", _Axis),
+        ("columns", _Axis),
+        ("channels", ctypes.c_int64),
+        ("line_size", ctypes.c_int64),
+        ("line", ctypes.c_void_p),
+    )
+
+
+class _Natively:
+    """The same by compiled code of our own, whose memory is a line of the picture."""
+
+    def __init__(self, library, picture, rows, columns):
+        _, _, width, channels = picture.shape
+        self._held = rows, columns, line = rows, columns, torch.empty(width * channels + 1)
+        self._resizing = _Resizing(
+            _Axis.of(rows), _Axis.of(columns), channels, width * channels, line.data_ptr()
+        )
+        self._address = ctypes.addressof(self._resizing)
+        is_bytes = picture.dtype is torch.uint8
+        self._resize = library.resize_bytes if is_bytes else library.resize_floats
+        self._resize.argtypes = (ctypes.c_void_p,) * 3
+        self._resize.restype = None
+        self._new_shape = 1, rows.indices.shape[1], columns.indices.shape[1], channels
+
+    def resized(self, picture):
+        picture = picture.contiguous()
+        result = offered_or_new(self._new_shape)
+        self._resize(self._address, picture.data_ptr(), result.data_ptr())
+        return result
+
+
+_MANY_PICTURES = 2000
+
+
+def _agrees(library):
+    """Whether compiled code gives ATen's values, for sizes with and without remainders."""
+    for dtype, channels in itertools.product(_TYPES, (1, 2, 3)):
+        for size, new_size in (((24, 33), (13, 17)), ((97, 64), (32, 32)), ((9, 14), (20, 30))):
+            numbers = torch.arange(size[0] * size[1] * channels) * 7919 % 256
+            picture = numbers.to(dtype).view(1, *size, channels)
+            pairs = zip(size, new_size, strict=True)
+            taps = [bilinear_taps(*pair, False, True, picture.device) for pair in pairs]
+            found = _Natively(library, picture, *taps).resized(picture)
+            if not torch.equal(found, _ByAten(picture, *taps).resized(picture)):
+                return False
+    return True
+
+
+_native = NativeCode("resize.cpp", _MANY_PICTURES, _agrees)
+
+
+class _Workspace:
+    """The way from a picture of one size and type to another size."""
+
+    def __init__(self, picture, rows, columns):
+        self._shape, self._dtype = picture.shape, picture.dtype
+        self._rows, self._columns = rows, columns
+        self._library = library = _native.library
+        if library is None:
+            self.resized = _ByAten(picture, rows, columns).resized
+        else:
+            self.resized = _Natively(library, picture, rows, columns).resized
+
+    def is_for(self, images, rows, columns):
+        return (
+            self._rows is rows
+            and self._columns is columns
+            and self._shape == images.shape
+            and self._dtype is images.dtype
+            and self._library is _native.library
+        )
 
 
 class _Kept(threading.local):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from penstock import errors, shapes
+from penstock import dtypes, errors, shapes
 from penstock.kernels.known_inputs import is_text, known_list, known_number
 from penstock.kernels.output_lists import as_outputs
 from penstock.kernels.registry import kernel
@@ -61,7 +61,7 @@ def _check_shape_vectors(axis, sizes):
     for i, size in enumerate(sizes):
         if size.dim() != 1:
             message = (
-                f"input {i} should be a vector, but got shape {shapes.text(tuple(size.shape))}"
+                f"input {i + 1} should be a vector, but got shape {shapes.text(tuple(size.shape))}"
             )
         elif len(size) != len(sizes[0]):
             message = f"input {i} should contain {len(sizes[0])} elements, but got {len(size)}"
@@ -106,6 +106,8 @@ def _(node):
 def _(node):
     axis, num = node.attrs["axis"], node.attrs["num"]
     unbind = _unbind_text if is_text(node) else torch.unbind
+    if node.dtypes and node.dtypes[0] is dtypes.variant:
+        unbind = _unbind_variants
 
     def run(x):
         if x.shape[axis] != num:
@@ -123,6 +125,12 @@ def _(node):
 def _unbind_text(x, axis):
     moved = np.moveaxis(x, axis, 0)
     return [moved[i, ...] for i in range(moved.shape[0])]
+
+
+def _unbind_variants(x, axis):
+    """What is in a vector of variants are these themselves, not arrays without axes."""
+    parts = _unbind_text(x, axis)
+    return parts if x.ndim > 1 else [part.item() for part in parts]
 
 
 # Split ----------------------------------------------------------------------------------------

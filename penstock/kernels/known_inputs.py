@@ -4,6 +4,8 @@ They are constants in almost every graph. Then their numbers are read once, when
 else in every step.
 """
 
+import math
+
 from penstock.kernels.values import is_host_type
 
 
@@ -14,9 +16,9 @@ def known_list(node, env, index):
 
 
 def known_number(node, env, index):
-    """The number that a constant input of one element holds; None where it is computed."""
+    """The number that a constant input of one element holds; None for any other input."""
     value = env.constant(node, index)
-    return None if value is None else value.item()
+    return None if value is None or math.prod(value.shape) != 1 else value.item()
 
 
 def is_text(node, index=0):

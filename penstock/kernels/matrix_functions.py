@@ -26,6 +26,8 @@ def _(node):
 def _(node):
     def run(x):
         require_square(x)
+        if not x.numel():
+            return torch.empty_like(x)
         root = _through_schur(x, _triangular_root)
         return root if x.is_complex() else _real_root(x, root)
 
@@ -43,7 +45,7 @@ def _(node):
 
 def _real_root(x, root):
     """The real part of a root; not a number where the root isn't real."""
-    size = root.abs().amax(dim=(-2, -1), keepdim=True) if x.numel() else root.abs()
+    size = root.abs().amax(dim=(-2, -1), keepdim=True)
     noise = math.sqrt(torch.finfo(x.dtype).eps) * size
     is_real = (root.imag.abs() <= noise).all(-1, keepdim=True).all(-2, keepdim=True)
     return torch.where(is_real, root.real, math.nan)

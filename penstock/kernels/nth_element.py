@@ -15,16 +15,13 @@ def _(node):
     def run(x, n):
         place = int(n)
         if place < 0:
-            raise InvalidArgumentError(None, None, f"n must be non-negative but is {place}")
+            raise InvalidArgumentError(None, None, f"Need n >= 0, got {place}")
         if x.dim() < 1:
-            raise InvalidArgumentError(
-                None, None, f"Input must be at least rank 1 but is rank {x.dim()}"
-            )
+            raise InvalidArgumentError(None, None, "Input must be >= 1-D, got shape []")
         size = x.shape[-1]
         if place >= size:
-            raise InvalidArgumentError(
-                None, None, f"Input must have at least n+1={place + 1} columns but has {size}"
-            )
+            message = f"Input must have at least n+1 columns, got {size} for n = {place}"
+            raise InvalidArgumentError(None, None, message)
         wide = _as_sortable(x)
         taken = wide.kthvalue(size - place if reverse else place + 1, dim=-1).values
         return _like(taken, x.dtype)

@@ -7,6 +7,7 @@ from penstock import errors, shapes
 from penstock.kernels.known_inputs import is_text, known_list, known_number
 from penstock.kernels.registry import kernel
 from penstock.kernels.signed_bits import moving
+from penstock.kernels.string_arrays import rearranged
 
 
 def _check_borders(borders, shape):
@@ -119,7 +120,7 @@ def _(node):
                 x = _mirrored(x, axis, before, after, skip)
         return x
 
-    return moving(node, run)
+    return rearranged(run) if is_text(node) else moving(node, run)
 
 
 @kernel("MirrorPadGrad")

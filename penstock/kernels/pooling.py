@@ -164,6 +164,22 @@ class Pooling:
         result = _MAX_BACKWARD[self.rank](grad, image, *args, positions)
         return result if pad is None else torch.constant_pad_nd(result, [-n for n in pad])
 
+    def positions_past_nans(self, image):
+        """Where TensorFlow finds the maxima: a NaN is one only if its window begins with it."""
+        padding, ceil_mode, pad = self.fit(image.shape[2:])
+        unknown, even = image.isnan(), torch.zeros_like(image)
+        numbers = image.masked_fill(unknown, _lowest(image.dtype))
+        if pad is not None:
+            numbers, even = (
+                torch.constant_pad_nd(part, pad, _lowest(image.dtype)) for part in (numbers, even)
+            )
+            unknown = torch.constant_pad_nd(unknown, pad)
+        args = self.windows, self.strides, padding, self.ones, ceil_mode
+        _, positions = _MAX[self.rank](numbers, *args)
+        _, first = _MAX[self.rank](even, *args)
+        begins = unknown.flatten(2).gather(2, first.flatten(2)).view(first.shape)
+        return torch.where(begins, first, positions)
+
     def at_maxima(self, image, values):
         """The entries of `values` that stand where the image's windows have their maxima."""
         _, positions = self.max(image)
@@ -333,6 +349,8 @@ def _max_pool_grad(pooling):
         elif image.dtype != dtype:
             image = image.to(dtype)
         planes = pooling.first(image), pooling.first(grad)
+        if not output.is_cuda and output.is_floating_point() and output.sum().isnan():
+            positions = pooling.positions_past_nans(planes[0])
         result = pooling.last(pooling.max_gradient(*planes, positions))
         return result if result.dtype == dtype else result.to(dtype)
 

@@ -70,11 +70,10 @@ def _(node):
             raise errors.InvalidArgumentError(
                 None, None, f"num_records must not be negative, got {count}"
             )
-        records = reader.read_up_to(count, lambda: _next_work(node, reader, queue, step, reminder))
-        return (
-            string_vector([key for key, _ in records]),
-            string_vector([value for _, value in records]),
+        keys, values = reader.read_up_to(
+            count, lambda: _next_work(node, reader, queue, step, reminder)
         )
+        return string_vector(keys), string_vector(values)
 
     return run
 

@@ -52,6 +52,8 @@ class Kernel:
     fresh: bool = False
     step: bool = False
     same: bool = False
+    marks_fresh: bool = False
+    takes_offer: bool = False
 
     def specialise(self, node: Node, env: Any) -> KernelFunction | Constant:
         return self.factory(node, env) if self.takes_env else self.factory(node)
@@ -68,16 +70,20 @@ def kernel(
     fresh: bool = False,
     step: bool = False,
     same: bool = False,
+    marks_fresh: bool = False,
+    takes_offer: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers the decorated factory, `factory(node)` or `factory(node, env)`, for op types.
 
     `fresh` promises outputs in new memory; `step` asks for the running step as first argument;
-    `same` says that the output is the only input itself, so that a plan need not call it.
+    `same` says that the output is the only input itself, so that a plan need not call it;
+    `marks_fresh` that outputs which happen to be in new memory are marked (`values.mark_fresh`);
+    `takes_offer` that the output may go to memory which the caller offers (`offered_memory.py`).
     """
 
     def register(factory: Callable[..., Any]) -> Callable[..., Any]:
         takes_env = len(inspect.signature(factory).parameters) > 1
-        entry = Kernel(factory, takes_env, fresh, step, same)
+        entry = Kernel(factory, takes_env, fresh, step, same, marks_fresh, takes_offer)
         for op_type in op_types:
             for device in devices:
                 if (op_type, device) in _kernels:

@@ -56,10 +56,12 @@ def flat_indices(indices, sizes, policy=""):
         return flat, None
     if policy == "IGNORE":
         return flat, inside
-    first = int((~inside).nonzero()[0])
-    values = indices.reshape(-1, depth)[first].tolist()
+    place = tuple((~inside).reshape(indices.shape[:-1]).nonzero()[0].tolist())
+    values = indices[place].tolist()
     raise errors.InvalidArgumentError(
-        None, None, f"indices[{first}] = {values} does not index into shape {text(tuple(sizes))}"
+        None,
+        None,
+        f"indices{text(place)} = {values} does not index into shape {text(tuple(sizes))}",
     )
 
 

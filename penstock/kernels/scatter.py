@@ -60,6 +60,8 @@ _ORDERED_AS = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.bool:
 
 def _scatter(target, indices, updates, change):
     """Changes rows of `target` in place: `indices` [..., k] are positions in k dimensions."""
+    if not target.dim():
+        raise errors.InvalidArgumentError(None, None, "Output must be at least 1-D, got shape: []")
     depth = indices.shape[-1]
     check_scatter(tuple(target.shape), tuple(indices.shape), tuple(updates.shape))
     indexed, inner = target.shape[:depth], target.shape[depth:]

@@ -4,7 +4,7 @@ import itertools
 
 import torch
 
-from penstock import dtypes, errors
+from penstock import dtypes, errors, shapes
 from penstock.kernels.bounds_on_gpu import add_rows, count_inside, reduce_rows
 from penstock.kernels.host_loops import LARGE
 from penstock.kernels.known_inputs import known_number
@@ -43,10 +43,11 @@ _smallest_rows = _reduce_rows("amin")
 # Sorted ids: the last one says how many segments there are -------------------------------------
 
 
-def check_sorted(ids):
+def check_sorted(ids, segments=None):
     """The number of segments of sorted ids; InvalidArgumentError where they are not sorted.
 
-    On a GPU only the last one is looked at.
+    `segments` is how many there are if it is not the last id that tells. On a GPU only the last
+    one is looked at.
     """
     if ids.numel() == 0:
         return 0
@@ -57,16 +58,16 @@ def check_sorted(ids):
         return last + 1
     sorted_ids = ids.numel() == 1 or bool((ids[1:] >= ids[:-1]).all())
     if not sorted_ids or int(ids[0]) < 0:
-        raise _invalid(_fault(ids.tolist()))
+        raise _invalid(_fault(ids.tolist(), segments))
     return int(ids[-1]) + 1
 
 
-def _fault(ids):
+def _fault(ids, segments):
     """What is wrong with ids that are not sorted or negative, in the order of TensorFlow's loop."""
-    segments = ids[-1] + 1
+    segments = ids[-1] + 1 if segments is None else segments
     if segments <= 0:
         return "segment ids must be >= 0"
-    for current, following in itertools.pairwise(ids):
+    for current, following in itertools.pairwise([*ids, ids[-1] + 1]):
         if following < current:
             return "segment ids are not increasing"
         if following > current and not 0 <= current < segments:
@@ -191,13 +192,13 @@ def _unsorted(op_type, into, of_nothing, *, ordered=False):
             inner = data.shape[ids.dim() :]
             if data.shape[: ids.dim()] != ids.shape:
                 raise _invalid(
-                    f"data.shape = {list(data.shape)} does not start with segment_ids.shape = "
-                    f"{list(ids.shape)}"
+                    f"data.shape = {shapes.text(tuple(data.shape))} does not start with "
+                    f"segment_ids.shape = {shapes.text(tuple(ids.shape))}"
                 )
             result = data.new_full((segments, *inner), start)
             flat, rows = ids.reshape(-1), data.reshape(ids.numel(), *inner)
             if flat.numel():
-                into(result, *_counted(flat, rows, segments))
+                into(result, *_counted(flat, rows, segments, ids))
             return result
 
         if node.attrs["T"] in WIDE_UNSIGNED:
@@ -207,9 +208,10 @@ def _unsorted(op_type, into, of_nothing, *, ordered=False):
         return run
 
 
-def _counted(ids, rows, segments):
+def _counted(ids, rows, segments, given):
     """Ids and rows without those of negative ids; InvalidArgumentError for one too large.
 
+    `given` are the ids in the shape that they were given in, for that error.
     On a GPU both kinds are left out when they are added up.
     """
     if ids.dtype is torch.int16:
@@ -218,9 +220,10 @@ def _counted(ids, rows, segments):
         return ids, rows
     low, high = torch.aminmax(ids)
     if int(high) >= segments:
-        position = int((ids >= segments).nonzero()[0])
+        place = (given >= segments).nonzero()[0].tolist()
         raise _invalid(
-            f"segment_ids[{position}] = {int(ids[position])} is out of range [0, {segments})"
+            f"segment_ids{shapes.text(tuple(place))} = {int(given[tuple(place)])} is out of range "
+            f"[0, {segments})"
         )
     if int(low) >= 0:
         return ids, rows

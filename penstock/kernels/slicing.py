@@ -1,6 +1,7 @@
 """Kernels of parts of tensors: views wherever the strides are positive."""
 
-from penstock import errors
+from penstock import dtypes, errors, shapes
+from penstock.kernels import variants
 from penstock.kernels.known_inputs import is_text, known_list
 from penstock.kernels.registry import kernel
 from penstock.kernels.signed_bits import as_signed
@@ -89,6 +90,8 @@ def _part(x, index):
 @kernel("StridedSlice")
 def _(node, env):
     read = _index_reader(node, env, 1)
+    if node.inputs[0].dtype.base_dtype is dtypes.variant:
+        return lambda x, *bounds: variants.single(x[_with_ellipsis(read(*bounds))])
     if is_text(node):
         # With the ellipsis NumPy gives an array even of a single element.
         return lambda x, *bounds: x[_with_ellipsis(read(*bounds))]
@@ -136,9 +139,9 @@ def _(node, env):
         index = read(begin, end, strides)
         wanted = slice_spec.sliced_shape(index, tuple(sizes))
         if tuple(grad.shape) != wanted:
-            raise errors.InvalidArgumentError(
-                None, None, f"shape of dy was {list(grad.shape)} instead of {list(wanted)}"
-            )
+            given = shapes.text(tuple(grad.shape))
+            message = f"shape of dy was {given} instead of {shapes.text(wanted)}"
+            raise errors.InvalidArgumentError(None, None, message)
         result = grad.new_zeros(sizes)
         _write(result, index, grad)
         return result

@@ -36,11 +36,11 @@ def _reduce(divisor):
     def run(data, indices, ids, segments=None):
         if indices.shape != ids.shape:
             raise _invalid("segment_ids and indices should have same size.")
-        found = check_sorted(ids)
+        if segments is not None and ids.numel() and int(ids[-1]) >= segments:
+            raise _invalid("segment ids must be < num_segments")
+        found = check_sorted(ids, segments)
         if segments is None:
             segments = found
-        elif found > segments:
-            raise _invalid(f"segment ids must be < num_segments, got {found - 1} >= {segments}")
         _check_indices(indices, data.shape[0])
         result = sum_sorted(data, ids, segments, indices)
         if divisor is not None and segments:
@@ -50,12 +50,24 @@ def _reduce(divisor):
     return run
 
 
+def _check_gradient(indices, ids, segments, rows):
+    """In the order of TensorFlow's kernel: the last id, then all ids, then the indices."""
+    if not rows or not ids.numel() or ids.is_cuda:
+        return
+    if int(ids[-1]) >= segments:
+        raise _invalid("Invalid number of segments")
+    for name, numbers, limit in (("Segment id", ids, segments), ("Index", indices, rows)):
+        outside = (numbers < 0) | (numbers >= limit)
+        if outside.any():
+            first = int(numbers[outside][0])
+            raise _invalid(f"{name} {first} out of range [0, {limit}).")
+
+
 def _gradient(divisor):
     def run(grad, indices, ids, rows):
         if indices.shape != ids.shape:
             raise _invalid("segment_ids and indices should have same size.")
-        _check_indices(indices, rows)
-        _check_indices(ids, grad.shape[0])
+        _check_gradient(indices, ids, grad.shape[0], rows)
         if divisor is not None and grad.numel():
             grad = torch.div(grad, _divisors(divisor, ids, grad.shape[0], grad))
         spread = torch.index_select(grad, 0, ids)

@@ -65,7 +65,10 @@ def _flat_positions(rows, shape, validate):
         given = f"indices[{first}] = {brackets(rows[first])}"
         if flat[first] == flat[first - 1]:
             raise _invalid(f"{given} is repeated")
-        raise _invalid(f"{given} is out of order. Many sparse ops require sorted indices.")
+        raise _invalid(
+            f"{given} is out of order. Many sparse ops require sorted indices. "
+            "Use `tf.sparse.reorder` to create a correctly ordered copy."
+        )
     return flat
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from penstock import shapes
+from penstock.dtypes import runtime_name
 from penstock.errors import InvalidArgumentError
 from penstock.kernels import variants
 from penstock.kernels.registry import HOST, kernel
@@ -71,16 +72,28 @@ class TensorList:
                 "Trying to add two lists of tensors with different lengths. One is "
                 f"{self.length} and the other is {other.length}"
             )
+        if self.dtype.base_dtype != other.dtype.base_dtype:
+            raise _invalid(
+                "Trying to add two lists of tensors of different dtypes. One is "
+                f"{runtime_name(self.dtype)} and the other is {runtime_name(other.dtype)}"
+            )
+        if not shapes.compatible(self.element_shape, other.element_shape):
+            raise _invalid(
+                "Trying to add two lists of tensors with incompatible element shapes. One is "
+                f"{shapes.text(self.element_shape)} and the other is "
+                f"{shapes.text(other.element_shape)}"
+            )
         pairs = zip(self.elements, other.elements, strict=True)
         return self.with_elements(
             [b if a is None else a if b is None else variants.added(a, b) for a, b in pairs]
         )
 
-    def check(self, element):
+    def check(self, element, where=""):
         if not shapes.compatible(tuple(element.shape), self.element_shape):
             raise _invalid(
-                "Tried to append a tensor with incompatible shape to a list. Op element shape: "
-                f"{shapes.text(tuple(element.shape))} list shape: {shapes.text(self.element_shape)}"
+                f"Tried to append a tensor with incompatible shape to a list{where}. Op element "
+                f"shape: {shapes.text(tuple(element.shape))} list shape: "
+                f"{shapes.text(self.element_shape)}"
             )
 
     def check_index(self, index, verb="access"):
@@ -89,22 +102,26 @@ class TensorList:
                 f"Trying to {verb} element {index} in a list with {self.length} elements."
             )
 
-    def merged_shape(self, element_shape):
-        """What the list, its elements and an op say together of the shape of elements."""
-        known = [tuple(e.shape) for e in self.elements if e is not None]
-        try:
-            result = shapes.merge(self.element_shape, element_shape)
-            for each in known:
-                result = shapes.merge(result, each)
-        except ValueError as error:
-            ranks = {len(each) for each in (self.element_shape, element_shape, *known) if each}
-            what = (
-                f"Incompatible ranks during merge: {' vs. '.join(map(str, sorted(ranks)))}"
-                if len(ranks) > 1
-                else f"Incompatible shapes during merge: {error}"
-            )
-            raise _invalid(f"Tried to stack elements of different shapes: {what}") from None
+    def merged_shape(self, named, elements=None):
+        """What an op, the list and elements (of all) say together of the shape of elements."""
+        result = _merged(named, self.element_shape)
+        for element in self.elements if elements is None else elements:
+            if element is not None:
+                result = _merged(result, tuple(element.shape))
         return result
+
+
+def _merged(a, b):
+    """What two shapes say together; the error names `a` first."""
+    if a is None or b is None or a == b:
+        return b if a is None else a
+    if len(a) != len(b):
+        what = f"ranks during merge: {len(a)} vs. {len(b)}"
+    elif not shapes.compatible(a, b):
+        what = f"shapes during merge: {shapes.text(a)} vs. {shapes.text(b)}"
+    else:
+        return shapes.merge(a, b)
+    raise _invalid(f"PartialTensorShape: Incompatible {what}")
 
 
 def _shape_of(value):
@@ -114,15 +131,17 @@ def _shape_of(value):
     return tuple(None if size < 0 else size for size in value.tolist())
 
 
-_READ = "read an uninitialized tensor"
-
-
-def _zeros(dtype, shape, verb):
+def _zeros_to_read(dtype, shape):
+    """What is read where no element was set yet."""
     if not shapes.is_full(shape):
         raise _invalid(
-            f"Trying to {verb} but element_shape is not fully defined: {shapes.text(shape)}"
-            + (" and no list element is set." if "read" in verb else "")
+            "Trying to read an uninitialized tensor but element_shape is not fully defined: "
+            f"{shapes.text(shape)} and no list element is set."
         )
+    return _zeros(dtype, shape)
+
+
+def _zeros(dtype, shape):
     if is_host_type(dtype):
         return np.full(shape, b"", object)
     return torch.zeros(shape, dtype=torch_type(dtype))
@@ -172,6 +191,11 @@ def _(node):
     return run
 
 
+def _check_has_rows(tensor):
+    if tensor.ndim == 0:
+        raise _invalid("Tensor must be at least a vector, but saw shape: []")
+
+
 def _rows(tensor):
     """The rows of a tensor; those of a vector of strings are arrays, too."""
     if isinstance(tensor, np.ndarray):
@@ -184,8 +208,7 @@ def _(node):
     dtype = _element_type(node)
 
     def run(tensor, shape):
-        if tensor.ndim == 0:
-            raise _invalid("Tensor must be at least a vector, but saw shape: []")
+        _check_has_rows(tensor)
         made = TensorList(_rows(tensor), dtype, _shape_of(shape))
         for element in made.elements[:1]:
             made.check(element)
@@ -216,6 +239,7 @@ def _(node):
         if lengths.dim() != 1:
             given = shapes.text(tuple(lengths.shape))
             raise _invalid(f"Expected lengths to be a vector, received shape: {given}")
+        _check_has_rows(tensor)
         sizes = lengths.tolist()
         _check_lengths(sizes, tensor.shape[0])
         ends = np.cumsum(sizes).tolist()
@@ -232,7 +256,7 @@ def _scattered(made, tensor, indices):
     places = indices.tolist()
     if len(places) != tensor.shape[0]:
         raise _invalid(
-            f"Expected len(indices) == tensor.shape[0], but saw: {len(places)} vs. "
+            f"Invalid number of rows in input tensor. Expected: {len(places)} Actual: "
             f"{tensor.shape[0]}"
         )
     if min(places, default=0) < 0:
@@ -251,6 +275,8 @@ def _(node):
 
     def run(tensor, indices, shape, count=None):
         reserved = 0 if count is None else int(count)
+        if reserved < -1:
+            raise _invalid(f"TensorListScatter expects num_elements >= -1, found: {reserved}")
         if reserved > 0 and max(indices.tolist(), default=-1) >= reserved:
             raise _invalid(
                 f"TensorListScatter: Trying to scatter at index {int(indices.max())} in list with "
@@ -281,6 +307,22 @@ def _(node):
     return run
 
 
+@_on_host("TensorListPushBackBatch")
+def _(node):
+    dtype = _element_type(node)
+
+    def run(lists, elements):
+        pushed = np.empty(np.shape(lists), dtype=object)
+        for flat, place in enumerate(np.ndindex(pushed.shape)):
+            made = lists[place]
+            _check_type(made, dtype)
+            made.check(elements[place], f" at index {flat}")
+            pushed[place] = made.pushed(elements[place])
+        return pushed
+
+    return run
+
+
 @_on_host("TensorListPopBack")
 def _(node):
     dtype = _element_type(node)
@@ -290,7 +332,7 @@ def _(node):
         shorter = made.popped()
         last = made.elements[-1]
         if last is None:
-            last = _zeros(dtype, shapes.merge(made.element_shape, _shape_of(shape)), _READ)
+            last = _zeros_to_read(dtype, made.merged_shape(_shape_of(shape), elements=()))
         return shorter, last
 
     return run
@@ -330,17 +372,32 @@ def _(node):
 def _(node):
     dtype = _element_type(node)
 
-    def run(a, b):
-        if isinstance(a, np.ndarray):
-            return np.frompyfunc(run, 2, 1)(a, b)
-        _check_type(a, dtype)
-        _check_type(b, dtype)
-        if not shapes.compatible(a.element_shape, b.element_shape):
+    def joined(a, b, index):
+        for made, name in ((a, "input_a"), (b, "input_b")):
+            if made.dtype.base_dtype != dtype.base_dtype:
+                raise _invalid(
+                    f"{name}[{index}].dtype != element_dtype. Saw: {runtime_name(made.dtype)} vs. "
+                    f"{runtime_name(dtype)}"
+                )
+        if a.element_shape != b.element_shape:
             raise _invalid(
-                f"input_a and input_b TensorList element shapes are not identical: "
-                f"{shapes.text(a.element_shape)} vs. {shapes.text(b.element_shape)}"
+                "input_a and input_b TensorList element shapes are not identical at index "
+                f"{index}. Saw {shapes.text(a.element_shape)} vs. {shapes.text(b.element_shape)}"
             )
         return a.with_elements(a.elements + b.elements)
+
+    def run(a, b):
+        if not isinstance(a, np.ndarray) and not isinstance(b, np.ndarray):
+            return joined(a, b, 0)
+        if np.shape(a) != np.shape(b):
+            raise _invalid(
+                "Incompatible input TensorList tensor shapes: "
+                f"{shapes.text(np.shape(a))} vs. {shapes.text(np.shape(b))}"
+            )
+        result = np.empty(a.shape, dtype=object)
+        for index, place in enumerate(np.ndindex(a.shape)):
+            result[place] = joined(a[place], b[place], index)
+        return result
 
     return run
 
@@ -376,24 +433,37 @@ def _(node):
         return (
             element
             if element is not None
-            else _zeros(dtype, made.merged_shape(_shape_of(shape)), _READ)
+            else _zeros_to_read(dtype, made.merged_shape(_shape_of(shape)))
         )
 
     return run
 
 
-def _stacked(made, elements, dtype, shape):
+def _stacked(made, elements, dtype, shape, words):
+    """Elements on top of each other; zeros stand for those that were never set.
+
+    Args:
+      words: What errors say of no elements, and of none that was set.
+    """
     _check_type(made, dtype)
-    shape = made.merged_shape(_shape_of(shape))
-    if not elements and not shapes.is_full(shape):
-        raise _invalid(
-            "Tried to stack elements of an empty list with non-fully-defined element_shape: "
-            f"{shapes.text(shape)}"
-        )
+    shape = made.merged_shape(_shape_of(shape), elements)
+    if not shapes.is_full(shape):
+        raise _invalid(f"Tried to {words[1] if elements else words[0]}: {shapes.text(shape)}")
     if any(element is None for element in elements):
-        zeros = _zeros(dtype, shape, "stack list with only uninitialized tensors")
+        zeros = _zeros(dtype, shape)
         elements = [zeros if element is None else element for element in elements]
-    return _joined(elements, dtype, (0, *(shape or ())), torch.stack)
+    return _joined(elements, dtype, (0, *shape), torch.stack)
+
+
+_OF_STACK = (
+    "stack elements of an empty list with non-fully-defined element_shape",
+    "stack list which only contains uninitialized tensors and has a non-fully-defined "
+    "element_shape",
+)
+_OF_GATHER = (
+    "gather 0-elements from a list with non-fully-defined shape",
+    "gather uninitialized tensors from a list with non-fully-defined element_shape",
+)
 
 
 @_on_host("TensorListStack")
@@ -406,7 +476,7 @@ def _(node):
                 f"Operation expected a list with {count} elements but got a list with "
                 f"{made.length} elements."
             )
-        return _stacked(made, made.elements, dtype, shape)
+        return _stacked(made, made.elements, dtype, shape, _OF_STACK)
 
     return run
 
@@ -416,35 +486,61 @@ def _(node):
     dtype = _element_type(node)
 
     def run(made, indices, shape):
-        places, elements = indices.tolist(), made.elements
+        places = indices.tolist()
         for place in places:
-            made.check_index(place)
-        return _stacked(made, [elements[place] for place in places], dtype, shape)
+            if not 0 <= place < made.length:
+                raise _invalid(f"Index {place} out of range; list only has {made.length} elements.")
+        return _stacked(made, [made.at(place) for place in places], dtype, shape, _OF_GATHER)
 
     return run
 
 
-def _check_parts(elements):
-    """Refuses what can't be put one behind another."""
-    for i, element in enumerate(elements):
-        if not element.ndim:
-            raise _invalid(f"Concat saw a scalar shape at index {i} but requires at least vectors.")
-        first, found = (tuple(each.shape[1:]) for each in (elements[0], element))
-        if found != first:
+def _row_shape(made, wanted):
+    """The shape of the rows of elements that are put one behind another."""
+    if () in (wanted, made.element_shape):
+        raise _invalid("Concat requires elements to be at least vectors, found scalars instead.")
+    result = _merged(wanted and wanted[1:], made.element_shape and made.element_shape[1:])
+    if not made.length and not shapes.is_full(result):
+        raise _invalid(
+            "All except the first dimension must be fully defined when concating an empty tensor "
+            f"list. element_shape: {shapes.text(wanted)}"
+        )
+    for i, element in enumerate(made.elements):
+        if element is not None:
+            if not element.ndim:
+                raise _invalid(
+                    f"Concat saw a scalar shape at index {i} but requires at least vectors."
+                )
+            result = _merged(result, tuple(element.shape[1:]))
+    if not shapes.is_full(result):
+        raise _invalid(
+            "Trying to concat list with only uninitialized tensors but "
+            f"element_shape_except_first_dim_ is not fully defined: {shapes.text(result)}"
+        )
+    return result
+
+
+def _row_counts(made, wanted, leading):
+    """How many rows each element has: those that were never set as many as all others."""
+    given = [each[0] for each in (wanted, made.element_shape) if each and each[0] is not None]
+    found = [None if element is None else element.shape[0] for element in made.elements]
+    set_ones = {count for count in found if count is not None}
+    if not given and not leading and len(set_ones) == 1:
+        given = [*set_ones]
+    for i, count in enumerate(found):
+        if count is None and not given and i >= len(leading):
             raise _invalid(
-                "Tried to concat elements of different shapes: Incompatible shapes during merge: "
-                f"{shapes.text(first)} vs. {shapes.text(found)}"
+                f"List contains uninitialized tensor at index {i} but leading_dims has only "
+                f"{len(leading)} elements."
             )
-
-
-_CONCAT = "concat list with only uninitialized tensors"
-
-
-def _first_size(made, wanted):
-    """The rows of an element that was never set: of any that was, or of the list itself."""
-    known = [each for each in (wanted, made.element_shape) if each]
-    known += [tuple(element.shape) for element in made.elements if element is not None]
-    return next((each[0] for each in known if each[0] is not None), None)
+        if count is None:
+            found[i] = given[0] if given else leading[i]
+        elif given and count != given[0]:
+            raise _invalid(
+                "First entry of element_shape input does not match the first dim of list element "
+                f"at index: {i} Expected: {given[0]} Actual: {count}"
+            )
+    return found
 
 
 @_on_host("TensorListConcat", "TensorListConcatV2")
@@ -454,28 +550,13 @@ def _(node):
     def run(made, shape=None, leading=None):
         _check_type(made, dtype)
         wanted = shapes.raw(node.attrs["element_shape"]) if shape is None else _shape_of(shape)
-        inner = None if wanted is None else wanted[1:]
-        own = made.element_shape
-        inner = shapes.merge(inner, None if own is None else own[1:])
-        sizes = [] if leading is None else leading.tolist()
-        elements = made.elements
-        if None in [element if element is None else 0 for element in elements]:
-            sizes = sizes or [_first_size(made, wanted)] * len(elements)
-            given = next((tuple(e.shape[1:]) for e in elements if e is not None), None)
-            inner = shapes.merge(inner, given)
-            elements = [
-                _zeros(dtype, None if inner is None else (size, *inner), _CONCAT)
-                if element is None
-                else element
-                for size, element in zip(sizes, elements, strict=True)
-            ]
-        _check_parts(elements)
-        if not elements and not shapes.is_full(inner):
-            raise _invalid(
-                "All except the first dimension must be fully defined when concating an empty "
-                f"tensor list. element_shape: {shapes.text(wanted)}"
-            )
-        lengths = torch.tensor([element.shape[0] for element in elements], dtype=torch.int64)
-        return _joined(elements, dtype, (0, *(inner or ())), torch.cat), lengths
+        inner = _row_shape(made, wanted)
+        counts = _row_counts(made, wanted, [] if leading is None else leading.tolist())
+        elements = [
+            _zeros(dtype, (count, *inner)) if element is None else element
+            for count, element in zip(counts, made.elements, strict=True)
+        ]
+        joined = _joined(elements, dtype, (0, *inner), torch.cat)
+        return joined, torch.tensor(counts, dtype=torch.int64)
 
     return run

@@ -86,16 +86,26 @@ def to_array(value: Any) -> np.ndarray:
     return value.numpy()
 
 
-def fetcher(dtype: DType, rank: int | None, *, copy: bool) -> Callable[[Any], Any]:
+def mark_fresh(value: Any) -> None:
+    """Says that nobody else has the memory of a tensor; other values stay without the mark."""
+    if isinstance(value, torch.Tensor):
+        value.is_fresh = True
+
+
+def fetcher(
+    dtype: DType, rank: int | None, *, copy: bool, unless_marked: bool = False
+) -> Callable[[Any], Any]:
     """The function that turns a fetched value into what `Session.run` returns.
 
     A rank-0 value becomes a NumPy scalar (bytes for a string); `copy` is needed where the value
-    shares memory with state, a constant or a feed.
+    shares memory with state, a constant or a feed, `unless_marked` as fresh.
     """
 
     def array_of(value: Any) -> np.ndarray:
         array = to_array(value)
-        return array.copy() if copy else array
+        if not copy or (unless_marked and hasattr(value, "is_fresh")):
+            return array
+        return array.copy()
 
     if dtype in (dtypes.resource, dtypes.variant):
         return lambda value: value

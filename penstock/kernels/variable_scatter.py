@@ -230,6 +230,10 @@ def _(node):
             raise errors.InvalidArgumentError(
                 None, None, "indices and updates must be of rank at least 1"
             )
+        if not buffer.ndim:
+            raise errors.InvalidArgumentError(
+                None, None, "Output must be at least 1-D, got shape: []"
+            )
         depth = indices.shape[-1]
         flat, used = flat_indices(indices, tuple(buffer.shape), policy)
         slices = _slices_of(updates, indices, buffer)

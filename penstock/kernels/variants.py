@@ -13,6 +13,11 @@ def zeros_like(value):
     return value.zeros_like()
 
 
+def single(value):
+    """A variant itself in place of an array without axes that holds it."""
+    return value.item() if isinstance(value, np.ndarray) and not value.ndim else value
+
+
 def added(a, b):
     """The sum of two values of one form."""
     return a.added(b) if hasattr(a, "added") else a + b

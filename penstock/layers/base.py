@@ -228,6 +228,16 @@ class Layer(CoreLayer):
         _add_new_members(GraphKeys.UPDATE_OPS, self.updates)
         return outputs
 
+    def _after_call(self, inputs: Any, outputs: Any, args: Any, kwargs: Any) -> Any:
+        """Lets a Keras model see that such a layer, which it refuses, is between its own."""
+        given = nest.flatten(inputs)
+        of_keras = given and all(hasattr(each, "_keras_history") for each in given)
+        if of_keras and not {id(each) for each in given} & {id(e) for e in nest.flatten(outputs)}:
+            from penstock.keras.engine.node import Node
+
+            Node(self, inputs, outputs, {})
+        return outputs
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """A copy with the same graph elements and a scope of its own."""
         result = type(self).__new__(type(self))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock import dtypes
+from penstock import dtypes, errors
 from penstock.ir import nest
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_session
@@ -74,6 +74,8 @@ class CoreLayer(Trackable):
         self._losses: list[Any] = []
         self._callable_losses: list[Callable[[], Any]] = []
         self._layers: list[Any] = []
+        self._inbound_nodes: list[Any] = []
+        self._outbound_nodes: list[Any] = []
         self._dtype_name = None if dtype is None else dtypes.as_dtype(dtype).name
         self._dynamic = dynamic
         self._initial_weights = kwargs.get("weights")
@@ -159,7 +161,7 @@ class CoreLayer(Trackable):
     @trainable.setter
     def trainable(self, value: bool) -> None:
         self._trainable = value
-        for layer in self._layers:
+        for layer in getattr(self, "_layers", ()):  # a cell may set this before its base is made
             layer.trainable = value
 
     @property
@@ -364,11 +366,17 @@ class CoreLayer(Trackable):
         Args:
           inputs: not used; what an update depends on is seen from the graph.
         """
-        relevant = nest.flatten(call_context.inputs) if call_context.in_call else []
+        relevant = nest.flatten(
+            call_context.inputs if call_context.in_call else self._inputs_of_calls()
+        )
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             made = _update_op(update)
             made._unconditional_update = not depends_on(made, relevant)
             self._updates.append(made)
+
+    def _inputs_of_calls(self) -> list[Any]:
+        """All that the layer has been called on; for subclasses that keep account of calls."""
+        return []
 
     @property
     def updates(self) -> list[Any]:
@@ -391,7 +399,7 @@ class CoreLayer(Trackable):
             check_inputs(self.input_spec, inputs, self.name)
             with name_scope(self._name_scope()):
                 self._maybe_build(inputs)
-                outputs = self.call(inputs, *args, **kwargs)
+                outputs = self._called(inputs, *args, **kwargs)
                 if outputs is None:
                     raise ValueError(
                         "A layer's `call` method should return a Tensor or a list of Tensors, not "
@@ -400,6 +408,18 @@ class CoreLayer(Trackable):
                 outputs = self._after_call(inputs, outputs, args, kwargs)
                 self._add_activity_regularization(inputs, outputs)
         return outputs
+
+    def _called(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self.call(*args, **kwargs)
+        except errors.OperatorNotAllowedInGraphError as error:
+            if self._dynamic:
+                raise
+            raise TypeError(
+                "You are attempting to use Python control flow in a layer that was not declared to "
+                "be dynamic. Pass `dynamic=True` to the class constructor.\nEncountered error:\n"
+                f'"""\n{error}\n"""'
+            ) from error
 
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Another name of calling the layer."""

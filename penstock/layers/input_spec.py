@@ -107,15 +107,15 @@ def _rank_fault(spec: InputSpec, tensor: Any) -> str | None:
     if spec.ndim is not None and rank != spec.ndim:
         return f"expected ndim={spec.ndim}, {received}"
     if spec.max_ndim is not None and rank > spec.max_ndim:
-        return f"expected max_ndim={spec.max_ndim}, {received}"
+        return f"expected max_ndim={spec.max_ndim}, found ndim={rank}"
     if spec.min_ndim is not None and rank < spec.min_ndim:
-        return f"expected min_ndim={spec.min_ndim}, {received}"
+        return f": expected min_ndim={spec.min_ndim}, {received}"  # the second colon is TF's
     return None
 
 
 def _fault(spec: InputSpec, tensor: Any) -> str | None:
     if spec.dtype is not None and tensor.dtype.base_dtype.name != spec.dtype:
-        return f"expected dtype={spec.dtype}, found dtype={tensor.dtype.base_dtype.name}"
+        return f"expected dtype={spec.dtype}, found dtype={tensor.dtype}"
     if tensor.shape.ndims is None:
         return None
     shape = tensor.shape.as_list()

@@ -39,7 +39,7 @@ def diag_part(
     name: str = "diag_part",
     k: Any = 0,
     padding_value: Any = 0,
-    align: str = "RIGHT_LEFT",
+    align: str | None = None,
 ) -> Any:
     """The diagonals of matrices, or the main one of an operator."""
     if isinstance(input, LinearOperator):

@@ -66,6 +66,9 @@ class _MutableTable(LookupInterface):
     def name(self) -> str:
         return self._table_name
 
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        return {"table": lambda name=self._name: self._Saveable(self, name)}
+
     def size(self, name: str | None = None) -> Tensor:
         """The number of entries."""
         with (

@@ -13,6 +13,7 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
+from penstock.ir.trackable import Trackable
 from penstock.lookup.initializers import TableInitializerBase
 from penstock.ops.control import init_scope
 from penstock.ops.lookup_tables import (
@@ -24,7 +25,7 @@ from penstock.ops.lookup_tables import (
 from penstock.shapes import TensorShape
 
 
-class LookupInterface:
+class LookupInterface(Trackable):
     """What every lookup table offers: `lookup(keys)`, `size()`, and the types of both sides."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any):

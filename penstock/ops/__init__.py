@@ -182,6 +182,7 @@ _FAMILIES = (
     "boosted_trees",
     "proto_messages",
     "quantile_streams",
+    "sdca",
     "stateful_random",
     "stateless_random",
     "training",

@@ -180,13 +180,16 @@ def _(op: Any, *grads: Tensor) -> Any:
     """Second derivatives, by differentiating the formula of the first."""
     from penstock.autodiff.gradients import gradients
 
-    y_grad, x, scale, mean, variance = op.inputs[:5]
-    first = _formula(op, y_grad, x, scale, mean, variance)
-    by_y_grad, by_x, by_scale = gradients(list(first), [y_grad, x, scale], grad_ys=list(grads[:3]))
+    inputs = list(op.inputs[:5])
+    first = list(_formula(op, *inputs))
+    # Partial derivatives: y's gradient is often computed from x, a way that the caller follows.
+    partials = gradients(first, inputs[:3], grad_ys=list(grads[:3]), stop_gradients=inputs)
     by_statistics: list[Any] = [None] * (len(op.inputs) - 3)
     if not op.attrs["is_training"]:
-        by_statistics[:2] = gradients(list(first), [mean, variance], grad_ys=list(grads[:3]))
-    return by_y_grad, by_x, by_scale, *by_statistics
+        by_statistics[:2] = gradients(
+            first, inputs[3:], grad_ys=list(grads[:3]), stop_gradients=inputs
+        )
+    return *partials, *by_statistics
 
 
 def _formula(

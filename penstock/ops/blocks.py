@@ -215,7 +215,8 @@ def space_to_batch(
 ) -> Tensor:
     """`space_to_batch_nd` of images, with square blocks."""
     size = renamed_argument("block_shape", block_shape, "block_size", block_size)
-    return space_to_batch_nd(input, np.array([size, size], dtype=np.int64), paddings, name=name)
+    blocks = np.array([size, size], dtype=np.int64)
+    return _of_images(space_to_batch_nd(input, blocks, paddings, name=name))
 
 
 def batch_to_space(
@@ -227,7 +228,13 @@ def batch_to_space(
 ) -> Tensor:
     """`batch_to_space_nd` of images, with square blocks."""
     size = renamed_argument("block_shape", block_shape, "block_size", block_size)
-    return batch_to_space_nd(input, np.array([size, size], dtype=np.int64), crops, name=name)
+    blocks = np.array([size, size], dtype=np.int64)
+    return _of_images(batch_to_space_nd(input, blocks, crops, name=name))
+
+
+def _of_images(result: Tensor) -> Tensor:
+    result.set_shape(result.shape.with_rank(4))
+    return result
 
 
 def required_space_to_batch_paddings(

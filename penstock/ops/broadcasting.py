@@ -20,7 +20,7 @@ from penstock.ops.constants import constant
 from penstock.ops.filling import ones
 from penstock.ops.filling import range as range_
 from penstock.ops.joining import stack
-from penstock.ops.shape_checks import with_rank
+from penstock.ops.shape_checks import asked_shape, with_rank
 from penstock.ops.shaping import reshape, shape, size
 from penstock.shapes import Shape, TensorShape
 
@@ -56,7 +56,7 @@ not_differentiable(BroadcastArgs, BroadcastGradientArgs)
 @BroadcastTo.shape
 def _(op: Operation, x: Shape, wanted: Shape) -> Shape:
     with_rank(wanted, 1)
-    sizes = constant_shape(op.inputs[1])
+    sizes = asked_shape(op.inputs[1])
     if sizes is None or x is None:
         return sizes
     if len(x) > len(sizes):
@@ -211,7 +211,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
         raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
     if indexing not in ("xy", "ij"):
         raise ValueError(
-            f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
+            f"Argument `indexing`: indexing parameter must be either 'xy' or 'ij', got '{indexing}'"
         )
     with name_scope(name, "meshgrid", args):
         axes = [_along(stack(arg), i, len(args)) for i, arg in enumerate(args)]

@@ -12,6 +12,7 @@ from penstock.ir.registry import COMMUTATIVE, not_differentiable, op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import NUMERIC, REAL
 from penstock.ops.elementwise_rules import broadcast_shape, folding, unchanged_shape
+from penstock.ops.shape_checks import merge_shapes
 from penstock.shapes import Shape
 
 __all__ = [
@@ -43,8 +44,13 @@ not_differentiable(Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, Appr
 not_differentiable(LogicalNot, LogicalAnd, LogicalOr)
 
 LogicalNot.shape(unchanged_shape)
-for _spec in (Less, LessEqual, Greater, GreaterEqual, ApproximateEqual, LogicalAnd, LogicalOr):
+for _spec in (Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr):
     _spec.shape(broadcast_shape)
+
+
+@ApproximateEqual.shape
+def _(op: Any, x: Shape, y: Shape) -> Shape:
+    return merge_shapes(x, y)
 
 
 @Equal.shape

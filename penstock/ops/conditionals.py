@@ -297,7 +297,8 @@ def _guarded(
     from penstock.ops.debugging import Assert
 
     def checked() -> Any:
-        message = "None of the conditions evaluated as True: " + ", ".join(p.name for p in preds)
+        names = ", ".join(p.name for p in preds)
+        message = f"Input error: None of conditions evaluated as True: {names}"
         with get_default_graph().control_dependencies([Assert(pred, [message])]):
             return function()
 

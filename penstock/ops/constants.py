@@ -117,20 +117,24 @@ def _constant_conversion(value, dtype=None, name=None, as_ref=False):
 def _shape_conversion(value, dtype=None, name=None, as_ref=False):
     dims = shapes.raw(value)
     if dims is None or not shapes.is_full(dims):
-        raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
+        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
+    too_large = next((size for size in dims if size is not None and size >= 2**31), None)
     if dtype is None:
-        big = any(size is not None and size >= 2**31 for size in dims)
-        dtype = dtypes.int64 if big else dtypes.int32
+        dtype = dtypes.int32 if too_large is None else dtypes.int64
     elif dtype not in (dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype {dtype.name}")
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+    elif dtype is dtypes.int32 and too_large is not None:
+        raise ValueError(
+            f"Cannot convert a TensorShape to dtype int32; a dimension is too large ({too_large})"
+        )
     return constant(list(dims), dtype, name=name or "shape_as_tensor")
 
 
 def _dimension_conversion(value, dtype=None, name=None, as_ref=False):
     if value.value is None:
-        raise ValueError(f"Cannot convert unknown Dimension to a Tensor: {value}")
+        raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {value}")
     if dtype not in (None, dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert Dimension to dtype {dtype.name}")
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
     return constant(value.value, dtype or dtypes.int32, name=name or "shape_as_tensor")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import get_default_graph, graph_around
 from penstock.ir.function import FunctionGraph
+from penstock.ir.graph import Graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.nest import flatten
 from penstock.ir.operation import Operation
@@ -60,20 +61,31 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextMana
 def init_scope() -> Iterator[None]:
     """Makes the nodes inside as if at the outermost level: no control inputs, no loop or branch.
 
-    The bodies of `tf.function`, and of branches and loops that are functions, are left, too.
+    The bodies of `tf.function`, and of branches and loops that are functions, are left, too. Names
+    and devices are those of the place where it is opened.
     """
-    graph = get_default_graph()
-    scope = graph.get_name_scope()
-    while isinstance(graph, FunctionGraph) and graph.functional_flow:
-        if graph.outer_graph is None:
-            break
-        graph = graph.outer_graph
-    with ExitStack() as stack:
-        if graph is not get_default_graph():
-            stack.enter_context(graph.as_default())
-            stack.enter_context(graph.name_scope(f"{scope}/" if scope else None))
-        stack.enter_context(graph.control_dependencies(None))
+    scope = get_default_graph().get_name_scope()
+    left = list(_up_to_outermost())
+    graph = left[-1]
+    devices = next((each._scopes.devices for each in left if each._scopes.devices), [])
+    with (
+        graph.as_default(),
+        graph.name_scope(f"{scope}/" if scope else None),
+        graph._scopes.setting(devices=devices),
+        graph.control_dependencies(None),
+    ):
         yield
+
+
+def _up_to_outermost() -> Iterator[Graph]:
+    """The default graph and, while they are bodies of functions, those around it."""
+    graph: Graph | None = get_default_graph()
+    while graph is not None:
+        yield graph
+        if isinstance(graph, FunctionGraph):
+            graph = graph.outer_graph
+        else:
+            graph = graph_around(graph) if graph.building_function else None
 
 
 def container(container_name: str) -> AbstractContextManager[str]:

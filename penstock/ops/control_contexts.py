@@ -58,14 +58,20 @@ class ControlFlowContext:
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Makes this the context of the nodes made inside a `with` block."""
-        before = self.graph._get_control_flow_context()
-        self._entered_from.append(before)
-        self.graph._set_control_flow_context(self)
+        self.Enter()
         try:
             yield
         finally:
-            self._entered_from.pop()
-            self.graph._set_control_flow_context(before)
+            self.Exit()
+
+    def Enter(self) -> None:
+        """Makes this the context of the nodes made until `Exit`."""
+        self._entered_from.append(self.graph._get_control_flow_context())
+        self.graph._set_control_flow_context(self)
+
+    def Exit(self) -> None:
+        """Goes back to the context from which this one was entered."""
+        self.graph._set_control_flow_context(self._entered_from.pop())
 
     @contextmanager
     def left(self) -> Iterator[None]:

@@ -258,6 +258,8 @@ def conv1d_transpose(
     Args:
       filters: [width, output channels, input channels].
     """
+    if data_format not in ("NWC", "NCW"):
+        raise ValueError('data_format must be "NWC" or "NCW".')
     with name_scope(name, "conv1d_transpose", [input, filters, output_shape]) as scope:
         format_2d, _ = _format_1d(data_format)
         channels = window.channel_axis(format_2d)

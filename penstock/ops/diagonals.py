@@ -317,17 +317,19 @@ def matrix_diag(
     num_rows: Any = -1,
     num_cols: Any = -1,
     padding_value: Any = 0,
-    align: str = "RIGHT_LEFT",
+    align: str | None = None,
 ) -> Tensor:
     """Matrices that hold the last dimension of `diagonal` on the main diagonal, or a band of
     diagonals `k = (lowest, highest)`, and `padding_value` elsewhere.
+
+    The rows of a band start at the left, as in TensorFlow 1.15, unless `align` says otherwise
+    ("RIGHT_LEFT" is the default of TensorFlow 2).
     """
     plain = _is_number(k, 0) and _is_number(padding_value, 0)
     if plain and _is_number(num_rows, -1) and _is_number(num_cols, -1):
         return MatrixDiag(diagonal, name=name)
-    return _with_padding(
-        MatrixDiagV3, [diagonal, k, num_rows, num_cols], padding_value, align, name
-    )
+    inputs = [diagonal, k, num_rows, num_cols]
+    return _with_padding(MatrixDiagV2, MatrixDiagV3, inputs, padding_value, align, name)
 
 
 def matrix_diag_part(
@@ -335,27 +337,38 @@ def matrix_diag_part(
     name: str = "diag_part",
     k: Any = 0,
     padding_value: Any = 0,
-    align: str = "RIGHT_LEFT",
+    align: str | None = None,
 ) -> Tensor:
     """The main diagonals of matrices, or a band of diagonals `k = (lowest, highest)`."""
     if _is_number(k, 0) and _is_number(padding_value, 0):
         return MatrixDiagPart(input, name=name)
-    return _with_padding(MatrixDiagPartV3, [input, k], padding_value, align, name)
+    return _with_padding(MatrixDiagPartV2, MatrixDiagPartV3, [input, k], padding_value, align, name)
 
 
-def _with_padding(spec: OpSpec, inputs: list[Any], padding: Any, align: str, name: str) -> Tensor:
+def _with_padding(
+    to_the_left: OpSpec,
+    aligned: OpSpec,
+    inputs: list[Any],
+    padding: Any,
+    align: str | None,
+    name: str,
+) -> Tensor:
     """Makes a node whose last input has the type of the first, be it a number of another kind."""
     if getattr(inputs[0], "dtype", None) == dtypes.bool:
         padding = bool(padding)
-    return spec(*inputs, padding, align=align, name=name)
+    if align is None:
+        return to_the_left(*inputs, padding, name=name)
+    return aligned(*inputs, padding, align=align, name=name)
 
 
 def matrix_set_diag(
-    input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
+    input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str | None = None
 ) -> Tensor:
     """Matrices `input` with `diagonal` on the main diagonal, or on a band of diagonals `k`."""
     if _is_number(k, 0):
         return MatrixSetDiag(input, diagonal, name=name)
+    if align is None:
+        return MatrixSetDiagV2(input, diagonal, k, name=name)
     return MatrixSetDiagV3(input, diagonal, k, align=align, name=name)
 
 

@@ -183,6 +183,7 @@ def convolution(
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
         count = _spatial_count(input, filter)
+        _check_format(data_format, count)
         channels = window.channel_axis(data_format)
         steps, rates = strides_and_rates(strides, rate, count)
 
@@ -194,6 +195,15 @@ def convolution(
         return with_space_to_batch(
             input, rates, padding, convolve, filter.get_shape(), data_format=data_format
         )
+
+
+_FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
+
+
+def _check_format(data_format: str | None, count: int) -> None:
+    last, first = _FORMATS[count]
+    if data_format not in (None, last, first):
+        raise ValueError(f'data_format must be "{last}" or "{first}". Have: {data_format}')
 
 
 def _spatial_count(input: Tensor, filter: Tensor) -> int:
@@ -223,7 +233,7 @@ def strides_and_rates(strides: Any, rate: Any, count: int) -> tuple[np.ndarray, 
 
 def _per_spatial(value: Any, count: int, name: str) -> np.ndarray:
     entries = np.ones(count, np.int32) if value is None else np.asarray(value, np.int32)
-    if entries.ndim == 0:
+    if entries.size == 1:
         entries = np.full(count, entries, np.int32)
     if entries.shape != (count,):
         raise ValueError(f"`len({name})` should be {count}. Received: {name}={value}")
@@ -299,6 +309,8 @@ def atrous_conv2d_transpose(
         if rate == 1:
             return conv2d_transpose(value, filters, output_shape, [1, 1, 1, 1], padding)
         as_tensor = convert_to_tensor(output_shape, name="output_shape")
+        if not as_tensor.get_shape().is_compatible_with([4]):
+            raise ValueError(f"output_shape must have shape (4,), got {as_tensor.get_shape()}")
         if not isinstance(output_shape, (list, tuple, np.ndarray)):
             output_shape = as_tensor
         top, bottom, left, right = _atrous_pads(filters, rate, padding, shape)

@@ -13,6 +13,7 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import attr, op
 from penstock.ir.tensor import Tensor
 from penstock.ops import array, casts, reductions
+from penstock.ops.aggregates import trace
 from penstock.ops.broadcasting import BroadcastGradientArgs
 from penstock.ops.shape_checks import merge_sizes
 from penstock.shapes import Shape
@@ -20,6 +21,9 @@ from penstock.shapes import Shape
 __all__ = ["einsum"]
 
 Einsum = op("Einsum(inputs: N*T) -> output: T", equation=attr("string"))
+
+
+_LETTERS = 52  # capital and small ones
 
 
 class Equation(NamedTuple):
@@ -203,8 +207,12 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
             f'Got {len(inputs)} inputs for equation "{equation}", expecting {len(parsed.inputs)}'
         )
     with name_scope(name, "einsum", list(inputs)):
+        if _is_trace(equation, parsed.inputs):
+            return trace(inputs[0])
+        _require_single_labels(parsed.inputs)
         tensors = [to_tensor(x) for x in inputs]
         operands = list(zip(parsed.inputs, tensors, strict=True))
+        _require_letters(operands)
         while len(operands) > 2:
             operands = _contract_pair(operands, parsed.output)
         if len(inputs) > 2:
@@ -212,6 +220,31 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         labels = [entry for entry, _ in operands]
         step = Equation(labels, parsed.output)
         return Einsum([tensor for _, tensor in operands], equation=str(step))
+
+
+def _is_trace(equation: str, inputs: list[str]) -> bool:
+    """Whether TensorFlow 1.x takes the trace: of one input, `ii` or the like, without `->`."""
+    labels = inputs[0]
+    return "->" not in equation and len(inputs) == 1 and len(labels) > 1 and labels == labels[::-1]
+
+
+def _require_single_labels(inputs: list[str]) -> None:
+    """Checks that no input has a label twice, as TensorFlow 1.x asks for."""
+    for labels in inputs:
+        if len(set(labels)) != len(labels):
+            raise ValueError(f"Subscript not supported: an axis appears more than once: {labels}")
+
+
+def _require_letters(operands: list[tuple[str, Tensor]]) -> None:
+    """Checks that there are letters for the dimensions that the ellipses stand for."""
+    letters = {label for labels, _ in operands for label in labels} - {"."}
+    more = [
+        tensor._rank() - len(labels) + 1
+        for labels, tensor in operands
+        if "." in labels and tensor._rank() is not None
+    ]
+    if len(letters) + max(more, default=0) > _LETTERS:
+        raise ValueError(f"einsum has letters for {_LETTERS} dimensions at most")
 
 
 def _contract_pair(operands: list[tuple[str, Tensor]], output: str) -> list[tuple[str, Tensor]]:

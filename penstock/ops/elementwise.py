@@ -225,7 +225,8 @@ def of_values(spec: Any, x: Any, name: str | None) -> Any:
 def abs(x: Any, name: str | None = None) -> Any:
     """The absolute value; of complex numbers, their length."""
     if isinstance(x, SparseTensor):
-        return of_values(Abs, x, name)
+        with name_scope(name, "Abs", [x]) as scope:
+            return SparseTensor(x.indices, abs(x.values, name=scope), x.dense_shape)
     with name_scope(name, "Abs", [x]) as scope:
         x = to_tensor(x, name="x")
         if x.dtype.is_complex:

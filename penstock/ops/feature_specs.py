@@ -78,6 +78,9 @@ class SparseFeature(
         return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
 
 
+_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+
+
 def name_of_key(key: str) -> str:
     """The key of a feature in the letters that names of nodes may have."""
     return re.sub(r"[^A-Za-z0-9_.\-/]", "_", key)
@@ -101,7 +104,9 @@ class FeatureColumns:
         for key in sorted(features or ()):
             feature = features[key]  # type: ignore[index]
             if not isinstance(feature, allowed):
-                raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key '{key}'")
+                if not isinstance(feature, _KINDS):
+                    raise ValueError(f"Invalid feature {key}:{feature}.")
+                raise ValueError(f"Unsupported {type(feature).__name__} {feature}.")
             columns._add(key, feature)
         common = set(columns.dense_keys) & set(columns.sparse_keys)
         if common:
@@ -117,7 +122,7 @@ class FeatureColumns:
         if isinstance(feature, SparseFeature) and not feature.value_key:
             raise ValueError(f"Missing value_key for SparseFeature {feature}.")
         if not feature.dtype:
-            raise ValueError(f"Missing type for feature {key}. Received feature={feature}")
+            raise ValueError(f"Missing type for feature {key}.")
         if isinstance(feature, VarLenFeature):
             self._add_sparse(key, feature.dtype)
         elif isinstance(feature, SparseFeature):
@@ -140,13 +145,13 @@ class FeatureColumns:
 
     def _add_dense(self, key: str, feature: Any) -> None:
         if feature.shape is None:
-            raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
+            raise ValueError(f"Missing shape for feature {key}.")
         shape = shapes.raw(feature.shape)
         if isinstance(feature, FixedLenFeature):
             if shape and shape[0] is None:
                 raise ValueError(
                     f"First dimension of shape for feature {key} unknown. Consider using "
-                    f"FixedLenSequenceFeature. Received feature={feature}."
+                    "FixedLenSequenceFeature."
                 )
             if not shapes.is_full(shape):
                 raise ValueError(
@@ -161,12 +166,16 @@ class FeatureColumns:
         if feature.default_value is not None:
             self.dense_defaults[key] = feature.default_value
 
-    def default_tensors(self) -> list[Tensor]:
-        """The default of each dense feature: empty where it is required."""
-        columns = zip(self.dense_keys, self.dense_shapes, self.dense_types, strict=True)
-        return [self._default_tensor(*column) for column in columns]
+    def default_tensors(self, reshaped: bool = True) -> list[Tensor]:
+        """The default of each dense feature: empty where it is required.
 
-    def _default_tensor(self, key: str, shape: Shape, dtype: DType) -> Tensor:
+        Args:
+          reshaped: Whether a default is given the shape of its feature, whatever its own is.
+        """
+        columns = zip(self.dense_keys, self.dense_shapes, self.dense_types, strict=True)
+        return [self._default_tensor(*column, reshaped) for column in columns]
+
+    def _default_tensor(self, key: str, shape: Shape, dtype: DType, reshaped: bool) -> Tensor:
         value = self.dense_defaults.get(key)
         name = name_of_key(key)
         if shape and shape[0] is None:  # the value that fills shorter sequences up
@@ -177,4 +186,5 @@ class FeatureColumns:
             return constant([], dtype=dtype)
         if isinstance(value, Tensor):
             return value
-        return reshape(to_tensor(value, dtype, f"key_{name}"), shapes.TensorShape(shape))
+        default = to_tensor(value, dtype, f"key_{name}")
+        return reshape(default, shapes.TensorShape(shape)) if reshaped else default

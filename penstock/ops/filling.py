@@ -22,7 +22,7 @@ from penstock.ir.registry import STATEFUL, attr, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import COMPLEX, FLOATING, INDEX, REAL, SIGNED
 from penstock.ops.constants import constant
-from penstock.ops.shape_checks import with_rank
+from penstock.ops.shape_checks import asked_shape, check_scalar_input, with_rank
 from penstock.ops.shaping import reshape, shape_of
 from penstock.shapes import Shape, TensorShape
 
@@ -81,10 +81,11 @@ def _(op: Operation, dims: Shape) -> Shape:
 
 
 def _sizes(tensor: Tensor) -> Shape:
+    sizes = asked_shape(tensor)
     known = constant_value(tensor)
     if known is not None and known.size and known.min() < 0:
         raise ValueError("Fill dimensions must be >= 0")
-    return constant_shape(tensor)
+    return sizes
 
 
 @Fill.fold
@@ -307,7 +308,11 @@ lin_space = linspace
 
 @OneHot.shape
 def _(op: Operation, indices: Shape, depth: Shape, on: Shape, off: Shape) -> Shape:
-    for scalar in (depth, on, off):
+    axis = op.attrs["axis"]
+    if axis < -1:
+        raise ValueError("axis must be >= -1")
+    check_scalar_input(depth)
+    for scalar in (on, off):
         with_rank(scalar, 0)
     value = constant_value(op.inputs[1])
     if value is not None and value < 0:
@@ -316,8 +321,7 @@ def _(op: Operation, indices: Shape, depth: Shape, on: Shape, off: Shape) -> Sha
         )
     if indices is None:
         return None
-    axis = op.attrs["axis"]
-    if not -1 <= axis <= len(indices):
+    if axis > len(indices):
         return None  # TensorFlow refuses it in the step only
     axis = len(indices) if axis == -1 else axis
     return (*indices[:axis], None if value is None else int(value), *indices[axis:])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from penstock import dtypes, errors, shapes
 from penstock.ir import nest
 from penstock.ir.attr_codec import Function as FunctionName
+from penstock.ir.attr_codec import encode
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.function import (
@@ -22,6 +24,7 @@ from penstock.ir.function import (
 from penstock.ir.operation import Operation
 from penstock.ir.registry import STATEFUL, attr, op
 from penstock.ir.tensor import Tensor
+from penstock.ops.defun_graph import DefunGraph, with_outer_variables
 from penstock.ops.resource_variables import handle_shape, variable_of
 from penstock.shapes import Shape
 
@@ -32,6 +35,7 @@ PartitionedCall = op("PartitionedCall(args: *Tin) -> output: *Tout", **_CALL)
 StatefulPartitionedCall = op(
     "StatefulPartitionedCall(args: *Tin) -> output: *Tout", STATEFUL, **_CALL
 )
+RemoteCall = op("RemoteCall(target: string, args: *Tin) -> output: *Tout", STATEFUL, f=attr("func"))
 SymbolicGradient = op("SymbolicGradient(input: *Tin) -> output: *Tout", f=attr("func"))
 
 
@@ -64,6 +68,11 @@ def _(op: Operation, *args: Shape) -> list[Shape]:
     return result_shapes(op, op.attrs["f"])
 
 
+@RemoteCall.shape
+def _(op: Operation, target: Shape, *args: Shape) -> list[Shape]:
+    return [None] * len(op._outputs)
+
+
 @SymbolicGradient.shape
 def _(op: Operation, *inputs: Shape) -> list[Shape]:
     by = op._inputs[: len(op.attrs["Tout"])]
@@ -81,7 +90,8 @@ def call_gradient(op: Operation, *grads: Any) -> list[Tensor | None]:
     """
     from penstock.ops.filling import zeros_like
 
-    function = op.spec.function or function_called(op)
+    # The library has one of the functions that are alike but for their gradients.
+    function = op.__dict__.get("_called") or op.spec.function or function_called(op)
     if function.gradient is not None:
         return function.gradient(op, *grads)
     name = op.attrs.get("f") or FunctionName(function.name, dict(op.attrs))
@@ -114,7 +124,7 @@ class Defun:
     """
 
     def __init__(self, *input_types: Any, **kwargs: Any):
-        self._input_types = [dtypes.as_dtype(each) for each in input_types]
+        self._input_types = tuple(dtypes.as_dtype(each) for each in input_types)
         self._kwargs = kwargs
 
     def __call__(self, func: Callable[..., Any]) -> DefinedFunction:
@@ -141,7 +151,7 @@ class DefinedFunction:
 
     def __init__(
         self,
-        func: Callable[..., Any],
+        func: Callable[..., Any] | None,
         input_types: Sequence[Any] | None,
         func_name: str | None = None,
         grad_func: Any = None,
@@ -149,32 +159,37 @@ class DefinedFunction:
         out_names: Sequence[str] | None = None,
         shape_func: Callable[..., Any] | None = None,
         capture_by_value: bool = False,
+        whitelisted_stateful_ops: Collection[Operation] | None = None,
+        capture_resource_var_by_value: bool = True,
         **kwargs: Any,
     ):
-        self._func = func
+        self._func: Any = func
         self._types = input_types
         self._wanted_name = func_name
         self._grad_func = grad_func
         self._python_gradient = python_grad_func
         self._out_names = out_names
         self._shape_func = shape_func
+        self._by_value = capture_by_value
+        self._may_copy = whitelisted_stateful_ops or ()
+        self._resources_by_value = capture_resource_var_by_value
         self._attrs = kwargs
-        self._made: dict[Any, tuple[Function, FunctionGraph]] = {}
+        #: The device of a body with declared types is that of the place of its definition.
+        self._device = None if input_types is None else _innermost_device()
+        self._made: dict[tuple[Any, ...], Function] = {}
         self.__name__ = getattr(func, "__name__", "function")
         self.__doc__ = func.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         name = kwargs.pop("name", None)
         tensors = self._converted(args)
-        function, body = self._function([tensor._dtype.base_dtype for tensor in tensors])
+        function = self._function(tuple(tensor._dtype.base_dtype for tensor in tensors))
         graph = get_default_graph()
-        add_function(graph, function)
-        if function.gradient_name:
-            self._grad_func.add_to_graph(graph)
-        captured = list(body.captured)
-        attrs = _call_attrs({**self._attrs, **kwargs})
-        inputs = [*tensors, *captured]
+        self._add(function, graph)
+        inputs = [*tensors, *_captured(function)]
+        attrs = _call_attrs(kwargs)
         made = graph.create_op(function.name, entered(inputs), name=name, attrs=attrs)
+        made.__dict__["_called"] = function
         if self._shape_func is not None:
             known = self._shape_func(made)
             if len(known) != len(made.outputs):
@@ -200,17 +215,31 @@ class DefinedFunction:
             for value, dtype in zip(args, self._types, strict=True)
         ]
 
-    def _function(self, types: list[Any]) -> tuple[Function, FunctionGraph]:
-        key = tuple(types)
-        if key not in self._made:
-            _call_attrs(self._attrs)
-            body = traced(_with_outer_variables(self._func), types, names=self._names(len(types)))
-            name = self._wanted_name or hashed_name(self.__name__.strip("<>"), body)
+    def _function(self, types: tuple[Any, ...]) -> Function:
+        if types not in self._made:
+            body = self._traced(types)
+            name = self._wanted_name or hashed_name(self._base_name(), body)
             self._check_names(len(body.outputs))
             definition = function_def(name, body, self._out_names)
-            function = Function(name, definition, body, self._gradient(), self._gradient_name())
-            self._made[key] = function, body
-        return self._made[key]
+            for key, value in _call_attrs(self._attrs).items():
+                definition.attr[key].CopyFrom(encode(value))
+            definition.signature.description = self._func.__doc__ or ""
+            self._made[types] = Function(
+                name, definition, body, self._gradient(), self._gradient_name()
+            )
+        return self._made[types]
+
+    def _traced(self, types: tuple[Any, ...]) -> FunctionGraph:
+        device = self._device if self._types is not None else _innermost_device()
+        outer = get_default_graph()
+        body = DefunGraph(outer, self._by_value, self._may_copy)
+        run = with_outer_variables(self._func, self._resources_by_value)
+        with body.device(device) if device is not None else nullcontext():
+            return traced(run, types, names=self._names(len(types)), body=body)
+
+    def _base_name(self) -> str:
+        name = self.__name__.strip("<>")
+        return f"{name}_{self._grad_func.name}" if self._gradient_name() else name
 
     def _names(self, count: int) -> list[str]:
         return argument_names(self._func, count)
@@ -243,13 +272,13 @@ class DefinedFunction:
 
         return call_other
 
-    def _only(self) -> tuple[Function, FunctionGraph]:
+    def _only(self) -> Function:
         if self._types is None and not self._made:
             raise ValueError("the function has no argument types yet: declare them, or call it")
         return (
-            self._function(list(self._types))
+            self._function(tuple(self._types))
             if self._types is not None
-            else (next(iter(self._made.values())))
+            else next(iter(self._made.values()))
         )
 
     def instantiate(self, input_types: Sequence[Any]) -> DefinedFunction:
@@ -261,7 +290,7 @@ class DefinedFunction:
             self._func, list(input_types), self._wanted_name, out_names=self._out_names, **kwargs
         )
         if self._grad_func is not None:
-            results = [output._dtype.base_dtype for output in defined._only()[1].outputs]
+            results = [dtypes.as_dtype(arg.type) for arg in defined._signature.output_arg]
             defined = DefinedFunction(
                 self._func,
                 list(input_types),
@@ -279,19 +308,26 @@ class DefinedFunction:
 
     def add_to_graph(self, graph: Any) -> None:
         """Adds the function to a graph's library, with its gradient function."""
-        add_function(graph, self._only()[0])
-        if self._grad_func is not None and self._gradient_name():
+        self._add(self._only(), graph)
+
+    def _add(self, function: Function, graph: Any) -> None:
+        add_function(graph, function)
+        if function.gradient_name:
             self._grad_func.add_to_graph(graph)
 
     @property
     def name(self) -> str:
         """The function's name in the graph."""
-        return self._only()[0].name
+        return self._only().name
 
     @property
     def definition(self) -> Any:
         """The FunctionDef message."""
-        return self._only()[0].definition
+        return self._only().definition
+
+    @property
+    def _signature(self) -> Any:
+        return self.definition.signature
 
     @property
     def declared_input_types(self) -> Any:
@@ -300,12 +336,13 @@ class DefinedFunction:
     @property
     def captured_inputs(self) -> list[Tensor]:
         """The outer tensors that the body uses."""
-        return list(self._only()[1].captured)
+        return _captured(self._only())
 
     @property
     def stateful_ops(self) -> list[tuple[str, str]]:
         """Names and types of the body's nodes that have state."""
-        ops = self._only()[1].get_operations()
+        graph = get_default_graph()
+        ops = self._only().body({}, graph._functions).get_operations()
         return [(op.name, op.type) for op in ops if op.spec.is_stateful]
 
     @property
@@ -315,6 +352,16 @@ class DefinedFunction:
     @property
     def python_grad_func(self) -> Callable[..., Any] | None:
         return self._python_gradient
+
+
+def _captured(function: Function) -> list[Tensor]:
+    """The outer tensors that a traced body uses; one from a message has none."""
+    return [] if function._body is None else list(function._body.captured)
+
+
+def _innermost_device() -> Any:
+    open_scopes = get_default_graph()._scopes.devices
+    return open_scopes[-1].given if open_scopes else None
 
 
 def _call_attrs(kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -328,40 +375,11 @@ def _call_attrs(kwargs: dict[str, Any]) -> dict[str, Any]:
             attrs["_XlaCompile"] = bool(value)
         elif key.startswith("experimental_") or key in ("_implements", "_reference"):
             attrs[key] = value
-        elif key not in ("separate_compiled_gradients", "whitelisted_stateful_ops"):
+        elif key != "separate_compiled_gradients":
             unknown.append(key)
     if unknown:
         raise ValueError(f"Unknown keyword arguments: {unknown}")
     return attrs
-
-
-#: What a body's `tf.get_variable` says of a variable, besides its name.
-_PASSED_ON = (
-    *("shape", "dtype", "initializer", "regularizer", "reuse", "trainable", "collections"),
-    "use_resource",
-)
-
-
-def _with_outer_variables(func: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, whose `tf.get_variable` makes variables in the graph around its body."""
-    from penstock.ops.variable_scope import default_store, get_variable_scope, variable_scope
-
-    outer, scope = get_default_graph(), get_variable_scope()
-
-    def get(getter: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        body = get_default_graph()
-        wanted = {key: kwargs[key] for key in _PASSED_ON if key in kwargs}
-        with outer.as_default():
-            variable = scope.get_variable(default_store(), name, *args, **wanted)
-        if isinstance(body, FunctionGraph):
-            body.variables.append(variable)
-        return variable
-
-    def run(*args: Any) -> Any:
-        with variable_scope("", custom_getter=get):
-            return func(*args)
-
-    return run
 
 
 def entered(inputs: Sequence[Tensor]) -> list[Tensor]:
@@ -377,9 +395,10 @@ def traced(
     types: Sequence[Any],
     input_shapes: Sequence[Any] | None = None,
     names: Sequence[str] | None = None,
+    body: FunctionGraph | None = None,
 ) -> FunctionGraph:
     """The body of a Python function of tensors, built in a graph of its own."""
-    body = FunctionGraph(get_default_graph())
+    body = FunctionGraph(get_default_graph()) if body is None else body
     known = input_shapes or [None] * len(types)
     if names is None:
         names = argument_names(func, len(types))

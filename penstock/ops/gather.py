@@ -185,6 +185,8 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         ndims = indices._rank()
         if ndims is None:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
+        if ndims == 0:
+            raise ValueError("batch_dims = -1 must be less than rank(indices) = 0")
         return gather(params, indices, name=scope, axis=ndims - 1, batch_dims=ndims - 1)
 
 
@@ -221,12 +223,27 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: in
 
     >>> tf.gather_nd(x, [[0, 1], [2, 3]])  # [x[0, 1], x[2, 3]]
     """
-    if batch_dims:
+    if batch_dims != 0:
         return _batch_gather_nd(params, indices, batch_dims, name)
     method = getattr(params, "gather_nd", None)
     if method is not None:
         return method(indices, name=name)
     return GatherNd(params, indices, name=name)
+
+
+def _check_batch_dims(params: Tensor, indices: Tensor, batch_dims: int) -> int:
+    """The rank of indices; an error where either has fewer dimensions than the batch needs."""
+    if not isinstance(batch_dims, int):
+        raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
+    if batch_dims < 0:
+        raise ValueError("tf.gather_nd does not allow negative batch_dims.")
+    ranks = {"indices": indices._rank(), "params": params._rank()}
+    for name, ndims in ranks.items():
+        if ndims is None:
+            raise ValueError("gather_nd with batch_dims needs inputs of known rank.")
+        if batch_dims >= ndims:
+            raise ValueError(f"batch_dims = {batch_dims} must be less than rank({name}) = {ndims}")
+    return ranks["indices"] or 0
 
 
 def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | None) -> Tensor:
@@ -237,14 +254,7 @@ def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | Non
     with name_scope(name, "BatchGatherND", [params, indices]):
         params = convert_to_tensor(params, name="params")
         indices = convert_to_tensor(indices, name="indices")
-        ndims = indices._rank()
-        if ndims is None or params._rank() is None:
-            raise ValueError("gather_nd with batch_dims needs inputs of known rank.")
-        if not 0 < batch_dims < ndims or batch_dims > len(params._shape or ()):
-            raise ValueError(
-                f"batch_dims = {batch_dims} must be less than rank(indices) = {ndims} and at most "
-                f"rank(params) = {params._rank()}"
-            )
+        ndims = _check_batch_dims(params, indices, batch_dims)
         sizes: Any = shape(indices)
         positions = []
         for axis in range(batch_dims):

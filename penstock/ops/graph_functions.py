@@ -188,6 +188,17 @@ class GraphFunction:
         return ConcreteFunction(body, Function(name, body=body), len(call.specs))
 
 
+def _form(structure: Any) -> str:
+    """The form of a structure as text, in which lists of any class are the same."""
+    if isinstance(structure, list):
+        return f"[{', '.join(map(_form, structure))}]"
+    if type(structure) is tuple:
+        return f"({', '.join(map(_form, structure))})"
+    if type(structure) is dict:
+        return repr({key: _form(value) for key, value in structure.items()})
+    return repr(nest.map_structure(lambda _: 0, structure))
+
+
 class _Call:
     """The arguments of a call: the tensors among them, and what the others are."""
 
@@ -202,7 +213,7 @@ class _Call:
         if owner.input_signature is not None:
             self.specs = [spec for each in nest.flatten(owner.input_signature) for spec in [each]]
         self.key = (
-            repr(nest.map_structure(lambda _: 0, self.structure)),
+            _form(self.structure),
             *((spec.dtype, repr(spec.shape)) for spec in self.specs),
             *(_identity(leaf) for leaf in self.leaves if not _is_argument(leaf)),
         )

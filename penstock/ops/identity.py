@@ -157,10 +157,7 @@ def _(op: Operation, x: Shape) -> Shape:
         return (*x, given // wanted)
     with_rank_at_least(x, 1)
     if x[-1] not in (None, wanted // given):
-        raise ValueError(
-            f"Cannot bitcast from {wanted} to {given} due to shape. {x[-1]} does not match "
-            f"{wanted // given}"
-        )
+        raise ValueError(f"Cannot bitcast due to shape. {x[-1]} does not match {wanted // given}")
     return x[:-1]
 
 

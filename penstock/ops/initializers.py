@@ -54,7 +54,7 @@ def floating(dtype: Any) -> DType:
     """`dtype`, refused if it is not a floating point type."""
     found = dtypes.as_dtype(dtype)
     if not found.is_floating:
-        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {found}.")
+        raise ValueError(f"Expected floating point type, got {found}.")
     return found
 
 
@@ -107,8 +107,8 @@ class Constant(Initializer):
     def __init__(self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
-                f"Invalid type for initial value={value} of type: {type(value).__name__}. Expected "
-                "Python scalar, list or tuple of values, or numpy.ndarray."
+                f"Invalid type for initial value: {type(value)} (expected Python scalar, list or "
+                "tuple of values, or numpy.ndarray)."
             )
         self.value = value
         self.dtype = dtypes.as_dtype(dtype)
@@ -234,15 +234,12 @@ class VarianceScaling(Initializer):
         dtype: Any = dtypes.float32,
     ):
         if scale <= 0.0:
-            raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
+            raise ValueError(f"`scale` must be positive float. Received: {scale}")
         if mode not in _MODES:
-            raise ValueError(f"Argument `mode` should be one of {_MODES}. Received: {mode}")
+            raise ValueError("Invalid `mode` argument:", mode)
         kind = distribution.lower()
         if kind not in _DISTRIBUTIONS:
-            raise ValueError(
-                f"Argument `distribution` should be one of {_DISTRIBUTIONS}. Received: "
-                f"{distribution}"
-            )
+            raise ValueError("Invalid `distribution` argument:", distribution)
         self.scale = scale
         self.mode = mode
         self.distribution = kind
@@ -352,10 +349,7 @@ class Identity(Initializer):
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         whole = sizes_of(shape if partition_info is None else partition_info.full_shape)
         if len(whole) != 2:
-            raise ValueError(
-                "The tensor to initialize, specified by argument `shape` must be at least "
-                f"two-dimensional. Received shape={shape}"
-            )
+            raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
         matrix: Any = eye(whole[0], whole[1], dtype=dtype or self.dtype)
         if partition_info is not None:
             matrix = slice_of(matrix, partition_info.var_offset, shape)

@@ -23,7 +23,12 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX
 from penstock.ops.constants import constant
 from penstock.ops.identity import identity
-from penstock.ops.shape_checks import merge_shapes, with_rank, with_rank_at_least
+from penstock.ops.shape_checks import (
+    check_scalar_input,
+    merge_shapes,
+    with_rank,
+    with_rank_at_least,
+)
 from penstock.ops.shaping import ShapeN, expand_dims, rank, shape
 from penstock.shapes import Shape
 
@@ -184,7 +189,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     if len(values) == 1:
         with name_scope(name):
             checked = convert_to_tensor(axis, dtypes.int32, name="concat_dim")
-            with_rank(checked._shape, 0)
+            checked.shape.assert_has_rank(0)
             return identity(values[0], name=name)
     return ConcatV2(values, axis, name=name)
 
@@ -342,6 +347,7 @@ def _split_position(axis: Any, value: Shape) -> int | None:
 @Split.shape
 def _(op: Operation, axis: Shape, value: Shape) -> Any:
     count = op.attrs["num_split"]
+    check_scalar_input(axis)
     position = _split_position(constant_value(op.inputs[0]), value)
     if value is None or position is None:
         return [None if value is None else (None,) * len(value)] * count
@@ -360,7 +366,8 @@ def _(op: Operation, value: Shape, size_splits: Shape, axis: Shape) -> Any:
     count = op.attrs["num_split"]
     (given,) = with_rank(size_splits, 1)
     if given not in (None, count):
-        raise ValueError(f"Length of size_splits should be equal to num_outputs: {count}")
+        raise ValueError("Length of size_splits should be equal to num_outputs")
+    check_scalar_input(axis)
     position = _split_position(constant_value(op.inputs[2]), value)
     if value is None or position is None:
         return [None if value is None else (None,) * len(value)] * count

@@ -19,11 +19,11 @@ from penstock.shapes import Dimension
 
 def to_array(value: Any, dtype: DType | None = None) -> tuple[np.ndarray, DType]:
     """The array for a constant and its DType; TypeError where the value doesn't fit `dtype`."""
-    if isinstance(value, Tensor):
-        raise TypeError(f"a constant can't hold the symbolic tensor {value.name!r}")
+    if value is None:
+        raise ValueError("None values not supported.")
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(np.asarray(value), dtype)
-    if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
+    if hasattr(value, "__array__") and not isinstance(value, (list, tuple, Tensor)):
         return _from_numpy(np.asarray(value), dtype)
     if isinstance(value, proto.TensorProto):  # has its type, whatever is asked for
         return proto_to_array(value), dtypes.as_dtype(value.dtype)
@@ -71,7 +71,7 @@ def _to_bytes(value: Any) -> bytes:
         return value.encode()
     if isinstance(value, (bytes, bytearray)):
         return bytes(value)
-    raise TypeError(f"Expected string, got {value!r} of type '{type(value).__name__}' instead.")
+    raise TypeError(f"Expected binary or unicode string, got {value!r}")
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -86,8 +86,8 @@ def _leaves(value: Any) -> list[Any]:
     return [value.value if isinstance(value, Dimension) else value]
 
 
-def _lengths(value: Any) -> tuple[int, ...]:
-    """The shape of nested lists; ValueError where they are ragged."""
+def _lengths(value: Any) -> tuple[int, ...] | None:
+    """The shape of nested lists; None where they are ragged."""
     if isinstance(value, np.ndarray):
         return value.shape
     if not isinstance(value, (list, tuple)):
@@ -95,26 +95,64 @@ def _lengths(value: Any) -> tuple[int, ...]:
     if not value:
         return (0,)
     inner = [_lengths(entry) for entry in value]
-    if any(entry != inner[0] for entry in inner):
-        raise ValueError(
-            f"Argument must be a dense tensor: {value!r} - got lists of different shapes {inner}"
-        )
+    if inner[0] is None or any(entry != inner[0] for entry in inner):
+        return None
     return (len(value), *inner[0])
+
+
+def _ragged(value: Any, dtype: DType | None) -> Exception:
+    """The error for nested lists of different lengths."""
+    if dtype not in (None, dtypes.string):
+        return ValueError(f"setting an array element with a sequence. Not dense: {value!r}")
+    got, wanted = list(_equal_lengths(value)), _first_lengths(value)
+    if got == wanted:
+        return _unsupported(value)
+    return ValueError(
+        f"Argument must be a dense tensor: {value!r} - got shape {got}, but wanted {wanted}."
+    )
+
+
+def _equal_lengths(value: Any) -> tuple[int, ...]:
+    """The outer dimensions in which the lists agree."""
+    if not isinstance(value, (list, tuple)):
+        return ()
+    inner = [_equal_lengths(entry) for entry in value]
+    agreed: tuple[int, ...] = ()
+    for sizes in zip(*inner, strict=False):
+        if len(set(sizes)) > 1:
+            break
+        agreed += (sizes[0],)
+    return (len(value), *agreed)
+
+
+def _first_lengths(value: Any) -> list[int]:
+    """The shape that the first list, its first list and so on ask for."""
+    if not isinstance(value, (list, tuple)):
+        return []
+    return [len(value), *(_first_lengths(value[0]) if value else [])]
+
+
+def _unsupported(value: Any) -> TypeError:
+    return TypeError(
+        f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. "
+        "Consider casting elements to a supported type."
+    )
 
 
 def _from_python(value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
     if dtype is not None and dtype.is_quantized:
         return _from_tuples(value, dtype)
-    shape = _lengths(value)
     leaves = _leaves(value)
-    symbolic = next((leaf for leaf in leaves if isinstance(leaf, Tensor)), None)
-    if symbolic is not None:
-        raise TypeError(f"a constant can't hold the symbolic tensor {symbolic.name!r}")
-    if dtype is None:
-        dtype = _infer(leaves)
-    else:
+    if dtype is not None:
         for leaf in leaves:
             _check(leaf, dtype)
+    elif any(isinstance(leaf, Tensor) for leaf in leaves):
+        raise TypeError("List of Tensors when single Tensor expected")
+    shape = _lengths(value)
+    if shape is None:
+        raise _ragged(value, dtype)
+    if dtype is None:
+        dtype = _infer(value, leaves)
     if dtype is dtypes.string:
         array = np.empty(len(leaves), dtype=object)
         for i, leaf in enumerate(leaves):
@@ -141,37 +179,44 @@ def _from_tuples(value: Any, dtype: DType) -> tuple[np.ndarray, DType]:
     return _structured(np.array(listed(value)), dtype), dtype
 
 
-def _infer(leaves: list[Any]) -> DType:
+def _infer(value: Any, leaves: list[Any]) -> DType:
     """float32 for an empty list, as TensorFlow has it; else the type that holds every element."""
     kinds = {type(leaf) for leaf in leaves}
     if not kinds or kinds == {float}:
         return dtypes.float32
-    if None.__class__ in kinds:
-        raise ValueError("None values not supported.")
     if kinds == {bool}:
         return dtypes.bool
     if kinds == {int}:
-        fits = all(-(2**31) <= leaf < 2**31 for leaf in leaves)
-        return dtypes.int32 if fits else dtypes.int64
+        return _infer_integers(value, min(leaves), max(leaves))
     if kinds <= {str, bytes, bytearray}:
         return dtypes.string
     if kinds == {complex} or kinds == {complex, float}:
         return dtypes.complex128
     if kinds <= {int, float}:
         return dtypes.float32
-    return _infer_mixed(leaves, kinds)
+    return _infer_mixed(value, leaves, kinds)
 
 
-def _infer_mixed(leaves: list[Any], kinds: set[type]) -> DType:
-    if any(issubclass(kind, (str, bytes)) for kind in kinds):
-        named = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise TypeError(f"can't make one tensor of elements of types {named}")
-    if not all(issubclass(kind, (int, float, complex, np.generic)) for kind in kinds):
-        odd = next(leaf for leaf in leaves if not isinstance(leaf, (int, float, np.generic)))
-        raise TypeError(
-            f"Failed to convert a value of type {type(odd)} to Tensor: {odd!r}. "
-            "Consider casting elements to a supported type."
+def _infer_integers(value: Any, low: int, high: int) -> DType:
+    if low >= -(2**31) and high < 2**31:
+        return dtypes.int32
+    if low >= -(2**63) and high < 2**63:
+        return dtypes.int64
+    if low >= 0 and high < 2**64:
+        return dtypes.uint64
+    raise _unsupported(value)
+
+
+def _infer_mixed(value: Any, leaves: list[Any], kinds: set[type]) -> DType:
+    if kinds == {range}:
+        raise ValueError(
+            f"Argument must be a dense tensor: {value!r} - got shape [{len(leaves[0])}], but "
+            f"wanted {list(_lengths(value) or ())}."
         )
+    if not all(issubclass(kind, (int, float, complex, np.generic)) for kind in kinds):
+        raise _unsupported(value)
+    if any(issubclass(kind, (str, bytes)) for kind in kinds):
+        raise _unsupported(value)
     array = np.array(leaves)
     # NumPy's scalars in a list count as Python's numbers do: 64 bits only where they are needed.
     if array.dtype == np.float64:
@@ -182,8 +227,6 @@ def _infer_mixed(leaves: list[Any], kinds: set[type]) -> DType:
 
 
 def _check(leaf: Any, dtype: DType) -> None:
-    if leaf is None:
-        raise ValueError("None values not supported.")
     if dtype is dtypes.string:
         ok = isinstance(leaf, (str, bytes, bytearray))
     elif dtype is dtypes.bool:

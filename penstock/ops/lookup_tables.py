@@ -8,7 +8,7 @@ from penstock.ir.collections import GraphKeys
 from penstock.ir.operation import Operation
 from penstock.ir.registry import READS, STATEFUL, WRITES, OpSpec, attr, not_differentiable, op
 from penstock.ops.control import get_collection, group, no_op
-from penstock.ops.shape_checks import merge_shapes, merge_sizes, with_rank
+from penstock.ops.shape_checks import merge_shapes, with_rank
 from penstock.shapes import Shape
 
 __all__ = ["initialize_all_tables", "tables_initializer"]
@@ -189,7 +189,7 @@ def _(op: Any, table: Shape) -> list[Shape]:
 @LookupTableImportV2.shape
 def _(op: Any, table: Shape, keys: Shape, values: Shape) -> list[Shape]:
     if keys and values:
-        merge_sizes(keys[0], values[0])
+        merge_shapes(keys[:1], values[:1])
     return []
 
 

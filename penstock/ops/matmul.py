@@ -12,7 +12,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING_COMPLEX, INDEX, REAL, SIGNED, UNSIGNED
 from penstock.ops import array, casts, reductions
 from penstock.ops.broadcasting import BroadcastGradientArgs
-from penstock.ops.shape_checks import with_rank, with_rank_at_least
+from penstock.ops.shape_checks import merge_shapes, with_rank, with_rank_at_least
 from penstock.shapes import Shape
 
 __all__ = ["cross", "matmul", "sparse_matmul"]
@@ -83,13 +83,13 @@ def _(op: Any, x: Shape, y: Shape) -> Shape:
         return None
     sizes = _product_sizes(x[-2:], y[-2:], op.attrs["adj_x"], op.attrs["adj_y"])
     if op.type == "BatchMatMul":
-        return (*(shapes.merge(x[:-2], y[:-2]) or ()), *sizes)
+        return (*(merge_shapes(x[:-2], y[:-2]) or ()), *sizes)
     return (*(shapes.broadcast(x[:-2], y[:-2]) or ()), *sizes)
 
 
 @Cross.shape
 def _(op: Any, a: Shape, b: Shape) -> Shape:
-    both = with_rank_at_least(shapes.merge(a, b), 1)
+    both = with_rank_at_least(merge_shapes(a, b), 1)
     if both is not None and both[-1] not in (None, 3):
         raise ValueError(f"Dimension must be 3 but is {both[-1]}: the vectors are in space")
     return both

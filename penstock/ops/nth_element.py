@@ -10,7 +10,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import REAL
 from penstock.ops import array, casts, comparison
 from penstock.ops.reductions import reduce_sum
-from penstock.ops.shape_checks import with_rank, with_rank_at_least
+from penstock.ops.shape_checks import check_scalar_input, with_rank_at_least
 from penstock.shapes import Shape
 
 __all__ = ["nth_element"]
@@ -21,10 +21,12 @@ NthElement = op("NthElement(input: T, n: int32) -> values: T", reverse=False, T=
 @NthElement.shape
 def _(op: Any, input: Shape, n: Shape) -> Shape:
     input = with_rank_at_least(input, 1)
-    with_rank(n, 0)
+    check_scalar_input(n)
     place = constant_value(op.inputs[1])
     if place is not None and place < 0:
-        raise ValueError(f"Dimension size, given by scalar input 1, must be non-negative: {place}")
+        raise ValueError(
+            f"Dimension size, given by scalar input 1, must be non-negative but is {place}"
+        )
     if input is None:
         return None
     if place is not None and input[-1] is not None and input[-1] <= place:

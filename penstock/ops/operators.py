@@ -16,37 +16,32 @@ from penstock.ir.tensor import Tensor
 from penstock.ops import binary, bitwise, comparison, elementwise, matmul, sparse_arithmetic
 
 
-def _deferring(operate: Callable[[Any, Any], Any], mirrored: str) -> Callable[[Any, Any], Any]:
-    """Leaves operands that no tensor can be made of to their own class, if it has an answer."""
-
-    def operator(x: Tensor, y: Any) -> Any:
-        if isinstance(y, Tensor):
-            return operate(x, y)
-        try:
-            return operate(x, y)
-        except (TypeError, ValueError):
-            if hasattr(type(y), mirrored) and not isinstance(y, Tensor):
-                return NotImplemented
-            raise
-
-    return operator
-
-
 def _install_binary(
     symbol: str, name: str, function: Callable[..., Any], *, converts: bool = True
 ) -> None:
+    """Gives tensors an operator; `converts`: its other operand becomes a tensor beforehand.
+
+    An operand that no tensor can be made of is left to its own class, if that has an answer.
+    """
+    mirrored = f"__r{symbol}__"
+
     def forward(x: Tensor, y: Any) -> Any:
         with name_scope(None, name, [x, y]) as scope:
             if converts and not isinstance(y, (Tensor, SparseTensor)):
-                y = to_tensor(y, None, "y", x.dtype.base_dtype)
+                try:
+                    y = to_tensor(y, None, "y", x.dtype.base_dtype)
+                except (TypeError, ValueError):
+                    if hasattr(type(y), mirrored):
+                        return NotImplemented
+                    raise
             return function(x, y, name=scope)
 
     def backward(y: Tensor, x: Any) -> Any:
         with name_scope(None, name, [x, y]) as scope:
             return function(to_tensor(x, y.dtype.base_dtype, "x"), y, name=scope)
 
-    Tensor._override_operator(f"__{symbol}__", _deferring(forward, f"__r{symbol}__"))
-    Tensor._override_operator(f"__r{symbol}__", backward)
+    Tensor._override_operator(f"__{symbol}__", forward)
+    Tensor._override_operator(mirrored, backward)
 
 
 def _by_type(logical: Callable[..., Any], on_bits: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,10 +86,10 @@ _install_binary("or", "or", _by_type(comparison.logical_or, bitwise.bitwise_or),
 _install_binary("xor", "xor", _by_type(comparison.logical_xor, bitwise.bitwise_xor), converts=False)
 
 # Python mirrors comparisons itself: 1 < x calls x.__gt__(1).
-Tensor._override_operator("__lt__", _deferring(comparison.less, "__gt__"))
-Tensor._override_operator("__le__", _deferring(comparison.less_equal, "__ge__"))
-Tensor._override_operator("__gt__", _deferring(comparison.greater, "__lt__"))
-Tensor._override_operator("__ge__", _deferring(comparison.greater_equal, "__le__"))
+Tensor._override_operator("__lt__", comparison.less)
+Tensor._override_operator("__le__", comparison.less_equal)
+Tensor._override_operator("__gt__", comparison.greater)
+Tensor._override_operator("__ge__", comparison.greater_equal)
 
 Tensor._override_operator("__neg__", elementwise.negative)
 Tensor._override_operator("__abs__", elementwise.abs)

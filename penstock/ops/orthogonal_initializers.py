@@ -37,8 +37,7 @@ class Orthogonal(Initializer):
         sizes = sizes_of(shape)
         if len(sizes) < 2:
             raise ValueError(
-                "The tensor to initialize, specified by argument `shape` must be at least "
-                f"two-dimensional. Received shape={shape}"
+                f"The tensor to initialize must be at least two-dimensional, got shape={shape}"
             )
         rows, cols = math.prod(sizes[:-1]), sizes[-1]
         wanted = dtypes.as_dtype(dtype or self.dtype)
@@ -63,15 +62,12 @@ class ConvolutionDeltaOrthogonal(Initializer):
         sizes = sizes_of(shape)
         if not 3 <= len(sizes) <= 5:
             raise ValueError(
-                "The tensor to initialize, specified by argument `shape` must be at least "
-                f"three-dimensional and at most five-dimensional. Received shape={shape}"
+                "The tensor to initialize must be at least three-dimensional and at most "
+                f"five-dimensional, got shape={shape}"
             )
         channels_in, channels_out = sizes[-2:]
         if channels_in > channels_out:
-            raise ValueError(
-                f"In_filters, specified by shape[-2]={channels_in} cannot be greater than "
-                f"out_filters, specified by shape[-1]={channels_out}."
-            )
+            raise ValueError("In_filters cannot be greater than out_filters.")
         wanted = dtypes.as_dtype(dtype or self.dtype)
         square = _random_orthogonal(channels_out, channels_out, wanted, self.seed)
         kernel = square[:channels_in, :] * casts.cast(self.gain, dtype=wanted)

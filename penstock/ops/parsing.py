@@ -22,19 +22,23 @@ from penstock.ops.feature_specs import (
     VarLenFeature,
     name_of_key,
 )
-from penstock.ops.sequence_example_ops import ParseSequenceExampleV2
+from penstock.ops.sequence_parsing import (
+    Parsed,
+    by_key,
+    parse_sequence_example,
+    parse_single_sequence_example,
+    sparse_tensors,
+)
 from penstock.ops.sparse_conversion import sparse_merge
 
 __all__ = [
     "parse_example",
+    "parse_sequence_example",
     "parse_single_example",
     "parse_single_sequence_example",
 ]
 
-Parsed = dict[str, Any]
 _OF_EXAMPLES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
-_OF_CONTEXTS = (VarLenFeature, FixedLenFeature)
-_OF_LISTS = (VarLenFeature, FixedLenSequenceFeature)
 
 
 def parse_example(
@@ -72,41 +76,6 @@ def parse_single_example(
     return _with_sparse_features(features, parsed)
 
 
-def parse_sequence_example(
-    serialized: Any,
-    context_features: Mapping[str, Any] | None = None,
-    sequence_features: Mapping[str, Any] | None = None,
-    example_names: Any = None,
-    name: str | None = None,
-) -> tuple[Parsed, Parsed, Parsed]:
-    """Parses a vector of serialized `tf.train.SequenceExample`s.
-
-    Returns dictionaries of the tensors of the contexts, of those of the lists of features, and of
-    the lengths of the lists that are dense.
-    """
-    context, lists = _sequence_columns(context_features, sequence_features)
-    with name_scope(name, "ParseSequenceExample", [serialized, example_names]):
-        return _parse_sequences(serialized, context, lists, example_names, name)
-
-
-def parse_single_sequence_example(
-    serialized: Any,
-    context_features: Mapping[str, Any] | None = None,
-    sequence_features: Mapping[str, Any] | None = None,
-    example_name: Any = None,
-    name: str | None = None,
-) -> tuple[Parsed, Parsed]:
-    """Parses one serialized `tf.train.SequenceExample`, a scalar.
-
-    Returns dictionaries of the tensors of the context, and of those of the lists of features.
-    """
-    context, lists = _sequence_columns(context_features, sequence_features)
-    with name_scope(name, "ParseSingleSequenceExample", [serialized, example_name]):
-        with name_scope(name, "ParseSingleExample", [serialized, example_name]):
-            string = _scalar(to_tensor(serialized, name="serialized"), "serialized")
-        return _parse_sequences(string, context, lists, example_name, name)[:2]
-
-
 # How they are made -----------------------------------------------------------------------------
 
 
@@ -136,7 +105,7 @@ def _parse(serialized: Any, columns: FeatureColumns, names: Any, name: str | Non
             dense_shapes=columns.dense_shapes,
             name=name,
         )
-        return _by_key(columns, _sparse_of(parts), parts.dense_values)
+        return by_key(columns, _sparse_of(parts), parts.dense_values)
 
 
 def _parse_single(serialized: Any, columns: FeatureColumns, name: str | None) -> Parsed:
@@ -152,7 +121,7 @@ def _parse_single(serialized: Any, columns: FeatureColumns, name: str | None) ->
             dense_shapes=columns.dense_shapes,
             name=name,
         )
-        return _by_key(columns, _sparse_of(parts), parts.dense_values)
+        return by_key(columns, _sparse_of(parts), parts.dense_values)
 
 
 def _parse_batch_of_one(
@@ -175,74 +144,8 @@ def _parse_batch_of_one(
         return parsed
 
 
-def _sequence_columns(
-    context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None
-) -> tuple[FeatureColumns, FeatureColumns]:
-    if not (context_features or sequence_features):
-        raise ValueError(
-            "Missing features: both `context_features` and `sequence_features` are empty."
-        )
-    lists = FeatureColumns.of(sequence_features, _OF_LISTS)
-    return FeatureColumns.of(context_features, _OF_CONTEXTS), lists
-
-
-def _parse_sequences(
-    serialized: Any, context: FeatureColumns, lists: FeatureColumns, names: Any, name: str | None
-) -> tuple[Parsed, Parsed, Parsed]:
-    with name_scope(name, "ParseSequenceExample", [serialized]):
-        for key, default in lists.dense_defaults.items():
-            if default is not None:
-                raise ValueError(f"Value feature_list.dense_defaults[{key}] must be None")
-        strings = to_tensor(serialized, name="serialized")
-        parts = ParseSequenceExampleV2(
-            strings,
-            [] if names is None else names,
-            context.sparse_keys,
-            context.dense_keys,
-            [],
-            lists.sparse_keys,
-            lists.dense_keys,
-            [],
-            [key in lists.dense_defaults for key in lists.dense_keys],
-            context.default_tensors(),
-            Ncontext_sparse=len(context.sparse_keys),
-            Nfeature_list_sparse=len(lists.sparse_keys),
-            Nfeature_list_dense=len(lists.dense_keys),
-            context_sparse_types=context.sparse_types,
-            feature_list_dense_types=lists.dense_types,
-            feature_list_sparse_types=lists.sparse_types,
-            context_dense_shapes=context.dense_shapes,
-            feature_list_dense_shapes=lists.dense_shapes,
-            name=name,
-        )
-        context_sparse = _sparse_tensors(
-            parts.context_sparse_indices, parts.context_sparse_values, parts.context_sparse_shapes
-        )
-        list_sparse = _sparse_tensors(
-            parts.feature_list_sparse_indices,
-            parts.feature_list_sparse_values,
-            parts.feature_list_sparse_shapes,
-        )
-        lengths = dict(zip(lists.dense_keys, parts.feature_list_dense_lengths, strict=True))
-        return (
-            _by_key(context, context_sparse, parts.context_dense_values),
-            _by_key(lists, list_sparse, parts.feature_list_dense_values),
-            lengths,
-        )
-
-
-def _sparse_tensors(
-    indices: list[Tensor], values: list[Tensor], shapes: list[Tensor]
-) -> list[SparseTensor]:
-    return [SparseTensor(*parts) for parts in zip(indices, values, shapes, strict=True)]
-
-
 def _sparse_of(parts: Any) -> list[SparseTensor]:
-    return _sparse_tensors(parts.sparse_indices, parts.sparse_values, parts.sparse_shapes)
-
-
-def _by_key(columns: FeatureColumns, sparse: list[Any], dense: list[Any]) -> Parsed:
-    return dict(zip([*columns.sparse_keys, *columns.dense_keys], [*sparse, *dense], strict=True))
+    return sparse_tensors(parts.sparse_indices, parts.sparse_values, parts.sparse_shapes)
 
 
 def _with_sparse_features(features: Mapping[str, Any], parsed: Parsed) -> Parsed:

@@ -153,6 +153,8 @@ def _(op: Operation, x: Shape, dims: Shape) -> Shape:
 @ReverseV2.shape
 def _(op: Operation, x: Shape, axis: Shape) -> Shape:
     with_rank(axis, 1)
+    if x is not None and len(x) > 8:
+        raise ValueError("reverse does not work on tensors with more than 8 dimensions")
     axes = constant_value(op.inputs[1])
     if axes is not None and x is not None:
         check_reversed_axes(axes.tolist(), len(x))

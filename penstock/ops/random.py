@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock import dtypes, shapes
 from penstock.dtypes import DType
-from penstock.ir.constants import constant_shape, constant_value
+from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
@@ -18,7 +18,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, INDEX, REAL, SINGLE_DOUBLE
 from penstock.ops.binary import Add, AddV2, Mul, Sub
 from penstock.ops.seeds import get_seed
-from penstock.ops.shape_checks import with_rank
+from penstock.ops.shape_checks import asked_shape, with_rank
 from penstock.shapes import Shape
 
 __all__ = [
@@ -112,7 +112,7 @@ not_differentiable(
 def drawn_shape(op: Operation) -> Shape:
     """The shape that the first input asks for."""
     with_rank(op.inputs[0]._shape, 1)
-    return constant_shape(op.inputs[0])
+    return asked_shape(op.inputs[0])
 
 
 def check_bounds(minval: Shape, maxval: Shape) -> None:
@@ -158,7 +158,9 @@ def samples_shape(op: Operation, logits: Shape, num_samples: Shape) -> Shape:
     with_rank(num_samples, 0)
     count = constant_value(op.inputs[1])
     if count is not None and count < 0:
-        raise ValueError(f"num_samples should be non-negative, got {count}")
+        raise ValueError(
+            f"Dimension size, given by scalar input 1, must be non-negative but is {count}"
+        )
     return with_rank(logits, 2)[0], None if count is None else int(count)
 
 
@@ -217,10 +219,7 @@ def random_uniform(
     """Numbers evenly distributed in [minval, maxval); for integers `maxval` has no default."""
     wanted = dtypes.as_dtype(dtype)
     if wanted not in (*FLOATING, *INDEX):
-        raise ValueError(
-            f"Argument `dtype` got invalid value {wanted}. Accepted dtypes are "
-            f"{(*FLOATING, *INDEX)}."
-        )
+        raise ValueError(f"Invalid dtype {wanted!r}; it must be one of {(*FLOATING, *INDEX)}")
     if maxval is None:
         if wanted.is_integer:
             raise ValueError(f"Must specify maxval for integer dtype {wanted!r}")

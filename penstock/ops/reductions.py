@@ -278,13 +278,13 @@ def _(op: Anything, grad: Anything) -> Anything:
 
 def chosen_axis(axis: Anything, reduction_indices: Anything) -> Anything:
     if axis is not None and reduction_indices is not None:
-        raise ValueError("Cannot specify both 'axis' and 'reduction_indices'.")
+        raise ValueError("Cannot specify both 'reduction_indices' and 'axis'.")
     return reduction_indices if axis is None else axis
 
 
 def keeps(keepdims: bool | None, keep_dims: bool | None) -> bool:
     if keepdims is not None and keep_dims is not None:
-        raise ValueError("Cannot specify both 'keepdims' and 'keep_dims'.")
+        raise ValueError("Cannot specify both 'keep_dims' and 'keepdims'.")
     return bool(keep_dims if keepdims is None else keepdims)
 
 
@@ -440,7 +440,7 @@ def argmin(
 
 def _one_axis(axis: Anything, dimension: Anything) -> Anything:
     if axis is not None and dimension is not None:
-        raise ValueError("Cannot specify both 'axis' and 'dimension'.")
+        raise ValueError("Cannot specify both 'dimension' and 'axis'.")
     given = dimension if axis is None else axis
     return 0 if given is None else given
 

@@ -13,6 +13,7 @@ from penstock.ir.naming import within_scope, without_scope, without_slash
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops import state
+from penstock.ops.control import init_scope
 from penstock.ops.identity import identity
 from penstock.ops.initialized_values import without_uninitialized_reads
 from penstock.ops.slicing import StridedSliceAssign
@@ -84,9 +85,8 @@ class RefVariable(Variable):
         self._caching_device = caching_device
         self._save_slice_info = None
         joined = collections_for(collections, self._trainable)
-        graph = get_default_graph()
         values = [] if callable(initial_value) else [initial_value]
-        with graph.control_dependencies(None), name_scope(name, "Variable", values) as scope:
+        with init_scope(), name_scope(name, "Variable", values) as scope:
             self._add_buffer(scope, initial_value, dtype, shape, validate_shape)
             self._add_initializer(without_slash(scope), validate_shape)
             self._add_snapshot()

@@ -292,5 +292,5 @@ ResourceScatterNdMax = _slices("ResourceScatterNdMax")
 @ResourceScatterNdMin.shape
 @ResourceScatterNdMax.shape
 def _(op: Operation, handle: Shape, indices: Shape, updates: Shape) -> Shape:
-    check_scatter(handle_shape(op.inputs[0]), indices, with_rank_at_least(updates, 1))
+    check_scatter(handle_shape(op.inputs[0]), indices, with_rank_at_least(updates, 1), "input")
     return None

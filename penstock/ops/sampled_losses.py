@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import dtypes
+from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops.binary import multiply
@@ -137,6 +138,8 @@ def _sampled_logits(
     if not isinstance(weights, list):
         weights = [weights]
     with name_scope(name, "compute_sampled_logits", [*weights, biases, inputs, labels]):
+        inputs = convert_to_tensor(inputs, name="inputs")
+        labels = convert_to_tensor(labels, name="labels")
         if labels.dtype.base_dtype is not dtypes.int64:
             labels = cast(labels, dtypes.int64)
         flat_labels = reshape(labels, [-1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import dtypes
-from penstock.ir.constants import constant_shape
 from penstock.ir.operation import Operation
 from penstock.ir.registry import op, types
 from penstock.ir.tensor import Tensor
@@ -13,7 +12,7 @@ from penstock.ir.type_sets import INDEX, NUMERIC
 from penstock.ops.filling import zeros_like
 from penstock.ops.gather import gather_nd
 from penstock.ops.identity import identity
-from penstock.ops.shape_checks import merge_shapes, with_rank, with_rank_at_least
+from penstock.ops.shape_checks import asked_shape, merge_shapes, with_rank, with_rank_at_least
 from penstock.ops.shaping import shape as shape_of
 from penstock.shapes import Shape, is_full, text
 
@@ -72,7 +71,7 @@ ScatterNdNonAliasingAdd = op(
 @ScatterNd.shape
 def _(op: Operation, indices: Shape, updates: Shape, sizes: Shape) -> Shape:
     with_rank(sizes, 1)
-    output = constant_shape(op.inputs[2])
+    output = asked_shape(op.inputs[2])
     if output is not None and 0 in output and _has_entries(indices) and _has_entries(updates):
         raise ValueError("Indices and updates specified for empty output shape")
     check_scatter(output, indices, updates)
@@ -90,11 +89,13 @@ def _has_entries(shape: Shape) -> bool:
 @TensorScatterMax.shape
 @ScatterNdNonAliasingAdd.shape
 def _(op: Operation, tensor: Shape, indices: Shape, updates: Shape) -> Shape:
-    check_scatter(with_rank_at_least(tensor, 1), indices, updates)
+    check_scatter(tensor, indices, updates)
     return tensor
 
 
-def check_scatter(target: Shape, indices: Shape, updates: Shape) -> None:
+def check_scatter(
+    target: Shape, indices: Shape, updates: Shape, target_name: str = "output"
+) -> None:
     """ValueError where updates don't have the shape of what the indices pick from the target."""
     with_rank_at_least(indices, 1)
     if indices is None or updates is None:
@@ -105,7 +106,7 @@ def check_scatter(target: Shape, indices: Shape, updates: Shape) -> None:
     if target is None or indices[-1] is None:
         return
     inner = target[indices[-1] :]
-    _check_part("inner", "output", target, inner, updates, updates[outer:])
+    _check_part("inner", target_name, target, inner, updates, updates[outer:])
 
 
 def _check_part(
@@ -114,11 +115,10 @@ def _check_part(
     try:
         merge_shapes(part, updates_part)
     except ValueError as error:
-        assert part is not None
-        dimensions = f"the {where} {len(part)} dimensions of"
+        assert part is not None and updates_part is not None
         raise ValueError(
-            f"The{dimensions[3:]} {name}.shape={text(whole)} must match {dimensions} "
-            f"updates.shape={text(updates)}: {error}"
+            f"The {where} {len(part)} dimensions of {name}.shape={text(whole)} must match the "
+            f"{where} {len(updates_part)} dimensions of updates.shape={text(updates)}: {error}"
         ) from None
 
 

@@ -9,7 +9,7 @@ from penstock.ir.composite import SparseTensor
 from penstock.ir.registry import attr, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import SIGNED
-from penstock.ops.shape_checks import merge_sizes, with_rank
+from penstock.ops.shape_checks import merge_shapes, merge_sizes, with_rank
 from penstock.ops.sparse_tensors import convert_to_tensor_or_sparse_tensor
 from penstock.shapes import Shape
 
@@ -60,8 +60,7 @@ def _(op: Any, set1: Shape, set2: Shape) -> list[Shape]:
     if len(ranks) == 2:
         if ranks[0] != ranks[1]:
             raise ValueError(f"Ranks do not match: rank {ranks[0]}, rank {ranks[1]}")
-        for m, n in zip(set1[:-1], set2[:-1], strict=True):  # type: ignore[index]
-            merge_sizes(m, n)
+        merge_shapes(set1[:-1], set2[:-1])  # type: ignore[index]
     return _results(ranks[0] if ranks else None)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock import dtypes, shapes
 from penstock.dtypes import DType
-from penstock.ir.constants import constant_shape, constant_value, reads_shapes_only
+from penstock.ir.constants import constant_value, reads_shapes_only
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
@@ -24,7 +24,7 @@ from penstock.ir.registry import (
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import INDEX
 from penstock.ops.constants import constant
-from penstock.ops.shape_checks import merge_shapes, with_rank
+from penstock.ops.shape_checks import asked_shape, merge_shapes, with_rank
 from penstock.shapes import Shape as RawShape
 
 __all__ = [
@@ -162,7 +162,7 @@ def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> T
 
             return reduce_prod(cast(given, out_type), 0, name=scope)
         tensor = convert_to_tensor(input)
-        count = shapes.num_elements(tensor._shape)
+        count = 0 if 0 in (tensor._shape or ()) else shapes.num_elements(tensor._shape)
         if count is not None:
             return constant(count, out_type, name=scope)
         return Size(tensor, out_type=out_type, name=scope)
@@ -189,9 +189,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 def _(op: Operation, x: RawShape, wanted: RawShape) -> RawShape:
     with_rank(wanted, 1)
     value = constant_value(op.inputs[1])
-    if value is not None and value.size and value.min() < -1:
-        raise ValueError(f"Invalid value in tensor used for shape: {value.min()}")
-    sizes = constant_shape(op.inputs[1])
+    sizes = asked_shape(op.inputs[1])
     if sizes is None:
         return None
     # Only a size that the graph gives as -1 is free; others are unknown because of their value.

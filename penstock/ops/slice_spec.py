@@ -86,7 +86,8 @@ def sliced_shape(given: Index, shape: Shape, *, bounds_known: bool = True) -> Sh
                 len(range(*entry.indices(size))) if is_known and size is not None else None
             )
         elif bounds_known and size is not None and not -size <= entry < size:  # type: ignore[operator]
-            raise ValueError(f"slice index {entry} of dimension {axis} out of bounds.")
+            at = entry + size if entry < 0 else entry  # type: ignore[operator]
+            raise ValueError(f"slice index {at} of dimension {axis} out of bounds.")
         axis += 1
     return tuple(found)
 

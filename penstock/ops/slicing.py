@@ -247,9 +247,9 @@ def _attach_assign(part: Tensor, var: Any, name: str | None, attrs: dict[str, in
 
 # Indexing -------------------------------------------------------------------------------------
 
-_INDEX_ERROR = (
+INDEX_ERROR = (
     "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
-    "tf.int32/tf.int64 tensors are valid indices, got {!r}"
+    "tf.int32/tf.int64 tensors are valid indices"
 )
 _INDEX_TYPES = (dtypes.int16, dtypes.int32, dtypes.int64)
 
@@ -312,7 +312,7 @@ def _check_index(entry: Any) -> None:
     else:
         valid = isinstance(entry, np.ndarray) and not entry.shape and entry.dtype.kind in "iu"
     if not valid:
-        raise TypeError(_INDEX_ERROR.format(entry))
+        raise TypeError(f"{INDEX_ERROR}, got {entry!r}")
 
 
 def _is_mask(spec: Any) -> bool:

@@ -55,7 +55,9 @@ def sparse_cross(
 
     Inputs are matrices, sparse or dense, of strings or integers; sparse ones come first.
     """
-    sep = convert_to_tensor("_X_" if separator is None else separator, dtypes.string)
+    if separator is None:
+        return _crossed(inputs, dtypes.string, name=name)
+    sep = convert_to_tensor(separator, dtypes.string)
     sparse, dense = features_of(inputs, "All inputs must be Tensor or SparseTensor.")
     return SparseTensor(*SparseCrossV2(*parts_of(sparse), dense, sep, name=name))
 
@@ -69,6 +71,16 @@ def sparse_cross_hashed(
       num_buckets: The hash is less than this number; 0 for any non-negative number.
       hash_key: The start of the hash, so that several crosses differ in their collisions.
     """
+    return _crossed(inputs, dtypes.int64, num_buckets, hash_key, name)
+
+
+def _crossed(
+    inputs: Any,
+    out_type: dtypes.DType,
+    num_buckets: int = 0,
+    hash_key: int | None = None,
+    name: str | None = None,
+) -> SparseTensor:
     sparse, dense = features_of(inputs, "All inputs must be SparseTensors")
     columns = [*[values for _, values, _ in sparse], *dense]
     has_numbers = any(column.dtype.base_dtype is not dtypes.string for column in columns)
@@ -76,10 +88,10 @@ def sparse_cross_hashed(
         *SparseCross(
             *parts_of(sparse),
             dense,
-            hashed_output=True,
+            hashed_output=out_type is dtypes.int64,
             num_buckets=num_buckets,
             hash_key=hash_key or _DEFAULT_HASH_KEY,
-            out_type=dtypes.int64,
+            out_type=out_type,
             internal_type=dtypes.int64 if has_numbers else dtypes.string,
             name=name,
         )

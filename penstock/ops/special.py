@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from penstock import shapes
 from penstock.ir.convert import to_tensor
 from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
@@ -19,6 +18,7 @@ from penstock.ops.comparison import equal, not_equal
 from penstock.ops.constants import constant
 from penstock.ops.elementwise import after, exp, log, of_values, reciprocal, sign, square
 from penstock.ops.elementwise_rules import broadcast_shape, unchanged_shape
+from penstock.ops.shape_checks import merge_shapes
 from penstock.ops.unbroadcast import broadcast_axes, sum_to
 from penstock.shapes import Shape
 
@@ -84,7 +84,7 @@ def _(op: Any, a: Shape, b: Shape, x: Shape) -> Shape:
         if shape is None:
             unsure = True
         elif shape != ():
-            result = shape if result == () else shapes.merge(result, shape)
+            result = shape if result == () else merge_shapes(result, shape)
     return None if unsure and result == () else result
 
 
@@ -369,8 +369,7 @@ def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y, and 0 where x is 0."""
-    with name_scope(name, "xdivy", [x]):
-        return Xdivy(x, y)
+    return Xdivy(x, y, name=name)
 
 
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:

@@ -170,5 +170,5 @@ not_differentiable(ScatterNdUpdate, ScatterNdAdd, ScatterNdSub)
 @ScatterNdMin.shape
 @ScatterNdMax.shape
 def _(op: Operation, ref: Shape, indices: Shape, updates: Shape) -> Shape:
-    check_scatter(with_rank_at_least(ref, 1), indices, with_rank_at_least(updates, 1))
+    check_scatter(ref, indices, with_rank_at_least(updates, 1), "input")
     return ref

@@ -200,11 +200,11 @@ def stateless_uniform(
     """
     wanted = dtypes.as_dtype(dtype)
     if wanted not in (*FLOATING, *INDEX, dtypes.uint32, dtypes.uint64):
-        raise ValueError(f"Argument `dtype` got invalid value {wanted}")
+        raise ValueError(f"Invalid dtype {wanted!r}")
     if wanted.is_integer and (minval is None) != (maxval is None):
         raise ValueError(
-            f"For integer `dtype` argument {wanted}, argument `minval` and `maxval` must be both "
-            f"None or not None. Got `minval`={minval} and `maxval`={maxval}."
+            f"Must specify maxval for integer dtype {wanted!r}, or neither minval nor maxval. Got "
+            f"minval={minval} and maxval={maxval}."
         )
     if maxval is None and not wanted.is_integer:
         maxval = 1

@@ -19,7 +19,7 @@ from penstock.ops import array
 from penstock.ops.constants import constant
 from penstock.ops.filling import range as sequence
 from penstock.ops.reductions import chosen_axis, keeps
-from penstock.ops.shape_checks import with_rank
+from penstock.ops.shape_checks import merge_shapes, with_rank, with_rank_at_most
 from penstock.shapes import Shape
 
 __all__ = ["reduce_join", "string_join"]
@@ -50,12 +50,13 @@ def _(op: Operation, *inputs: Shape) -> Shape:
     result: Shape = None
     for shape in inputs:
         if shape is not None and shape != ():
-            result = shapes.merge(result, shape)
+            result = merge_shapes(result, shape)
     return result
 
 
 @ReduceJoin.shape
 def _(op: Operation, inputs: Shape, axes: Shape) -> Shape:
+    with_rank_at_most(axes, 1)
     known = constant_value(op.inputs[1])
     if known is None or inputs is None:
         return (None,) * len(inputs) if inputs is not None and op.attrs["keep_dims"] else None

@@ -29,6 +29,10 @@ TensorListReserve = op(
     element_dtype=attr("type"),
     shape_type=INDEX,
 )
+TensorListPushBackBatch = op(
+    "TensorListPushBackBatch(input_handles: variant, tensor: element_dtype) "
+    "-> output_handles: variant"
+)
 TensorListPushBack = op(
     "TensorListPushBack(input_handle: variant, tensor: element_dtype) -> output_handle: variant"
 )
@@ -100,7 +104,7 @@ TensorListConcatLists = op(
 )
 not_differentiable(
     *(EmptyTensorList, TensorListReserve, TensorListLength, TensorListElementShape),
-    TensorListConcatLists,
+    *(TensorListConcatLists, TensorListPushBackBatch),
 )
 
 
@@ -118,6 +122,7 @@ _CHANGING = frozenset(
     ["TensorListPushBack", "TensorListPopBack", "TensorListSetItem", "TensorListResize"]
     + ["TensorListScatterIntoExistingList"]
 )
+_PASSING = frozenset(["Identity", "Pack", "Unpack", "TensorListPushBackBatch"])  # lists as they are
 # The ops that make a list, and which of their inputs is the shape of its elements.
 _MAKING = {
     "EmptyTensorList": 0,
@@ -155,7 +160,7 @@ def _before(handle: Tensor) -> Tensor | None:
     outer: Tensor | None = op.__dict__.get("_stands_for")
     if outer is not None:
         return outer
-    if op.type in _CHANGING:
+    if op.type in _CHANGING or op.type in _PASSING:
         return op.inputs[0]
     return op.inputs[handle.value_index] if op.type in ("While", "StatelessWhile") else None
 
@@ -174,7 +179,8 @@ def _read_shape(op: Any, named: Shape) -> Shape:
     return merge_shapes(named, found.shape)
 
 
-def _check_written(op: Any, element: Shape) -> None:
+def _check_written_type(op: Any) -> None:
+    """Refuses an element of another type; one of another shape is refused when the step runs."""
     found = elements_of(op.inputs[0])
     if found is None:
         return
@@ -184,7 +190,6 @@ def _check_written(op: Any, element: Shape) -> None:
             f"{runtime_name(found.dtype)} but trying to push element with type "
             f"{runtime_name(op.attrs['element_dtype'])}"
         )
-    merge_shapes(element, found.shape)
 
 
 @EmptyTensorList.shape
@@ -198,9 +203,20 @@ def _(op: Any, *inputs: Shape) -> Shape:
     return ()
 
 
+@TensorListPushBackBatch.shape
+def _(op: Any, handles: Shape, elements: Shape) -> Shape:
+    if handles is None or elements is None:
+        return handles
+    for size, number in zip(handles, elements, strict=False):
+        if None not in (size, number) and size != number:
+            raise ValueError(f"Dimensions must be equal, but are {number} and {size}")
+    _check_written_type(op)
+    return handles
+
+
 @TensorListPushBack.shape
 def _(op: Any, handle: Shape, element: Shape) -> Shape:
-    _check_written(op, element)
+    _check_written_type(op)
     return ()
 
 
@@ -229,7 +245,18 @@ def _(op: Any, tensor: Shape, element_shape: Shape, lengths: Shape) -> Shape:
 
 @TensorListConcatLists.shape
 def _(op: Any, a: Shape, b: Shape) -> Shape:
-    return a
+    known = [(name, elements_of(op.inputs[i])) for i, name in enumerate(("input_a", "input_b"))]
+    element_shape: Shape = None
+    for name, elements in known:
+        if elements is None:
+            continue
+        if elements.dtype.base_dtype != op.attrs["element_dtype"].base_dtype:
+            raise ValueError(
+                f"{name}.type != element_dtype: {runtime_name(elements.dtype)} vs. "
+                f"{runtime_name(op.attrs['element_dtype'])}"
+            )
+        element_shape = merge_shapes(element_shape, elements.shape)
+    return merge_shapes(a, b)
 
 
 @TensorListElementShape.shape
@@ -249,7 +276,8 @@ def _element_shape(op: Any, index: int) -> Shape:
 
 @TensorListPopBack.shape
 def _(op: Any, handle: Shape, element_shape: Shape) -> list[Shape]:
-    return [(), _read_shape(op, _element_shape(op, 1))]
+    # The shape that the op names counts for elements that were never set alone.
+    return [(), _read_shape(op, None)]
 
 
 @TensorListGetItem.shape

@@ -17,7 +17,7 @@ from penstock.ops.gather import gather
 from penstock.ops.joining import stack
 from penstock.ops.reductions import reduce_prod
 from penstock.ops.scatter import scatter_nd
-from penstock.ops.shape_checks import merge_sizes, with_rank, with_rank_at_least
+from penstock.ops.shape_checks import check_scalar_input, merge_sizes, with_rank, with_rank_at_least
 from penstock.ops.shaping import expand_dims, reshape, shape, size
 from penstock.shapes import Shape
 
@@ -54,8 +54,7 @@ def _(op: Any, input: Shape) -> Any:
 
 @TopKV2.shape
 def _(op: Any, input: Shape, k: Shape) -> Any:
-    if k not in (None, ()):
-        raise ValueError(f"Shape must be rank 0 but is rank {len(k)}")
+    check_scalar_input(k)
     known = constant_value(op.inputs[1])
     if known is not None and known < 0:
         raise ValueError(

@@ -244,7 +244,7 @@ class _OpenScopes(threading.local):
 
 # Keys that are no strings, so that they don't show among a graph's collections.
 _SCOPES_KEY = ("variable_scopes",)
-_STORE_KEY = ("variable_store",)
+STORE_KEY = ("variable_store",)
 
 
 def _only_entry(key: tuple[str], make: Callable[[], Any]) -> Any:
@@ -260,7 +260,7 @@ def _open_scopes() -> _OpenScopes:
 
 def default_store() -> VariableStore:
     """The variables that `get_variable` made in the default graph."""
-    return _only_entry(_STORE_KEY, VariableStore)
+    return _only_entry(STORE_KEY, VariableStore)
 
 
 def unique_scope_name(name: str) -> str:

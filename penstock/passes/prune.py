@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterable, Sequence
 
 from penstock import errors
+from penstock.ir.import_checks import input_types
 from penstock.ir.operation import Operation
 from penstock.ir.step_graph import FEED, Edge, Node, StepGraph, is_back_edge
 from penstock.ir.tensor import Tensor
@@ -19,6 +20,9 @@ def prune(
     """Copies what `fetches` and `targets` need, cut off at the fed tensors."""
     fed = {tensor: _feed_node(tensor) for tensor in feeds}
     needed = _needed([t._op for t in fetches if t not in fed], targets, fed)
+    for op in needed:
+        if op in op.graph._rewired:
+            _check_inputs(op)
     nodes = {op: _copy(op) for op in needed}
     for op, node in nodes.items():
         node.inputs = [_edge(tensor, fed, nodes) for tensor in op._inputs]
@@ -30,6 +34,14 @@ def prune(
         [_edge(tensor, fed, nodes) for tensor in fetches],
         [nodes[op] for op in targets],
     )
+
+
+def _check_inputs(op: Operation) -> None:
+    """Refuses inputs that an update gave a node, though it takes others."""
+    try:
+        input_types(op.spec, op.name, op._inputs, op.attrs)
+    except ValueError as error:
+        raise errors.InvalidArgumentError(None, None, str(error)) from None
 
 
 def _feed_node(tensor: Tensor) -> Node:

@@ -26,6 +26,7 @@ FRAME_SIZE = _HEADER.size + _FOOTER.size  # bytes that a record has beside its d
 
 _BYTES_OF_CHECK = np.arange(-_FOOTER.size, 0)
 
+_FEWEST_ALIKE = 16  # records whose headers are worth comparing
 _BUFFERED = 1 << 18  # bytes that are read ahead
 _BLOCK = 1 << 24  # bytes that are read at once
 
@@ -185,9 +186,9 @@ class RecordReader:
 
     def _following(self, most: int) -> tuple[list[bytes], list[int]]:
         """Records of the buffer, and where they end in it with what is behind their data."""
-        records: list[bytes] = []
-        ends: list[int] = []
-        buffer, place, lengths = self._buffer, self._place, self._lengths
+        records, ends = self._alike(most)
+        buffer, lengths = self._buffer, self._lengths
+        place = ends[-1] if ends else self._place
         before, behind, size = _HEADER.size, _FOOTER.size, len(self._buffer)
         while len(records) < most and place + FRAME_SIZE <= size:
             start = place + before
@@ -199,6 +200,23 @@ class RecordReader:
             records.append(buffer[start:end])
             ends.append(place)
         return records, ends
+
+    def _alike(self, most: int) -> tuple[list[bytes], list[int]]:
+        """The next records, as far as all have the same length; none if these are few."""
+        buffer, start = self._buffer, self._place + _HEADER.size
+        header = buffer[self._place : start]
+        length = self._lengths[header] if len(header) == _HEADER.size else -1
+        size = FRAME_SIZE + length
+        count = min(most, (len(buffer) - self._place) // size)
+        if length < 0 or count < _FEWEST_ALIKE:
+            return [], []
+        rows = np.frombuffer(buffer, np.uint8, count * size, self._place).reshape(count, size)
+        others = (rows[:, : _HEADER.size] != rows[0, : _HEADER.size]).any(1)
+        if others.any():
+            count = int(others.argmax())
+        starts = range(start, start + count * size, size)
+        end = length + _FOOTER.size
+        return [buffer[i : i + length] for i in starts], [i + end for i in starts]
 
     def _checks_before(self, ends: list[int]) -> np.ndarray:
         """The numbers of four bytes in the buffer that end at some places."""

@@ -85,8 +85,8 @@ class RaggedTensor(CompositeTensor):
         _check_flag(validate)
         with tf.name_scope(name, "RaggedFromValueRowIds", [values, value_rowids, nrows]):
             values, value_rowids = partition_checks.converted(values, value_rowids, "value_rowids")
-            nrows, known = _row_number(value_rowids, nrows)
             value_rowids.shape.assert_has_rank(1)
+            nrows, known = _row_number(value_rowids, nrows)
             nrows.shape.assert_has_rank(0)
             values.shape[:1].assert_is_compatible_with(value_rowids.shape)
             if validate:

@@ -32,9 +32,10 @@ class MultiRNNCell(RNNCell):
             raise ValueError("Must specify at least one cell for MultiRNNCell.")
         if not is_nested(cells):
             raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
-        self._cells = cells
+        # Not as an attribute that the layer owns: in object-based checkpoints cells have names.
+        object.__setattr__(self, "_cells", cells)
         for index, cell in enumerate(cells):
-            if isinstance(cell, Trackable):  # its name in object-based checkpoints
+            if isinstance(cell, Trackable):
                 self._track_trackable(cell, name=f"cell-{index}")
         self._state_is_tuple = state_is_tuple
         if not state_is_tuple and any(is_nested(cell.state_size) for cell in cells):

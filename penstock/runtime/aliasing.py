@@ -33,6 +33,10 @@ class Aliasing:
         """Whether the memory of a value belongs to this step alone."""
         return all(root[0] == "own" and root not in self.kept for root in self.roots[edge])
 
+    def is_kept(self, edge: Edge) -> bool:
+        """Whether an op of the step may hold on to the memory that a value has of its own."""
+        return ("own", (edge.node, edge.index)) in self.kept
+
     def is_written(self, edge: Edge) -> bool:
         """Whether a value may share memory with state that the step writes."""
         return any(kind == "state" and place in self.written for kind, place in self.roots[edge])

@@ -62,6 +62,7 @@ class BoundNode:
     dereferences: list[bool]  # for each input: a reference whose value the kernel wants
     of_tensors: bool = True  # whether its values are torch's, for which there are other variants
     fresh_outputs: frozenset[int] = frozenset()  # those in new memory, where not all are
+    marks_fresh: bool = False  # an output tells itself whether it is in new memory
 
     @property
     def is_constant(self) -> bool:
@@ -114,6 +115,7 @@ def bind(node: Node, device: Device) -> BoundNode:
         kernel.same,
         dereferences,
         of_tensors=device.kind is None,
+        marks_fresh=kernel.marks_fresh,
     )
 
 

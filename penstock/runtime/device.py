@@ -119,6 +119,12 @@ class KernelEnv:
 
         return function_call(self.device, node, name, attrs)
 
+    def shared_function(self, node: Node, name: str, attrs: dict[str, Any]) -> Any:
+        """The same, whose random ops go on where another node's call of it has left them."""
+        from penstock.runtime.functions import shared_call
+
+        return shared_call(self.device, node, name, attrs)
+
     def tensor_reader(self, tensor: Any) -> Any:
         """`read(step)` computes a tensor of a graph that does not depend on feeds."""
         from penstock.runtime.functions import tensor_reader

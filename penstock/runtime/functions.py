@@ -32,6 +32,21 @@ def function_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) 
     return _Lazily(device, lambda: function.body(attrs, library))
 
 
+def shared_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) -> Call:
+    """As `function_call`; the random ops in a function go on from call to call of a session."""
+    function, library = _find(node, name)
+    call = _Lazily(device, lambda: function.body(attrs, library))
+    if not call.draws_numbers:
+        return call
+    known = device.resources.get_or_create(_SharedCalls, "", "functions", _SharedCalls)
+    key = repr(sorted((k, v) for k, v in attrs.items() if not k.startswith("_")))
+    return known.setdefault((function, key), call)
+
+
+class _SharedCalls(dict[tuple[Function, str], "_Lazily"]):
+    """The functions with random ops that nodes of a session call."""
+
+
 def gradient_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) -> Call:
     """The gradient of a function: of its arguments and the gradients of its results."""
     function, library = _find(node, name)

@@ -350,8 +350,11 @@ class _Writer:
                 self.namespace[f"r{i}"] = _copied
                 continue
             rank = None if edge.shape is None else len(edge.shape)
-            private = self.aliasing.is_private(edge)
-            self.namespace[f"r{i}"] = fetcher(edge.dtype.base_dtype, rank, copy=not private)
+            copy = not self.aliasing.is_private(edge)
+            unless_marked = copy and self._is_marked_if_fresh(edge)
+            self.namespace[f"r{i}"] = fetcher(
+                edge.dtype.base_dtype, rank, copy=copy, unless_marked=unless_marked
+            )
         body = [*self.lines, f"return ({', '.join(results)}{',' if results else ''})"]
         source = "\n".join([f"def step({parameters}):", *(f"    {line}" for line in body)])
         filename = f"<penstock plan {next(_numbers)}>"
@@ -363,6 +366,11 @@ class _Writer:
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         weakref.finalize(plan, linecache.cache.pop, filename, None)
         return plan
+
+    def _is_marked_if_fresh(self, edge: Edge) -> bool:
+        """Whether a value tells, when it is there, that its memory belongs to this step alone."""
+        marks = any(entry.marks_fresh for entry in self.bound if entry.node is edge.node)
+        return marks and not self.aliasing.is_kept(edge)
 
     def _gives_number(self, index: int, edge: Edge) -> bool:
         """Whether a result is a Python number: a counter's next value, or a condition."""

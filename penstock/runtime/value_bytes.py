@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from penstock import errors
+from penstock import dtypes, errors
+from penstock.kernels.tensor_lists import TensorList
 
 _TYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -23,6 +25,9 @@ _ARRAY_TYPES = {
 }
 # Those of them that are never conjugated or negated later.
 _PLAIN = {_TYPES[name] for name, dtype in _ARRAY_TYPES.items() if dtype.kind != "c"}
+
+
+_LENGTH = 8  # bytes of the length of what is known of a list
 
 
 class Copied(NamedTuple):
@@ -57,9 +62,27 @@ def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
         lengths = np.array([len(item) for item in items], np.int64)
         parts = [memoryview(lengths.tobytes()), memoryview(b"".join(items))]
         return ["string", list(value.shape)], parts
+    if isinstance(value, TensorList):
+        return ["list", []], _list_parts(value)
     raise errors.UnimplementedError(
         None, None, f"a value of the kind {type(value).__name__} can't be sent to another task"
     )
+
+
+def _list_parts(value: TensorList) -> list[memoryview]:
+    """What is known of a list and of its elements, and the bytes of these one behind another."""
+    elements = [None if element is None else encoded(element) for element in value.elements]
+    content = [b"" if each is None else b"".join(each[1]) for each in elements]
+    known = {
+        "dtype": value.dtype.name,
+        "element_shape": value.element_shape,
+        "most": value.most,
+        "heads": [None if each is None else each[0] for each in elements],
+        "sizes": [len(each) for each in content],
+    }
+    described = json.dumps(known).encode()
+    length = len(described).to_bytes(_LENGTH, "little")
+    return [memoryview(length + described), memoryview(b"".join(content))]
 
 
 def _bytes_of(value: torch.Tensor) -> memoryview:
@@ -79,6 +102,8 @@ def decoded(kind: str, shape: list[int], part: np.ndarray) -> Any:
         return part.tobytes()
     if kind == "string":
         return _strings(shape, part)
+    if kind == "list":
+        return _list(part)
     if not len(part):
         return torch.empty(shape, dtype=_TYPES[kind])
     array_type = _ARRAY_TYPES.get(kind)
@@ -101,3 +126,21 @@ def _strings(shape: list[int], data: np.ndarray) -> np.ndarray:
         found[i] = content[start:end]
         start = end
     return found.reshape(shape)
+
+
+def _list(data: np.ndarray) -> TensorList:
+    start = _LENGTH + int.from_bytes(data[:_LENGTH].tobytes(), "little")
+    known = json.loads(data[_LENGTH:start].tobytes())
+    elements = []
+    for head, size in zip(known["heads"], known["sizes"], strict=True):
+        part = data[start : start + size].copy()  # at an address that any type may have
+        elements.append(None if head is None else decoded(head[0], head[1], part))
+        start += size
+    shape = known["element_shape"]
+    made: Any = TensorList
+    return made(
+        elements,
+        dtypes.as_dtype(known["dtype"]),
+        None if shape is None else tuple(shape),
+        known["most"],
+    )

@@ -47,7 +47,9 @@ def frame(
             count = binary.maximum(0, 1 + (samples - length) // step)
         starts: Any = array.expand_dims(array.range(count) * step, 1)
         selected = starts + array.expand_dims(array.range(length), 0)
-        frames = array.gather(signal, selected, axis=place)
+        # The rows of a signal overlap in its frames: behind a reshape their gradient is dense.
+        whole = array.reshape(signal, array.shape(signal))
+        frames = array.gather(whole, selected, axis=place)
         if result_shape is not None:
             frames.set_shape(result_shape)
         return frames

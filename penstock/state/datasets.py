@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, Protocol
 
 from penstock import errors
@@ -42,21 +43,32 @@ class Context:
     """What the iterators of one pipeline share.
 
     `in_order` says whether parallel computations must give their results in the order of the
-    source; `statistics` is where what happens is recorded, None where nobody asked for that.
+    source; `statistics` is where what happens is recorded, None where nobody asked for that;
+    `fuses_shuffles` whether a shuffle that is repeated has one buffer for all its epochs.
     """
 
-    __slots__ = ("_step", "in_order", "statistics")
+    __slots__ = ("_step", "fuses_shuffles", "in_order", "statistics")
 
-    def __init__(self, step: Step, in_order: bool = True, statistics: Recorder | None = None):
+    def __init__(self, step: Step):
         self._step = step
-        self.in_order = in_order
-        self.statistics = statistics
+        self.in_order = True
+        self.statistics: Recorder | None = None
+        self.fuses_shuffles = False
 
     def without_order(self) -> Context:
-        return Context(self._step, in_order=False, statistics=self.statistics)
+        changed = copy(self)
+        changed.in_order = False
+        return changed
 
     def recorded_by(self, statistics: Recorder) -> Context:
-        return Context(self._step, self.in_order, statistics)
+        changed = copy(self)
+        changed.statistics = statistics
+        return changed
+
+    def with_fused_shuffles(self) -> Context:
+        changed = copy(self)
+        changed.fuses_shuffles = True
+        return changed
 
     def call(self, function: Callable[..., Sequence[Any]], values: Sequence[Any]) -> Sequence[Any]:
         """Runs a function of the graph as a step of its own."""
@@ -68,6 +80,11 @@ class Elements:
 
     #: Whether `several` is the quicker way to get elements.
     gives_rows = False
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nobody else has the memory of an element that has been given."""
+        return False
 
     def next(self) -> Element | None:
         raise NotImplementedError
@@ -239,10 +256,14 @@ class IteratorResource:
 
     def get_next(self) -> Element | None:
         """The next element, None at the end of the sequence."""
+        return self.get_next_and_freshness()[0]
+
+    def get_next_and_freshness(self) -> tuple[Element | None, bool]:
+        """The next element, and whether nobody else has its memory."""
         with self._lock:
             if self._elements is None:
                 raise self._not_initialized("GetNext()")
-            return self._elements.next()
+            return self._elements.next(), self._elements.is_fresh
 
     def save(self) -> Any:
         with self._lock:

@@ -459,15 +459,13 @@ class RandomShuffleQueue(Queue):
         return self._take_several(1)[0]
 
     def _take_several(self, count: int) -> list[Kept]:
-        elements, taken = self._elements, []
+        elements, left, taken = self._elements, len(self._elements), []
         for word in self._random_words.several(count):
-            index = word % len(elements)
-            last = elements.pop()
-            if index == len(elements):
-                taken.append(last)
-            else:
-                taken.append(elements[index])
-                elements[index] = last
+            index = word % left
+            left -= 1
+            taken.append(elements[index])
+            elements[index] = elements[left]
+        del elements[left:]
         return taken
 
     def _put_back(self, elements: list[Kept]) -> None:

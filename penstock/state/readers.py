@@ -8,6 +8,7 @@ import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import accumulate
 from typing import IO
 
 from penstock import errors, proto
@@ -17,8 +18,14 @@ from penstock.platform.record_files import FRAME_SIZE, WINDOW_BITS, RecordReader
 from penstock.state.read_ahead import Block
 
 Record = tuple[bytes, bytes]  # key and value
+Columns = tuple[list[bytes], list[bytes]]  # the keys and the values of records
 
 _SIZE_OF_TEXT_BUFFER = 1 << 18
+
+
+def _as_columns(record: Record) -> Columns:
+    key, value = record
+    return [key], [value]
 
 
 class Reader:
@@ -67,29 +74,31 @@ class Reader:
                 if record is not None:
                     return record
 
-    def read_up_to(self, count: int, next_work: Callable[[], bytes]) -> list[Record]:
+    def read_up_to(self, count: int, next_work: Callable[[], bytes]) -> Columns:
         """Up to `count` records of one work unit."""
-        found: list[Record] = []
+        found: Columns = [], []
         with self._lock:
-            while len(found) < count:
+            while len(found[0]) < count:
                 records = self._current(next_work)
                 with self._place:
                     self._extend(found, records, count)
-                    if len(found) == count and not self.is_one_record:
+                    if len(found[0]) == count and not self.is_one_record:
                         return found
                     self._finish()
-                if found:
+                if found[0]:
                     break
         return found
 
-    def _extend(self, found: list[Record], records: Iterator[Record], count: int) -> None:
+    def _extend(self, found: Columns, records: Iterator[Record], count: int) -> None:
         """Reads on until `count` records are found or the work unit is at its end."""
-        several = getattr(records, "several", None) or (lambda most: [next(records)])
+        keys, values = found
+        several = getattr(records, "several", None) or (lambda most: _as_columns(next(records)))
         with suppress(StopIteration):
-            while len(found) < count:
-                some = several(count - len(found))
-                found += some
-                self._count(len(some))
+            while len(keys) < count:
+                some_keys, some_values = several(count - len(keys))
+                keys += some_keys
+                values += some_values
+                self._count(len(some_keys))
 
     def _count(self, records: int) -> None:
         self.num_records_produced += records
@@ -367,18 +376,16 @@ class _TFRecords(Iterator[Record]):
         self._offset += len(record) + FRAME_SIZE
         return b"%s:%d" % (self._work, offset), record
 
-    def several(self, most: int) -> list[Record]:
+    def several(self, most: int) -> Columns:
         """Up to `most` further records, at least one; StopIteration if there is none."""
         if self._place == len(self._block.records):
             self._read_ahead()
-        records, work, offset = self._block.records, self._work, self._offset
-        found = []
-        for record in records[self._place : self._place + most]:
-            found.append((b"%s:%d" % (work, offset), record))
-            offset += len(record) + FRAME_SIZE
-        self._place += len(found)
-        self._offset = offset
-        return found
+        records = list(self._block.records[self._place : self._place + most])
+        sizes = [len(record) + FRAME_SIZE for record in records]
+        *offsets, self._offset = accumulate(sizes, initial=self._offset)
+        self._place += len(records)
+        work = self._work
+        return [b"%s:%d" % (work, offset) for offset in offsets], records
 
     def _read_ahead(self) -> None:
         records = self._reader.read_several(self._MOST_AHEAD)

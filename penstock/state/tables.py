@@ -6,6 +6,7 @@ that is a tensor is kept as an array.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -234,7 +235,7 @@ class DenseTable(MutableTable):
         self._deleted_key = None if deleted_key is None else self._keys(deleted_key)[0]
         if self._empty_key == self._deleted_key:
             raise _invalid("Empty and deleted keys cannot be equal")
-        self._initial_buckets = self._buckets = buckets
+        self._buckets = buckets
         self._load = max_load_factor
         self._deleted: dict[Hashable, Any] = {}  # what deleted buckets still hold
 
@@ -266,14 +267,23 @@ class DenseTable(MutableTable):
             if reserved is not None and reserved in given:
                 raise _invalid(f"Using the {name}_key as a table key is not allowed")
 
+    def _outer_shape(self, keys: np.ndarray) -> tuple[int, ...]:
+        """Keys come one in a row, unlike those of other tables."""
+        outer = super()._outer_shape(keys)
+        if math.prod(outer[1:]) != 1:
+            wanted = (*keys.shape[:1], *self.key_shape)
+            raise _invalid(f"Expected key shape {_sizes(wanted)} got {_sizes(keys.shape)}")
+        return outer
+
     def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
         self._outer_shape(keys)
         self._checked(keys)
         return super().find(keys, default)
 
     def insert(self, keys: np.ndarray, values: np.ndarray) -> None:
-        self._check_values(keys, values)
+        self._outer_shape(keys)
         self._checked(keys)
+        self._check_values(keys, values)
         with self.lock:
             self._grow_for(len(self._entries) + len(self._keys(keys)))
             super().insert(keys, values)
@@ -298,14 +308,14 @@ class DenseTable(MutableTable):
                     self._deleted[key] = self._entries.pop(key)
 
     def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Takes an export: entries of empty and deleted buckets are left out."""
+        """Takes an export: an entry for each bucket; what empty and deleted ones hold is left out."""
         given = self._keys(keys)
         kept = [i for i, key in enumerate(given) if key not in (self._empty_key, self._deleted_key)]
         rows = keys.reshape(len(given), *self.key_shape)[kept]
         with self.lock:
             self._entries.clear()
             self._deleted.clear()
-            self._buckets = max(self._initial_buckets, 4)
+            self._buckets = max(4, 1 << (len(given) - 1).bit_length())
             self.insert(rows, values.reshape(len(given), *self.value_shape)[kept])
 
     def export(self) -> tuple[np.ndarray, np.ndarray]:

@@ -46,20 +46,29 @@ def _flat_view(array: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
     return array.reshape(-1).view(dtype.real_dtype.as_numpy_dtype)
 
 
+def _compute_dx_and_dy(x: Any, y: Any, y_shape: Any) -> tuple[Any, Tensor]:
+    """The gradient of y by x, and the gradient by y that it is computed from, to be fed."""
+    with x.graph.as_default():
+        dy = constant(1.0, shape=y_shape, dtype=y.dtype.base_dtype)
+        # The identity keeps a gradient that is dy itself from being the fed tensor, which could
+        # not be fetched.
+        (dx,) = gradients(y, x, identity(dy))
+    return dx, dy
+
+
 class _Check:
     """One pair of x and y, with the gradient nodes between them."""
 
-    def __init__(self, x: Any, x_shape: Any, y: Any, y_shape: Any, feeds: dict[Any, Any]):
+    def __init__(
+        self, x: Any, x_shape: Any, y: Any, y_shape: Any, feeds: dict[Any, Any], dx: Any, dy: Any
+    ):
         self.x = x
         self.x_shape = tuple(np.atleast_1d(x_shape)) if isinstance(x_shape, int) else tuple(x_shape)
         self.y = y
         self.y_shape = y_shape
         self.feeds = feeds
-        with x.graph.as_default():
-            # Fed in each run. The identity keeps a gradient that is dy itself from being the fed
-            # tensor, which could not be fetched.
-            self.dy = constant(1.0, shape=y_shape, dtype=y.dtype.base_dtype)
-            (self.dx,) = gradients(y, x, identity(self.dy))
+        self.dx = dx
+        self.dy = dy
 
     def start_value(self, given: Any) -> np.ndarray:
         dtype = dtypes.as_dtype(self.x.dtype).base_dtype
@@ -144,6 +153,21 @@ class _Check:
         return self.theoretical(x_data), self.numeric(x_data, delta)
 
 
+def _compute_theoretical_jacobian(
+    x: Any, x_shape: Any, x_data: Any, dy: Any, dy_shape: Any, dx: Any, extra_feed_dict: Any
+) -> np.ndarray:
+    """The Jacobian from the nodes of `_compute_dx_and_dy`."""
+    return _Check(x, x_shape, None, dy_shape, extra_feed_dict or {}, dx, dy).theoretical(x_data)
+
+
+def _compute_numeric_jacobian(
+    x: Any, x_shape: Any, x_data: Any, y: Any, y_shape: Any, delta: float, extra_feed_dict: Any
+) -> np.ndarray:
+    """The Jacobian from central differences."""
+    feeds = extra_feed_dict or {}
+    return _Check(x, x_shape, y, y_shape, feeds, None, None).numeric(x_data, delta)
+
+
 def compute_gradient(
     x: Any,
     x_shape: Any,
@@ -169,7 +193,10 @@ def compute_gradient(
     feeds = dict(extra_feed_dict or {})
     several = isinstance(x, list)
     xs, shapes = (x, x_shape) if several else ([x], [x_shape])
-    checks = [_Check(xi, shape, y, y_shape, feeds) for xi, shape in zip(xs, shapes, strict=True)]
+    checks = [
+        _Check(xi, shape, y, y_shape, feeds, *_compute_dx_and_dy(xi, y, y_shape))
+        for xi, shape in zip(xs, shapes, strict=True)
+    ]
     if init_targets is not None:
         assert isinstance(init_targets, (list, tuple))
         for target in init_targets:

@@ -3,6 +3,7 @@
 from penstock.checkpoint.reader import CheckpointReader, NewCheckpointReader
 from penstock.distributed.cluster_spec import ClusterSpec
 from penstock.distributed.server import Server
+from penstock.ops.sdca import sdca_fprint, sdca_optimizer, sdca_shrink_l1
 from penstock.proto import (
     BytesList,
     CheckpointState,
@@ -245,6 +246,9 @@ __all__ = [
     "range_input_producer",
     "remove_checkpoint",
     "replica_device_setter",
+    "sdca_fprint",
+    "sdca_optimizer",
+    "sdca_shrink_l1",
     "shuffle_batch",
     "shuffle_batch_join",
     "slice_input_producer",

@@ -294,8 +294,21 @@ class DataFrame:
     def items(self): return [("x", 1)]
 Series = DataFrame
 """,
+    "networkx.py": """
+class Graph:
+    nodes, adj = {1: "a"}, {1: {2: {}}}
+    def subgraph(self, nodes): return nodes
+    def copy(self): return self
+DiGraph = MultiGraph = MultiDiGraph = Graph
+def from_numpy_array(array): return type(array).__name__
+def to_numpy_array(graph): return [[0, 1]]
+from_scipy_sparse_array = to_scipy_sparse_array = len
+def connected_components(graph): return [{1}, {2}]
+""",
     "sklearn/__init__.py": "",
     "sklearn/model_selection.py": "train_test_split = len",
+    "sklearn/metrics/__init__.py": "",
+    "sklearn/metrics/_scorer.py": "make_scorer = len",
 }
 
 
@@ -313,6 +326,41 @@ def test_packages_get_back_what_they_have_lost(run, tmp_path):
         assert pandas.DataFrame().as_matrix() == "values"
         assert pandas.Series().iteritems() == [("x", 1)] and pandas.np is np
         assert train_test_split is len
+        import networkx as nx
+        assert nx.OrderedMultiDiGraph is nx.Graph and nx.Graph().node[1] == "a"
+        assert 2 in nx.Graph().edge[1] and nx.to_numpy_matrix(nx.Graph()).shape == (1, 2)
+        assert nx.from_numpy_matrix(np.matrix([[1]])) == "ndarray"
+        assert list(nx.connected_component_subgraphs(nx.Graph(), copy=False)) == [{1}, {2}]
+        from sklearn.metrics.scorer import make_scorer  # a module that is private now
+        assert make_scorer is len
+        try:
+            import sklearn.metrics.nothing
+        except ModuleNotFoundError as error:
+            assert error.name == "sklearn.metrics.nothing"
+        else:
+            assert False
+        """
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_files_as_the_second_h5py_gave_them(run):
+    pytest.importorskip("h5py")
+    result = run(
+        """
+        import h5py, os
+
+        with h5py.File("a.h5") as file:  # opened for writing, and created
+            file["x"] = [1, 2]
+            file.attrs["config"] = b'{"layers": 3}'
+            file.attrs["names"] = [b"kernel", b"bias"]
+        with h5py.File("a.h5") as file:
+            file.attrs["n"] = 1
+            assert file.attrs["config"].decode("utf8") == '{"layers": 3}' == file.attrs["config"]
+            assert file["x"].value.tolist() == [1, 2] and file.mode == "r+"
+        with h5py.File("a.h5", "r") as file:
+            assert file.mode == "r" and file.attrs["n"] == 1
+            assert file.attrs["names"].tolist() == [b"kernel", b"bias"] and file.fid == file.id
         """
     )
     assert result.returncode == 0, result.stderr

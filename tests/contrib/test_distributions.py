@@ -64,6 +64,98 @@ def test_diagonal_of_one_number() -> None:
         d.MultivariateNormalTriL()
 
 
+def test_diagonals_are_not_made_matrices() -> None:
+    size = 2000
+    wide = d.MultivariateNormalDiag(tf.zeros([3, size]), tf.fill([size], 2.0))
+    drawn = wide.sample(seed=1)
+    both = [wide.log_prob(drawn), wide.entropy(), d.kl_divergence(wide, wide), drawn]
+    assert (
+        max(
+            tensor.shape.num_elements() or 0
+            for op in tf.get_default_graph().get_operations()
+            for tensor in op.outputs
+        )
+        <= 3 * size
+    )
+    assert [value.shape for value in run(both)] == [(3,), (3,), (3,), (3, size)]
+
+
+def test_a_batch_of_unknown_size() -> None:
+    means = tf.placeholder(tf.float32, [None, 3])
+    one = d.MultivariateNormalDiag(means, tf.ones([3]))
+    assert one.batch_shape.as_list() == [None] and one.event_shape.as_list() == [3]
+    assert one.sample().shape.as_list() == [None, 3]
+
+
+def test_a_diagonal_plus_few_columns() -> None:
+    columns = np.array([[1.0], [2.0], [0.5]], np.float32)
+    scale = np.diag([1.0, 2.0, 3.0]) + 0.5 * columns @ columns.T
+    one = d.MultivariateNormalDiagPlusLowRank(
+        np.ones(3, np.float32),
+        np.array([1.0, 2.0, 3.0], np.float32),
+        scale_perturb_factor=columns,
+        scale_perturb_diag=np.array([0.5], np.float32),
+    )
+    np.testing.assert_allclose(run(one.covariance()), scale @ scale.T, rtol=1e-5)
+    np.testing.assert_allclose(run(one.variance()), np.diag(scale @ scale.T), rtol=1e-5)
+    x = np.array([0.5, 0.0, 2.0], np.float32)
+    z = np.linalg.solve(scale, x - 1)
+    expected = -0.5 * (z @ z) - np.log(np.linalg.det(scale)) - 1.5 * np.log(2 * np.pi)
+    np.testing.assert_allclose(run(one.log_prob(x)), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("axis", [None, 0, [1, 2], -1])
+@pytest.mark.parametrize("interpolation", ["lower", "higher"])
+def test_percentiles(axis: Any, interpolation: str) -> None:
+    x = np.random.RandomState(0).randn(4, 5, 6).astype(np.float32)
+    axes = tuple(axis) if isinstance(axis, list) else axis
+    for q in (0.0, 30.0, 100.0):
+        got = d.percentile(x, q, axis=axis, interpolation=interpolation, keep_dims=True)
+        expected = np.percentile(x, q, axis=axes, method=interpolation, keepdims=True)
+        np.testing.assert_array_equal(run(got), expected)
+        assert got.shape.as_list() == list(expected.shape) or axis is None
+
+
+def test_correlations_in_time() -> None:
+    x = np.random.RandomState(0).randn(3, 40).astype(np.float32)
+    centred = x - x.mean(1, keepdims=True)
+    lags = [(centred[:, m:] * centred[:, : 40 - m]).sum(1) / (40 - m) for m in range(6)]
+    expected = np.stack(lags, 1) / lags[0][:, None]
+    np.testing.assert_allclose(run(d.auto_correlation(x, max_lags=5)), expected, atol=1e-5)
+    turned = d.auto_correlation(x.T, axis=0, max_lags=5)
+    np.testing.assert_allclose(run(turned), expected.T, atol=1e-5)
+
+
+def test_moving_statistics_and_posteriors() -> None:
+    mean, variance = d.moving_mean_variance(tf.constant([1.0, 2.0]), 0.9)
+    log_mean = tf.Variable([0.0])
+    moved = d.assign_log_moving_mean_exp(log_mean, tf.log([3.0]), 0.75)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        got = session.run([mean, variance, moved])
+    np.testing.assert_allclose(got[0], [0.1, 0.2], rtol=1e-5)
+    np.testing.assert_allclose(got[1], [0.09, 0.36], rtol=1e-5)
+    np.testing.assert_allclose(np.exp(got[2]), [1.5], rtol=1e-5)
+    prior = d.Normal(tf.constant(1.0), tf.constant(2.0))
+    after = d.normal_conjugates_known_scale_posterior(prior, 3.0, tf.constant(5.0), 4)
+    following = d.normal_conjugates_known_scale_predictive(prior, 3.0, tf.constant(5.0), 4)
+    variance_after = 1 / (1 / 4 + 4 / 9)
+    expected = [variance_after * (1 / 4 + 5 / 9), variance_after, variance_after + 9]
+    got = run([after.loc, after.variance(), following.variance()])
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
+def test_one_vector_and_streams_of_seeds() -> None:
+    point = d.VectorDeterministic([[0.0, 1.0], [2.0, 3.0]], atol=0.1)
+    assert run(point.prob([[0.0, 1.05], [1.0, 3.0]])).tolist() == [1, 0]
+    assert run(point.sample(4)).shape == (4, 2, 2)
+    assert (point.batch_shape.as_list(), point.event_shape.as_list()) == ([2], [2])
+    stream = d.SeedStream(3, salt="x")
+    first = stream()
+    assert first == d.SeedStream(d.SeedStream(3, "y"), "x")() != stream()
+    assert d.SeedStream(None, "x")() is None
+
+
 def test_independent_sums_over_its_components() -> None:
     normal = d.Normal(np.zeros((3, 2), np.float32), np.ones((3, 2), np.float32))
     joint = d.Independent(normal)

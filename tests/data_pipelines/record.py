@@ -1,6 +1,9 @@
 """Runs the pipelines in real TensorFlow and records what they give.
 
-python tests/data_pipelines/record.py        # with a Python that has TensorFlow 2.21
+python tests/data_pipelines/record.py           # all, with a Python that has TensorFlow 2.21
+python tests/data_pipelines/record.py NAME...   # these, with TensorFlow 1.15 where it differs:
+    listed_files_in_random_order shuffled shuffled_and_repeated
+    shuffled_and_repeated_in_a_large_buffer
 """
 
 from __future__ import annotations
@@ -25,12 +28,15 @@ def main() -> None:
 
     tf.disable_v2_behavior()
     tf.logging.set_verbosity(tf.logging.ERROR)
-    recorded = {}
-    for name, make in PIPELINES.items():
+    chosen = sys.argv[1:]
+    recorded = json.loads((HERE / "recorded.json").read_text()) if chosen else {}
+    for name in chosen or PIPELINES:
         with tempfile.TemporaryDirectory() as folder:
             write_files(tf, Path(folder))
-            recorded[name] = run(tf, make, Path(folder))
+            recorded[name] = run(tf, PIPELINES[name], Path(folder))
     _write("recorded.json", recorded)
+    if chosen:
+        return
     _write("recorded_graphs.json", {name: nodes(tf, build) for name, build in GRAPHS.items()})
 
 

@@ -224,3 +224,73 @@ def test_numbers_that_make_no_sense(make, message):
 
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         first_element()
+
+
+# What the options of a pipeline put before its iterator: TensorFlow 1.15's nodes and orders ------
+
+
+def _rearranged(options=None, end=lambda dataset: dataset.repeat(2)):
+    dataset = end(tf.data.Dataset.range(7).shuffle(3, seed=5))
+    return _elements(dataset if options is None else dataset.with_options(options))
+
+
+SEPARATE = [1, 3, 4, 5, 2, 0, 6, 2, 1, 0, 4, 5, 6, 3]
+FUSED = [1, 3, 2, 5, 6, 0, 4, 2, 3, 0, 5, 4, 1, 6]
+
+
+def test_a_repeated_shuffle_has_one_stream_of_random_numbers():
+    assert _rearranged() == FUSED
+    assert _rearranged(end=lambda dataset: dataset.take(-1).skip(0).repeat(1).repeat(2)) == FUSED
+    assert _rearranged(end=lambda dataset: dataset.map(lambda x: x).repeat(2)) == SEPARATE
+
+
+@pytest.mark.parametrize("name", ["apply_default_optimizations", "shuffle_and_repeat_fusion"])
+def test_options_keep_shuffle_and_repeat_apart(name):
+    options = tf.data.Options()
+    setattr(options.experimental_optimization, name, False)
+    assert _rearranged(options) == SEPARATE
+
+
+def test_a_dataset_given_to_make_initializer_is_not_rewritten():
+    dataset = tf.data.Dataset.range(7).shuffle(3, seed=5).repeat(2)
+    iterator = tf.data.Iterator.from_structure(dataset.output_types, dataset.output_shapes)
+    start, following = iterator.make_initializer(dataset), iterator.get_next()
+    with tf.Session() as session:
+        session.run(start)
+        assert [session.run(following) for _ in range(14)] == SEPARATE
+
+
+@pytest.mark.parametrize(
+    ("settings", "types"),
+    [
+        ({}, ["OptimizeDataset", "ModelDataset"]),
+        ({"apply_default_optimizations": False}, ["ModelDataset"]),
+        ({"apply_default_optimizations": False, "autotune": False}, []),
+    ],
+)
+def test_the_nodes_before_an_iterator(settings, types):
+    options = tf.data.Options()
+    for name, value in settings.items():
+        setattr(options.experimental_optimization, name, value)
+    tf.data.Dataset.range(3).with_options(options).make_initializable_iterator()
+    made = [op.type for op in tf.get_default_graph().get_operations()]
+    assert [type for type in made if type in ("OptimizeDataset", "ModelDataset")] == types
+
+
+def test_threads_of_a_pipeline_are_nodes():
+    options = tf.data.Options()
+    options.experimental_threading.max_intra_op_parallelism = 2
+    options.experimental_threading.private_threadpool_size = 3
+    iterator = tf.data.Dataset.range(3).with_options(options).make_initializable_iterator()
+    (dataset,) = iterator.initializer.inputs[:1]
+    found = []
+    while dataset.op.inputs:
+        found.append(dataset.op.type)
+        dataset = dataset.op.inputs[0]
+    assert found == [
+        "ModelDataset",
+        "OptimizeDataset",
+        "PrivateThreadPoolDataset",
+        "MaxIntraOpParallelismDataset",
+        "RangeDataset",
+    ]

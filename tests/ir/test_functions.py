@@ -105,7 +105,9 @@ def test_the_same_name_with_another_body_is_refused():
         return scale
 
     make(2.0)(1.0)
-    with pytest.raises(ValueError, match="different function with the same name"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="different function with the same name"
+    ):
         make(3.0)(1.0)
 
 

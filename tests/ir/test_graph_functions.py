@@ -142,3 +142,34 @@ def test_gradients_through_captured_values() -> None:
         return tf.gradients(square * 3.0, x)[0]
 
     assert run(slope()) == 30.0
+
+
+def test_the_nodes_of_a_definition_say_which_results_they_take():
+    @tf.function
+    def scaled(x):
+        return 2.0 * x + x
+
+    message = scaled.get_concrete_function(tf.TensorSpec([3], tf.float32)).function_def
+    message.arg_attr[0].attr["_note"].s = b"first"
+    graph_def, names = function_def_to_graph.function_def_to_graph_def(message)
+    argument = graph_def.node[0]
+    assert "shape" not in argument.attr
+    assert argument.attr["_note"].s == b"first"
+    assert all(":" in text for node in graph_def.node for text in node.input)
+    assert names["x"] == "x:0"
+    assert names["^x"] == "^x"
+    graph_def, _ = function_def_to_graph.function_def_to_graph_def(message, [tf.TensorShape([3])])
+    assert graph_def.node[0].attr["shape"].shape.dim[0].size == 3
+
+
+def test_lists_of_another_class_are_the_same_argument():
+    class Own(list):
+        pass
+
+    @tf.function
+    def first(values):
+        return values[0] + 1.0
+
+    plain = first.get_concrete_function([tf.constant(1.0)])
+    assert first.get_concrete_function(Own([tf.constant(2.0)])) is plain
+    assert first.get_concrete_function((tf.constant(2.0),)) is not plain

@@ -68,3 +68,12 @@ def test_kinds_of_structures():
     assert nest._is_mapping({}) and not nest._is_mapping([])
     assert nest._is_namedtuple(Pair(1, 2)) and not nest._is_namedtuple((1, 2))
     assert not nest._is_attrs(Pair(1, 2))
+
+
+def test_lists_of_any_class_are_one_type():
+    class Own(list):
+        pass
+
+    nest.assert_same_structure([1, [2]], Own([1, Own([2])]))
+    with pytest.raises(TypeError, match="sequence type"):
+        nest.assert_same_structure([1], (1,))

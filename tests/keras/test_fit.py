@@ -159,18 +159,36 @@ def test_checkpoints_of_weights(tmp_path):
 def test_tensorboard(tmp_path):
     model = linear_model()
     x, y = data()
-    model.fit(
-        x,
-        y,
-        epochs=2,
-        verbose=0,
-        callbacks=[keras.callbacks.TensorBoard(str(tmp_path), histogram_freq=1)],
+    board = keras.callbacks.TensorBoard(
+        str(tmp_path), histogram_freq=2, write_grads=True, write_images=True
     )
+    model.fit(x, y, epochs=2, verbose=0, validation_data=(x, y), callbacks=[board])
     (file,) = tmp_path.iterdir()
-    tags = {
-        value.tag for event in tf.train.summary_iterator(str(file)) for value in event.summary.value
+    steps: dict[str, list[int]] = {}
+    for event in tf.train.summary_iterator(str(file)):
+        for value in event.summary.value:
+            steps.setdefault(value.tag, []).append(event.step)
+    kernel = model.weights[0].name.replace(":", "_")
+    assert steps["epoch_loss"] == steps["epoch_val_loss"] == [0, 1]
+    # Every second epoch, the tests of batches of validation data compute them.
+    assert steps[kernel] == steps[f"{kernel}_grad"]
+    assert any("/image" in tag for tag in steps)
+    assert steps[kernel] == list(range(len(steps[kernel])))
+
+
+def test_tensorboard_counts_batches(tmp_path):
+    model = linear_model()
+    x, y = data(8)
+    board = keras.callbacks.TensorBoard(str(tmp_path), update_freq=4)
+    model.fit(x, y, epochs=2, batch_size=2, verbose=0, callbacks=[board])
+    (file,) = tmp_path.iterdir()
+    steps = {
+        event.step
+        for event in tf.train.summary_iterator(str(file))
+        for value in event.summary.value
+        if value.tag == "batch_loss"
     }
-    assert {"epoch_loss"} <= tags and any("kernel" in tag for tag in tags)
+    assert steps == {1, 3, 5, 7}  # the last batch of each four samples
 
 
 def test_progress_bar(capsys):

@@ -166,3 +166,25 @@ def test_the_old_op_has_no_deleted_key(sess: Any) -> None:
     sess.run(tf.raw_ops.LookupTableInsert(table_handle=handle, keys=keys, values=values))
     found = tf.raw_ops.LookupTableFind(table_handle=handle, keys=keys, default_value=np.int64(-1))
     assert sess.run(found).tolist() == [50]
+
+
+def test_the_keys_of_a_dense_table_come_one_in_a_row(sess: Any) -> None:
+    keys = tf.constant([[11, 0], [12, 1]], tf.int64)
+    for refused in (_dense().lookup(keys), _dense().insert(keys, keys)):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match=r"Expected key shape \[2\] got \[2,2\]"
+        ):
+            sess.run(refused)
+
+
+def test_a_saver_and_a_checkpoint_take_tables(sess: Any, tmp_path: Path) -> None:
+    table = _dense(name="table", initial_num_buckets=32)
+    sess.run(table.insert(tf.constant([11, 12], tf.int64), tf.constant([1, 2], tf.int64)))
+    saved = tf.train.Saver([table]).save(sess, str(tmp_path / "saved"))
+    assert [name for name, _ in tf.train.list_variables(saved)] == ["table-keys", "table-values"]
+    tracked = tf.train.Checkpoint(owned=table).save(str(tmp_path / "tracked"))
+    other = _dense(name="other", initial_num_buckets=64)
+    tf.train.Checkpoint(owned=other).restore(tracked).run_restore_ops()
+    assert sess.run(other.lookup(tf.constant([11, 12, 13], tf.int64))).tolist() == [1, 2, -1]
+    keys, _ = sess.run(other.export())
+    assert len(keys) == 32  # the buckets come with their entries

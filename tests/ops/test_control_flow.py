@@ -91,7 +91,7 @@ class TestCond:
             session.run(exclusive, {x: 3})
         no_default = tf.case(overlapping)
         assert session.run(no_default, {x: 7}) == -7
-        with pytest.raises(tf.errors.InvalidArgumentError, match="None of the conditions"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Input error: None of conditions"):
             session.run(no_default, {x: 50})
         with pytest.raises(TypeError):
             tf.case([(1, lambda: x)])

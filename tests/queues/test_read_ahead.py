@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,26 @@ def test_records_in_front_of_a_damaged_one(tmp_path: Path, at_once: int) -> None
     reader.close()
     assert found == [_example(number) for number in range(10)]
     assert reader.offset == start
+
+
+@pytest.mark.parametrize("damaged", [None, 0, 20, 39, 40, 41, 60])
+def test_records_of_one_length_and_others_between_them(tmp_path: Path, damaged: int | None) -> None:
+    path = tmp_path / "records"
+    records = [b"%05d" % number + b"!" * (number == 40) for number in range(80)]
+    with tf.python_io.TFRecordWriter(str(path)) as writer:
+        for record in records:
+            writer.write(record)
+    if damaged is not None:
+        data = bytearray(path.read_bytes())
+        data[sum(len(record) + 16 for record in records[:damaged])] ^= 1  # in a length
+        path.write_bytes(data)
+    reader = RecordReader(str(path))
+    found: list[bytes] = []
+    with contextlib.suppress(tf.errors.DataLossError):
+        while some := reader.read_several(100):
+            found += some
+    reader.close()
+    assert found == records[:damaged]
 
 
 @pytest.mark.parametrize("taken", [0, 1, 255, 256, 257, 700])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -119,3 +120,16 @@ def test_bfloat16() -> None:
     start = np.ones(1, tf.bfloat16.as_numpy_dtype)
     found = tf.test.compute_gradient(x, [1], x * 2, [1], start, delta=0.25)
     assert [float(jacobian.item()) for jacobian in found] == [2, 2]
+
+
+def test_the_parts_that_programs_call():
+    checker = importlib.import_module("penstock.python.ops.gradient_checker")
+    x = tf.constant([[1.0, 2.0]])
+    y = tf.square(x)
+    at = np.array([[1.0, 3.0]])
+    with tf.Session():
+        dx, dy = checker._compute_dx_and_dy(x, y, (1, 2))
+        exact = checker._compute_theoretical_jacobian(x, (1, 2), at, dy, (1, 2), dx, None)
+        near = checker._compute_numeric_jacobian(x, (1, 2), at, y, (1, 2), 1e-3, {})
+    np.testing.assert_array_equal(exact, [[2, 0], [0, 6]])
+    np.testing.assert_allclose(near, exact, atol=1e-2)

@@ -10,9 +10,14 @@ from penstock.contrib.distributions.mixtures import (
 )
 from penstock.contrib.distributions.multivariate_normal import (
     MultivariateNormalDiag,
+    MultivariateNormalDiagPlusLowRank,
     MultivariateNormalDiagWithSoftplusScale,
     MultivariateNormalFullCovariance,
     MultivariateNormalTriL,
+)
+from penstock.contrib.distributions.normal_conjugates import (
+    normal_conjugates_known_scale_posterior,
+    normal_conjugates_known_scale_predictive,
 )
 from penstock.contrib.distributions.one_hot import (
     ExpRelaxedOneHotCategorical,
@@ -25,10 +30,20 @@ from penstock.contrib.distributions.positive import (
     Deterministic,
     HalfNormal,
     InverseGamma,
+    InverseGammaWithSoftplusConcentrationRate,
     Kumaraswamy,
     RelaxedBernoulli,
+    VectorDeterministic,
+)
+from penstock.contrib.distributions.sample_statistics import (
+    assign_log_moving_mean_exp,
+    assign_moving_mean_variance,
+    auto_correlation,
+    moving_mean_variance,
+    percentile,
 )
 from penstock.contrib.distributions.scalars import Cauchy, Logistic, Poisson
+from penstock.contrib.distributions.seed_stream import SeedStream
 from penstock.contrib.distributions.transformed_vectors import (
     SinhArcsinh,
     VectorExponentialDiag,
@@ -69,6 +84,14 @@ from penstock.distributions.laplace import LaplaceWithSoftplusScale
 from penstock.distributions.normal import NormalWithSoftplusScale
 from penstock.distributions.student_t import StudentTWithAbsDfSoftplusScale
 from penstock.distributions.transformed import TransformedDistribution
+from penstock.distributions.triangular import (
+    fill_triangular,
+    fill_triangular_inverse,
+    matrix_diag_transform,
+    reduce_weighted_logsumexp,
+    softplus_inverse,
+    tridiag,
+)
 
 MVNDiag = MultivariateNormalDiag
 
@@ -100,6 +123,7 @@ __all__ = [
     "HalfNormal",
     "Independent",
     "InverseGamma",
+    "InverseGammaWithSoftplusConcentrationRate",
     "Kumaraswamy",
     "Laplace",
     "LaplaceWithSoftplusScale",
@@ -109,6 +133,7 @@ __all__ = [
     "MixtureSameFamily",
     "Multinomial",
     "MultivariateNormalDiag",
+    "MultivariateNormalDiagPlusLowRank",
     "MultivariateNormalDiagWithSoftplusScale",
     "MultivariateNormalFullCovariance",
     "MultivariateNormalTriL",
@@ -122,11 +147,13 @@ __all__ = [
     "RelaxedBernoulli",
     "RelaxedOneHotCategorical",
     "ReparameterizationType",
+    "SeedStream",
     "SinhArcsinh",
     "StudentT",
     "StudentTWithAbsDfSoftplusScale",
     "TransformedDistribution",
     "Uniform",
+    "VectorDeterministic",
     "VectorExponentialDiag",
     "VectorExponentialLinearOperator",
     "VectorLaplaceDiag",
@@ -134,6 +161,19 @@ __all__ = [
     "VectorSinhArcsinhDiag",
     "WishartCholesky",
     "WishartFull",
+    "assign_log_moving_mean_exp",
+    "assign_moving_mean_variance",
+    "auto_correlation",
     "bijectors",
+    "fill_triangular",
+    "fill_triangular_inverse",
     "kl_divergence",
+    "matrix_diag_transform",
+    "moving_mean_variance",
+    "normal_conjugates_known_scale_posterior",
+    "normal_conjugates_known_scale_predictive",
+    "percentile",
+    "reduce_weighted_logsumexp",
+    "softplus_inverse",
+    "tridiag",
 ]

@@ -1,29 +1,101 @@
-"""Normal distributions of vectors."""
+"""Normal distributions of vectors: `scale @ z + loc` for standard normal z and a linear operator.
+
+The operator knows its form, so that a diagonal of k numbers is never a matrix of k * k.
+"""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import penstock as tf
 from penstock import linalg
-from penstock.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
+from penstock.contrib.distributions.transformed_vectors import (
+    VectorsOfOperator,
+    checked_scale,
+    diagonal_scale,
+)
 from penstock.distributions.kullback_leibler import RegisterKL
+from penstock.distributions.normal import Normal
+from penstock.distributions.static_shapes import dimension_size
 
 __all__ = [
     "MultivariateNormalDiag",
+    "MultivariateNormalDiagPlusLowRank",
     "MultivariateNormalDiagWithSoftplusScale",
     "MultivariateNormalFullCovariance",
+    "MultivariateNormalLinearOperator",
     "MultivariateNormalTriL",
 ]
 
+_DIAGONAL = (
+    linalg.LinearOperatorDiag,
+    linalg.LinearOperatorIdentity,
+    linalg.LinearOperatorScaledIdentity,
+)
 
-class MultivariateNormalTriL(Distribution):
-    """`loc + scale_tril @ z` for a vector z of standard normal numbers.
+
+def _tensor(value: Any, name: str) -> Any:
+    return None if value is None else tf.convert_to_tensor(value, name=name)
+
+
+class MultivariateNormalLinearOperator(VectorsOfOperator):
+    """`scale @ z + loc` for a vector z of standard normal numbers.
 
     Args:
       loc: The mean, `[…, k]`; zero if None.
-      scale_tril: A lower triangular matrix, `[…, k, k]`.
+      scale: A `linalg.LinearOperator` of shape `[…, k, k]`.
+    """
+
+    def __init__(
+        self,
+        loc: Any = None,
+        scale: Any = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalLinearOperator",
+    ):
+        dtype = checked_scale(scale).dtype
+        with tf.name_scope(name) as scope:
+            standard = Normal(tf.zeros([], dtype), tf.ones([], dtype))
+            super().__init__(standard, loc, scale, validate_args, scope)
+
+    @property
+    def _is_diagonal(self) -> bool:
+        return isinstance(self.scale, _DIAGONAL)
+
+    def _mean(self) -> Any:
+        zeros = self._filled(0.0)
+        if self.loc is None:
+            return zeros
+        if zeros.shape.is_fully_defined() and zeros.shape == self.loc.shape:
+            return tf.identity(self.loc)
+        return tf.identity(self.loc) + zeros
+
+    def _mode(self) -> Any:
+        return self._mean()
+
+    def _covariance(self) -> Any:
+        if self._is_diagonal:
+            return tf.matrix_diag(tf.square(self.scale.diag_part()))
+        return self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
+
+    def _variance(self) -> Any:
+        if self._is_diagonal:
+            return tf.square(self.scale.diag_part())
+        return super()._variance()
+
+    def _stddev(self) -> Any:
+        if self._is_diagonal:
+            return tf.abs(self.scale.diag_part())
+        return super()._stddev()
+
+
+class MultivariateNormalTriL(MultivariateNormalLinearOperator):
+    """`scale_tril @ z + loc` for a vector z of standard normal numbers.
+
+    Args:
+      loc: The mean, `[…, k]`; zero if None.
+      scale_tril: A lower triangular matrix, `[…, k, k]`; the identity if None.
     """
 
     def __init__(
@@ -36,86 +108,20 @@ class MultivariateNormalTriL(Distribution):
     ):
         if loc is None and scale_tril is None:
             raise ValueError("Must specify one or both of `loc`, `scale_tril`.")
-        with tf.name_scope(name, values=[v for v in (loc, scale_tril) if v is not None]) as scope:
+        with tf.name_scope(name) as scope, tf.name_scope("init"):
+            loc = _tensor(loc, "loc")
+            scale_tril = _tensor(scale_tril, "scale_tril")
+            scale: Any
             if scale_tril is None:
-                loc = tf.convert_to_tensor(loc, name="loc")
-                scale_tril = tf.matrix_diag(tf.ones_like(loc))
-            tril = tf.matrix_band_part(tf.convert_to_tensor(scale_tril), -1, 0)
-            if validate_args:
-                diagonal = tf.matrix_diag_part(tril)
-                message = "`scale_tril` must have a positive diagonal."
-                with tf.control_dependencies([tf.assert_positive(diagonal, message=message)]):
-                    tril = tf.identity(tril)
-            self._tril = tril
-            zero = tf.zeros_like(tril[..., 0])
-            self._loc = zero + (0.0 if loc is None else tf.convert_to_tensor(loc, name="loc"))
-        super().__init__(
-            dtype=self._tril.dtype,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            graph_parents=[self._loc, self._tril],
-            name=scope,
-        )
-
-    @property
-    def loc(self) -> Any:
-        """The mean."""
-        return self._loc
-
-    @property
-    def scale(self) -> Any:
-        """The matrix that standard normal vectors are multiplied by, as a linear operator."""
-        return linalg.LinearOperatorLowerTriangular(self._tril, is_non_singular=True)
-
-    def _batch_shape_tensor(self) -> Any:
-        return tf.shape(self.loc)[:-1]
-
-    def _batch_shape(self) -> Any:
-        return self.loc.get_shape()[:-1]
-
-    def _event_shape_tensor(self) -> Any:
-        return tf.shape(self.loc)[-1:]
-
-    def _event_shape(self) -> Any:
-        return self.loc.get_shape()[-1:]
-
-    def _full_tril(self) -> Any:
-        """The matrix in the shape of the batch."""
-        return self._tril + tf.zeros_like(self.loc)[..., tf.newaxis]
-
-    def _log_abs_determinant(self) -> Any:
-        return tf.reduce_sum(tf.log(tf.abs(tf.matrix_diag_part(self._full_tril()))), -1)
-
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
-        shape = tf.concat([[n], tf.shape(self.loc)], 0)
-        drawn = tf.random_normal(shape, dtype=self.dtype, seed=seed)
-        return self.loc + tf.reduce_sum(self._tril * drawn[..., tf.newaxis, :], -1)
-
-    def _log_prob(self, x: Any) -> Any:
-        centred = (x - self.loc)[..., tf.newaxis]
-        tril = self._tril + tf.zeros_like(centred)
-        z = tf.matrix_triangular_solve(tril, centred)[..., 0]
-        size = tf.cast(tf.shape(self.loc)[-1], self.dtype)
-        normalization = 0.5 * math.log(2 * math.pi) * size + self._log_abs_determinant()
-        return -0.5 * tf.reduce_sum(tf.square(z), -1) - normalization
-
-    def _entropy(self) -> Any:
-        size = tf.cast(tf.shape(self.loc)[-1], self.dtype)
-        return 0.5 * math.log(2 * math.pi * math.e) * size + self._log_abs_determinant()
-
-    def _mean(self) -> Any:
-        return tf.identity(self.loc)
-
-    def _mode(self) -> Any:
-        return tf.identity(self.loc)
-
-    def _covariance(self) -> Any:
-        tril = self._full_tril()
-        return tf.matmul(tril, tril, transpose_b=True)
-
-    def _variance(self) -> Any:
-        return tf.reduce_sum(tf.square(self._full_tril()), -1)
+                scale = linalg.LinearOperatorIdentity(dimension_size(loc, -1), dtype=loc.dtype)
+            else:
+                scale = linalg.LinearOperatorLowerTriangular(
+                    scale_tril,
+                    is_non_singular=True,
+                    is_self_adjoint=False,
+                    is_positive_definite=False,
+                )
+        super().__init__(loc, scale, validate_args, allow_nan_stats, scope)
 
 
 class MultivariateNormalFullCovariance(MultivariateNormalTriL):
@@ -129,13 +135,60 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
         allow_nan_stats: bool = True,
         name: str = "MultivariateNormalFullCovariance",
     ):
-        values = [v for v in (loc, covariance_matrix) if v is not None]
-        with tf.name_scope(name, values=values) as scope:
-            tril = None if covariance_matrix is None else tf.cholesky(covariance_matrix)
-            super().__init__(loc, tril, validate_args, allow_nan_stats, scope)
+        with tf.name_scope(name) as scope, tf.name_scope("init"):
+            covariance = _tensor(covariance_matrix, "covariance_matrix")
+            if covariance is not None and validate_args:
+                symmetric = tf.assert_near(
+                    covariance, tf.matrix_transpose(covariance), message="Matrix was not symmetric"
+                )
+                with tf.control_dependencies([symmetric]):
+                    covariance = tf.identity(covariance)
+            tril = None if covariance is None else tf.cholesky(covariance)
+        super().__init__(loc, tril, validate_args, allow_nan_stats, scope)
 
 
-class MultivariateNormalDiag(MultivariateNormalTriL):
+class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
+    """`(D + U V Uᵀ) @ z + loc` for a vector z of standard normal numbers.
+
+    Args:
+      loc: The mean, `[…, k]`; zero if None.
+      scale_diag: The diagonal of D, `[…, k]`.
+      scale_identity_multiplier: A number that is added to the diagonal of D, `[…]`.
+      scale_perturb_factor: U, `[…, k, r]`.
+      scale_perturb_diag: The diagonal of V, `[…, r]`; ones if None.
+    """
+
+    def __init__(
+        self,
+        loc: Any = None,
+        scale_diag: Any = None,
+        scale_identity_multiplier: Any = None,
+        scale_perturb_factor: Any = None,
+        scale_perturb_diag: Any = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalDiagPlusLowRank",
+    ):
+        perturbed = scale_perturb_factor is not None or scale_perturb_diag is not None
+        with tf.name_scope(name) as scope, tf.name_scope("init"):
+            scale = diagonal_scale(
+                loc, scale_diag, scale_identity_multiplier, validate_args, assert_positive=perturbed
+            )
+            if perturbed:
+                scale = linalg.LinearOperatorLowRankUpdate(
+                    scale,
+                    u=_tensor(scale_perturb_factor, "scale_perturb_factor"),
+                    diag_update=_tensor(scale_perturb_diag, "scale_perturb_diag"),
+                    is_diag_update_positive=scale_perturb_diag is None,
+                    is_non_singular=True,
+                    is_self_adjoint=True,
+                    is_positive_definite=True,
+                    is_square=True,
+                )
+        super().__init__(loc, scale, validate_args, allow_nan_stats, scope)
+
+
+class MultivariateNormalDiag(MultivariateNormalLinearOperator):
     """Independent normal components.
 
     Args:
@@ -153,23 +206,9 @@ class MultivariateNormalDiag(MultivariateNormalTriL):
         allow_nan_stats: bool = True,
         name: str = "MultivariateNormalDiag",
     ):
-        given = (loc, scale_diag, scale_identity_multiplier)
-        with tf.name_scope(name, values=[v for v in given if v is not None]) as scope:
-            diagonal = None if scale_diag is None else tf.convert_to_tensor(scale_diag)
-            if scale_identity_multiplier is not None:
-                factor = tf.convert_to_tensor(scale_identity_multiplier)[..., tf.newaxis]
-                start = diagonal if diagonal is not None else tf.zeros_like(loc)
-                diagonal = start + factor
-            tril = None if diagonal is None else tf.matrix_diag(diagonal)
-            super().__init__(loc, tril, validate_args, allow_nan_stats, scope)
-
-    @property
-    def scale(self) -> Any:
-        """The standard deviations, as a linear operator."""
-        return linalg.LinearOperatorDiag(tf.matrix_diag_part(self._tril), is_non_singular=True)
-
-    def _stddev(self) -> Any:
-        return tf.abs(tf.matrix_diag_part(self._full_tril()))
+        with tf.name_scope(name) as scope, tf.name_scope("init"):
+            scale = diagonal_scale(loc, scale_diag, scale_identity_multiplier, validate_args)
+        super().__init__(loc, scale, validate_args, allow_nan_stats, scope)
 
 
 class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
@@ -185,18 +224,23 @@ class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
     ):
         with tf.name_scope(name, values=[scale_diag]) as scope:
             positive = tf.nn.softplus(scale_diag)
-            super().__init__(loc, positive, None, validate_args, allow_nan_stats, scope)
+        super().__init__(loc, positive, None, validate_args, allow_nan_stats, scope)
 
 
-@RegisterKL(MultivariateNormalTriL, MultivariateNormalTriL)
-def _kl(a: MultivariateNormalTriL, b: MultivariateNormalTriL, name: str | None = None) -> Any:
-    with tf.name_scope(name, "kl_mvn", values=[a.loc, b.loc, a._tril, b._tril]):
-        of_b = b._full_tril() + tf.zeros_like(a._full_tril())
-        of_a = a._full_tril() + tf.zeros_like(of_b)
-        both = tf.matrix_triangular_solve(of_b, of_a)
-        moved = tf.matrix_triangular_solve(of_b, (b.loc - a.loc)[..., tf.newaxis])
-        size = tf.cast(tf.shape(a.loc)[-1], a.dtype)
-        squares = tf.reduce_sum(tf.square(both), [-2, -1]) + tf.reduce_sum(
-            tf.square(moved), [-2, -1]
-        )
-        return b._log_abs_determinant() - a._log_abs_determinant() + 0.5 * (squares - size)
+def _sum_of_squares(matrix: Any) -> Any:
+    return tf.reduce_sum(tf.square(matrix), [-2, -1])
+
+
+@RegisterKL(MultivariateNormalLinearOperator, MultivariateNormalLinearOperator)
+def _kl(a: Any, b: Any, name: str | None = None) -> Any:
+    with tf.name_scope(name, "kl_mvn"):
+        if a._is_diagonal and b._is_diagonal:
+            ratio = (a.stddev() / b.stddev())[..., tf.newaxis]
+        else:
+            ratio = b.scale.solve(a.scale.to_dense())
+        moved = b.scale.solve((b.mean() - a.mean())[..., tf.newaxis])
+        size = tf.cast(a.scale.domain_dimension_tensor(), a.dtype)
+        logs = b.scale.log_abs_determinant() - a.scale.log_abs_determinant()
+        divergence = logs + 0.5 * (_sum_of_squares(ratio) + _sum_of_squares(moved) - size)
+        divergence.set_shape(tf.broadcast_static_shape(a.batch_shape, b.batch_shape))
+        return divergence

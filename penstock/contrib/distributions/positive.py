@@ -23,8 +23,10 @@ __all__ = [
     "Deterministic",
     "HalfNormal",
     "InverseGamma",
+    "InverseGammaWithSoftplusConcentrationRate",
     "Kumaraswamy",
     "RelaxedBernoulli",
+    "VectorDeterministic",
 ]
 
 
@@ -270,6 +272,66 @@ class Deterministic(ScalarDistribution):
 
     def _mode(self) -> Any:
         return self.mean()
+
+
+class VectorDeterministic(Deterministic):
+    """One vector, `loc`; probabilities allow for tolerances."""
+
+    def __init__(
+        self,
+        loc: Any,
+        atol: Any = None,
+        rtol: Any = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "VectorDeterministic",
+    ):
+        super().__init__(loc, atol, rtol, validate_args, allow_nan_stats, name)
+        if validate_args and self._loc.shape.ndims is not None:
+            tf.assert_rank_at_least(self._loc, 1)
+
+    def _batch_shape_tensor(self) -> Any:
+        return tf.shape(self.loc)[:-1]
+
+    def _batch_shape(self) -> Any:
+        return self.loc.get_shape()[:-1]
+
+    def _event_shape_tensor(self) -> Any:
+        return tf.shape(self.loc)[-1:]
+
+    def _event_shape(self) -> Any:
+        return self.loc.get_shape()[-1:]
+
+    def _draws_shape(self, n: Any) -> Any:
+        return tf.concat([[n], tf.shape(self.loc)], 0)
+
+    def _prob(self, x: Any) -> Any:
+        if self.validate_args:
+            message = "Argument 'x' not defined in the same space R^k as this distribution"
+            same = tf.assert_equal(self.event_shape_tensor(), tf.shape(x)[-1:], message=message)
+            with tf.control_dependencies([tf.assert_rank_at_least(x, 1), same]):
+                x = tf.identity(x)
+        return tf.cast(tf.reduce_all(tf.abs(x - self.loc) <= self._slack, axis=-1), self.dtype)
+
+    def _cdf(self, x: Any) -> Any:
+        raise NotImplementedError("cdf is not implemented: VectorDeterministic")
+
+
+class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
+    """An inverse gamma distribution with softplus of both parameters."""
+
+    def __init__(
+        self,
+        concentration: Any,
+        rate: Any,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "InverseGammaWithSoftplusConcentrationRate",
+    ):
+        with tf.name_scope(name, values=[concentration, rate]) as scope:
+            concentration = tf.nn.softplus(concentration, name="softplus_concentration")
+            rate = tf.nn.softplus(rate, name="softplus_rate")
+        super().__init__(concentration, rate, validate_args, allow_nan_stats, scope)
 
 
 class Kumaraswamy(TransformedDistribution):

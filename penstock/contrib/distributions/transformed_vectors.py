@@ -12,6 +12,7 @@ from penstock.distributions import plain_bijectors as bijectors
 from penstock.distributions.gamma import Exponential
 from penstock.distributions.laplace import Laplace
 from penstock.distributions.normal import Normal
+from penstock.distributions.static_shapes import dimension_size
 from penstock.distributions.transformed import TransformedDistribution
 
 __all__ = [
@@ -24,7 +25,13 @@ __all__ = [
 ]
 
 
-def diagonal_scale(loc: Any, scale_diag: Any, multiplier: Any) -> Any:
+def diagonal_scale(
+    loc: Any,
+    scale_diag: Any,
+    multiplier: Any,
+    validate_args: bool = False,
+    assert_positive: bool = False,
+) -> Any:
     """The linear operator of a diagonal, of a multiple of the identity, or of both."""
     if scale_diag is not None:
         diagonal = tf.convert_to_tensor(scale_diag, name="scale_diag")
@@ -32,21 +39,35 @@ def diagonal_scale(loc: Any, scale_diag: Any, multiplier: Any) -> Any:
             factor = tf.convert_to_tensor(multiplier, diagonal.dtype.base_dtype)
             diagonal = diagonal + factor[..., tf.newaxis]
         return linalg.LinearOperatorDiag(
-            diagonal, is_non_singular=True, is_self_adjoint=True, is_positive_definite=None
+            _checked_diagonal(diagonal, assert_positive) if validate_args else diagonal,
+            is_non_singular=True,
+            is_self_adjoint=True,
+            is_positive_definite=assert_positive,
         )
     if loc is None:
         raise ValueError("Cannot infer `event_shape` unless `loc` or `shape_hint` is specified.")
     loc = tf.convert_to_tensor(loc, name="loc")
-    size = loc.shape[-1].value
-    rows = tf.shape(loc)[-1] if size is None else size
+    rows = dimension_size(loc, -1)
     if multiplier is None:
         return linalg.LinearOperatorIdentity(num_rows=rows, dtype=loc.dtype.base_dtype)
+    factor = tf.convert_to_tensor(multiplier, loc.dtype.base_dtype)
     return linalg.LinearOperatorScaledIdentity(
         num_rows=rows,
-        multiplier=tf.convert_to_tensor(multiplier, loc.dtype.base_dtype),
+        multiplier=_checked_diagonal(factor, assert_positive) if validate_args else factor,
         is_non_singular=True,
         is_self_adjoint=True,
+        is_positive_definite=assert_positive,
     )
+
+
+def _checked_diagonal(diagonal: Any, positive: bool) -> Any:
+    if positive:
+        check = tf.assert_positive(diagonal, message="diagonal part must be positive")
+    else:
+        zero = tf.zeros([], diagonal.dtype)
+        check = tf.assert_none_equal(diagonal, zero, message="diagonal part must be non-zero")
+    with tf.control_dependencies([check]):
+        return tf.identity(diagonal)
 
 
 def _shapes(loc: Any, scale: Any) -> tuple[Any, Any]:
@@ -63,7 +84,7 @@ def _shapes(loc: Any, scale: Any) -> tuple[Any, Any]:
     return outer, [event] if event is not None else tf.reshape(size, [1])
 
 
-class _OfLinearOperator(TransformedDistribution):
+class VectorsOfOperator(TransformedDistribution):
     """`scale @ x + loc` for vectors x of independent numbers of one distribution."""
 
     #: The variance of these numbers.
@@ -116,7 +137,7 @@ class _OfLinearOperator(TransformedDistribution):
         return tf.sqrt(self._variance())
 
 
-def _checked_scale(scale: Any) -> Any:
+def checked_scale(scale: Any) -> Any:
     if scale is None:
         raise ValueError("Missing required `scale` parameter.")
     if not scale.dtype.is_floating:
@@ -124,7 +145,7 @@ def _checked_scale(scale: Any) -> Any:
     return scale
 
 
-class VectorLaplaceLinearOperator(_OfLinearOperator):
+class VectorLaplaceLinearOperator(VectorsOfOperator):
     """`scale @ x + loc` for vectors x of independent Laplace numbers.
 
     Args:
@@ -142,7 +163,7 @@ class VectorLaplaceLinearOperator(_OfLinearOperator):
         allow_nan_stats: bool = True,
         name: str = "VectorLaplaceLinearOperator",
     ):
-        dtype = _checked_scale(scale).dtype
+        dtype = checked_scale(scale).dtype
         with tf.name_scope(name):
             base = Laplace(tf.zeros([], dtype), tf.ones([], dtype))
             super().__init__(base, loc, scale, validate_args, name)
@@ -177,7 +198,7 @@ class VectorLaplaceDiag(VectorLaplaceLinearOperator):
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
 
-class VectorExponentialLinearOperator(_OfLinearOperator):
+class VectorExponentialLinearOperator(VectorsOfOperator):
     """`scale @ x + loc` for vectors x of independent exponential numbers.
 
     Args:
@@ -193,7 +214,7 @@ class VectorExponentialLinearOperator(_OfLinearOperator):
         allow_nan_stats: bool = True,
         name: str = "VectorExponentialLinearOperator",
     ):
-        dtype = _checked_scale(scale).dtype
+        dtype = checked_scale(scale).dtype
         with tf.name_scope(name) as scope:
             base = Exponential(tf.ones([], dtype), allow_nan_stats=allow_nan_stats)
             super().__init__(base, loc, scale, validate_args, scope)

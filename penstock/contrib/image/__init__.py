@@ -1,6 +1,8 @@
 """`tf.contrib.image`: images transformed and warped, boxes matched."""
 
 from penstock.contrib import lazy_paths
+from penstock.contrib.image.control_points import sparse_image_warp
+from penstock.contrib.image.splines import interpolate_spline
 from penstock.ops.bipartite_matching import bipartite_match
 from penstock.ops.image_transforms import (
     angles_to_projective_transforms,
@@ -20,8 +22,10 @@ __all__ = [
     "compose_transforms",
     "dense_image_warp",
     "flat_transforms_to_matrices",
+    "interpolate_spline",
     "matrices_to_flat_transforms",
     "rotate",
+    "sparse_image_warp",
     "transform",
     "translate",
     "translations_to_projective_transforms",

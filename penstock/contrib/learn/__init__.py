@@ -32,9 +32,11 @@ from penstock.contrib.learn.head import (
     regression_head,
 )
 from penstock.contrib.learn.head_metrics import MetricKey
+from penstock.contrib.learn.logistic_regressor import LogisticRegressor
 from penstock.contrib.learn.metric_spec import MetricSpec
 from penstock.contrib.learn.model_fn import ModeKeys, ModelFnOps, PredictionKey, ProblemType
 from penstock.contrib.learn.run_config import RunConfig, TaskType
+from penstock.contrib.learn.svm import SVM
 from penstock.contrib.learn.utils.input_fn_utils import (
     InputFnOps,
     build_default_serving_input_fn,
@@ -43,6 +45,7 @@ from penstock.contrib.learn.utils.input_fn_utils import (
 from penstock.train.basic_session_run_hooks import NanLossDuringTrainingError
 
 __all__ = [
+    "SVM",
     "BaseEstimator",
     "DNNClassifier",
     "DNNEstimator",
@@ -58,6 +61,7 @@ __all__ = [
     "LinearClassifier",
     "LinearEstimator",
     "LinearRegressor",
+    "LogisticRegressor",
     "MetricKey",
     "MetricSpec",
     "ModeKeys",

@@ -10,10 +10,12 @@ import numpy as np
 import penstock as tf
 from penstock.contrib import layers
 from penstock.contrib.learn.canned_models import dnn_model_fn, linear_model_fn
+from penstock.contrib.learn.dual_ascent import dual_ascent_params, sdca_model_fn
 from penstock.contrib.learn.estimator import Estimator
 from penstock.contrib.learn.head import multi_class_head, regression_head
 from penstock.contrib.learn.metric_spec import MetricSpec
 from penstock.contrib.learn.model_fn import PredictionKey
+from penstock.contrib.linear_optimizer import SDCAOptimizer
 
 
 def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
@@ -272,7 +274,8 @@ class LinearClassifier(_Classifier):
             label_keys=label_keys,
         )
         params = _linear_params(head, feature_columns, optimizer, gradient_clip_norm, _joint_weight)
-        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
+        model_fn, params = _linear_model(params, weight_column_name)
+        super().__init__(model_fn, model_dir, config, params, feature_engineering_fn)
 
 
 class LinearRegressor(_Regressor):
@@ -299,7 +302,8 @@ class LinearRegressor(_Regressor):
         params = _linear_params(
             head, feature_columns, optimizer, gradient_clip_norm, _joint_weights
         )
-        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
+        model_fn, params = _linear_model(params, weight_column_name)
+        super().__init__(model_fn, model_dir, config, params, feature_engineering_fn)
 
 
 class LinearEstimator(Estimator):
@@ -320,7 +324,8 @@ class LinearEstimator(Estimator):
         params = _linear_params(
             head, feature_columns, optimizer, gradient_clip_norm, _joint_weights
         )
-        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
+        model_fn, params = _linear_model(params, weight_column_name)
+        super().__init__(model_fn, model_dir, config, params, feature_engineering_fn)
 
 
 def _linear_params(
@@ -336,3 +341,10 @@ def _linear_params(
         "gradient_clip_norm": clip_norm,
         "joint_weights": joint_weights,
     }
+
+
+def _linear_model(params: dict[str, Any], weight_column_name: str | None) -> tuple[Any, Any]:
+    """The model function for the optimizer of a linear model, and its hyperparameters."""
+    if not isinstance(params["optimizer"], SDCAOptimizer):
+        return linear_model_fn, params
+    return sdca_model_fn, dual_ascent_params(params, weight_column_name)

@@ -167,6 +167,8 @@ def _export_output(problem_type: int, predictions: Any) -> ExportOutput:
     if problem_type in (ProblemType.CLASSIFICATION, ProblemType.LOGISTIC_REGRESSION):
         scores = predictions.get(PredictionKey.SCORES, predictions.get(PredictionKey.PROBABILITIES))
         classes = predictions.get(PredictionKey.CLASSES)
+        if scores is None and classes is None:
+            scores = next(iter(predictions.values()))
         if classes is not None and classes.dtype != tf.string:
             classes = tf.as_string(classes)
         return ClassificationOutput(scores, classes)

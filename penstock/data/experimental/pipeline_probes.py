@@ -1,7 +1,8 @@
 """Transformations that TensorFlow's own tests use, which leave the elements as they are.
 
 Pipelines here are not rewritten, so that nothing follows from what `assert_next` expects of the
-rewriting, or from the names that `optimize` gets.
+rewriting; of the names that `optimize` gets two matter, `make_sloppy` and
+`shuffle_and_repeat_fusion`.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import penstock as tf
+from penstock import nest
 from penstock.estimator.mode_keys import ModeKeys
 from penstock.feature_column.columns import is_feature_column_v2
 from penstock.feature_column.feature_layers import DenseFeatures
@@ -144,7 +145,7 @@ def linear_logit_fn_builder(
             tf.summary.histogram("bias", biases)
         else:
             tf.summary.scalar("bias", biases[0][0])
-        tf.summary.scalar("fraction_of_zero_weights", _fraction_of_zeros(weights))
+        tf.summary.scalar("fraction_of_zero_weights", compute_fraction_of_zeros(weights))
         return logits
 
     return linear_logit_fn
@@ -168,7 +169,9 @@ def _parts(variables: Any) -> list[Any]:
     return parts
 
 
-def _fraction_of_zeros(variables: list[Any]) -> Any:
+def compute_fraction_of_zeros(variables: Any) -> Any:
+    """Which part of all values of variables, or of lists of them, is zero."""
+    variables = nest.flatten(variables)
     with tf.name_scope("zero_fraction"):
         with tf.name_scope("total_size"):
             sizes = [tf.size(variable, out_type=tf.int64) for variable in variables]

@@ -42,9 +42,12 @@ def dnn_model_fn(
     dropout: float | None = None,
     input_layer_partitioner: Any = None,
     config: Any = None,
+    use_tpu: bool = False,
     batch_norm: bool = False,
 ) -> Any:
     """A network of dense layers."""
+    if use_tpu:
+        raise ValueError("use_tpu: there are no TPUs.")
     optimizer = get_optimizer_instance(optimizer, learning_rate=_DNN_LEARNING_RATE)
     check_features(features)
     with tf.variable_scope(
@@ -144,7 +147,7 @@ def dnn_linear_combined_model_fn(
             logits.append(dnn_logit_fn(features=features, mode=mode))
         minimized.append((dnn_optimizer, scope.name))
     if linear_feature_columns:
-        rate = min(_COMBINED_LINEAR_LEARNING_RATE, 1.0 / math.sqrt(len(linear_feature_columns)))
+        rate = combined_linear_learning_rate(len(linear_feature_columns))
         linear_optimizer = _own_optimizer(linear_optimizer, rate)
         with tf.variable_scope("linear", values=values, partitioner=partitioner) as scope:
             linear_logit_fn = linear_logit_fn_builder(
@@ -162,6 +165,11 @@ def dnn_linear_combined_model_fn(
         train_op_fn=lambda loss: _minimize_each(loss, minimized),
         logits=logits[0] if len(logits) == 1 else logits[0] + logits[1],
     )
+
+
+def combined_linear_learning_rate(num_linear_feature_columns: int) -> float:
+    """The rate of a linear model beside a network, unless an optimizer is given."""
+    return min(_COMBINED_LINEAR_LEARNING_RATE, 1.0 / math.sqrt(num_linear_feature_columns))
 
 
 def _own_optimizer(optimizer: Any, learning_rate: float) -> Any:
@@ -205,16 +213,21 @@ def baseline_model_fn(
     return head.create_estimator_spec(
         features=features,
         mode=mode,
-        logits=_baseline_logits(features, head.logits_dimension, weight_column),
+        logits=baseline_logit_fn_builder(head.logits_dimension, weight_column)(features),
         labels=labels,
         train_op_fn=train_op_fn,
     )
 
 
-def _baseline_logits(features: Any, num_outputs: int, weight_column: Any) -> Any:
+def baseline_logit_fn_builder(num_outputs: int, weight_column: Any = None) -> Any:
+    """A function of features that gives all examples the same logits."""
     weight_key = getattr(weight_column, "key", weight_column)
-    sizes = [tf.shape(feature)[0] for key, feature in features.items() if key != weight_key]
-    checks = [tf.assert_equal(sizes[0], size) for size in sizes[1:]]
-    with tf.control_dependencies(checks), tf.variable_scope("baseline"):
-        bias = tf.get_variable("bias", shape=[num_outputs], initializer=tf.zeros_initializer())
-        return tf.multiply(bias, tf.ones([sizes[0], num_outputs]))
+
+    def baseline_logit_fn(features: Any) -> Any:
+        sizes = [tf.shape(feature)[0] for key, feature in features.items() if key != weight_key]
+        checks = [tf.assert_equal(sizes[0], size) for size in sizes[1:]]
+        with tf.control_dependencies(checks), tf.variable_scope("baseline"):
+            bias = tf.get_variable("bias", shape=[num_outputs], initializer=tf.zeros_initializer())
+            return tf.multiply(bias, tf.ones([sizes[0], num_outputs]))
+
+    return baseline_logit_fn

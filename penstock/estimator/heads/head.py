@@ -23,7 +23,37 @@ LossSpec = namedtuple(
 )
 
 
-class Head:
+class _Head:
+    """The end of a model, of which a subclass says all; `Head` has what most of them share."""
+
+    def create_estimator_spec(
+        self,
+        features: Any,
+        mode: str,
+        logits: Any,
+        labels: Any = None,
+        optimizer: Any = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> EstimatorSpec:
+        """What a model function returns, made of logits and labels."""
+        try:
+            spec = self._create_tpu_estimator_spec(
+                features, mode, logits, labels, optimizer, *args, **kwargs
+            )
+        except NotImplementedError:
+            raise NotImplementedError(
+                "Subclasses of _Head must implement `create_estimator_spec()` or "
+                "_create_tpu_estimator_spec()."
+            ) from None
+        made: EstimatorSpec = spec.as_estimator_spec()
+        return made
+
+    def _create_tpu_estimator_spec(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("TPUEstimatorSpec not available for this model head.")
+
+
+class Head(_Head):
     """The end of a model: what it makes of logits, and what it loses by them.
 
     A subclass says what the labels, the loss of an example, the predictions and the metrics are.
@@ -38,7 +68,13 @@ class Head:
     #: Whether a weight may be given for each logit.
     _weights_per_logit = False
 
-    def __init__(self, weight_column: Any, loss_reduction: Any, loss_fn: Any, name: str | None):
+    def __init__(
+        self,
+        weight_column: Any = None,
+        loss_reduction: Any = tf.losses.Reduction.SUM,
+        loss_fn: Any = None,
+        name: str | None = None,
+    ):
         tensor_checks.check_loss_fn(loss_fn)
         self._weight_column = weight_column
         self._loss_reduction = tensor_checks.checked_reduction(loss_reduction)
@@ -201,9 +237,6 @@ class Head:
                 tf.summary.scalar(key, regularization)
 
 
-_Head = Head
-
-
 def _regularized(loss: Any, regularization_losses: Any) -> tuple[Any, Any]:
     """The loss with regularization, and the regularization alone (None without)."""
     if not regularization_losses:
@@ -225,9 +258,8 @@ def made_train_op(
     elif hasattr(optimizer, "get_updates") and not hasattr(optimizer, "minimize"):
         train_op = tf.group(*optimizer.get_updates(loss, trainable_variables))
     else:
-        train_op = optimizer.minimize(
-            loss, global_step=tf.train.get_global_step(), var_list=trainable_variables
-        )
+        chosen = {} if trainable_variables is None else {"var_list": trainable_variables}
+        train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step(), **chosen)
     updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS) if update_ops is None else update_ops
     return tf.group(train_op, *updates) if updates else train_op
 

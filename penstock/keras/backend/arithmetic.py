@@ -140,62 +140,39 @@ def _sizes(x: Any) -> list[Any]:
 
 
 def batch_dot(x: Any, y: Any, axes: Any = None) -> Any:
-    """The product of each batch item of `x` with that of `y` over the axes given.
+    """The matrix products of the items of two batches.
+
+    Tensors of rank four and more are batches over all axes but the last two.
 
     Args:
-      axes: one axis for both, or one for each; by default the last of `x` and the last but one of
-        `y`, or the last of a matrix.
+      axes: which of the last two axes is summed over: one for both, or one for each; by default
+        the last of `x` and the last but one of `y`.
     """
     x_rank, y_rank = ndim(x), ndim(y)
-    if x_rank < 2 or y_rank < 2:
-        raise ValueError(
-            "Cannot do batch_dot on inputs with rank < 2. Received inputs with shapes "
-            f"{int_shape(x)} and {int_shape(y)}."
-        )
-    x_axis, y_axis = _batch_dot_axes(axes, x_rank, y_rank)
-    x_size, y_size = int_shape(x)[x_axis], int_shape(y)[y_axis]
-    if None not in (x_size, y_size) and x_size != y_size:
-        raise ValueError(
-            f"Cannot do batch_dot on inputs with shapes {int_shape(x)} and {int_shape(y)} with "
-            f"axes={[x_axis, y_axis]}. x.shape[{x_axis}] != y.shape[{y_axis}] "
-            f"({x_size} != {y_size})."
-        )
-    x_rest = [axis for axis in range(1, x_rank) if axis != x_axis]
-    y_rest = [axis for axis in range(1, y_rank) if axis != y_axis]
-    x_sizes, y_sizes = _sizes(x), _sizes(y)
-    left = tf.transpose(x, [0, *x_rest, x_axis])
-    right = tf.transpose(y, [0, y_axis, *y_rest])
-    if len(x_rest) != 1:
-        left = tf.reshape(left, [x_sizes[0], -1 if x_rest else 1, x_sizes[x_axis]])
-    if len(y_rest) != 1:
-        right = tf.reshape(right, [y_sizes[0], y_sizes[y_axis], -1 if y_rest else 1])
-    product = tf.matmul(left, right)
-    wanted = [
-        x_sizes[0],
-        *(x_sizes[axis] for axis in x_rest),
-        *(y_sizes[axis] for axis in y_rest),
-    ]
-    if len(wanted) == 1:
-        return tf.squeeze(product, 2)  # (batch, 1)
-    return product if len(x_rest) == len(y_rest) == 1 else tf.reshape(product, wanted)
-
-
-def _batch_dot_axes(axes: Any, x_rank: int, y_rank: int) -> tuple[int, int]:
     if isinstance(axes, int):
         axes = (axes, axes)
     if axes is None:
-        axes = (x_rank - 1, y_rank - 1 if y_rank == 2 else y_rank - 2)
-    for axis in axes:
-        if isinstance(axis, (list, tuple)):
-            raise ValueError("Multiple target dimensions are not supported.")
-    x_axis = axes[0] + x_rank if axes[0] < 0 else axes[0]
-    y_axis = axes[1] + y_rank if axes[1] < 0 else axes[1]
-    if 0 in (x_axis, y_axis):
-        raise ValueError(
-            "Cannot perform batch_dot over axis 0. If your inputs are not batched, add a dummy "
-            "batch dimension to your inputs using K.expand_dims(x, 0)"
+        axes = (x_rank - 1, y_rank - 2)
+    added = builtins.abs(x_rank - y_rank)
+    if x_rank > y_rank:
+        y = _with_axes_of_one(y, added)
+    elif y_rank > x_rank:
+        x = _with_axes_of_one(x, added)
+    if ndim(x) == ndim(y) == 2:
+        left = x if axes[0] == axes[1] else tf.transpose(x, [1, 0])
+        product = tf.reduce_sum(tf.multiply(left, y), axes[1])
+    else:
+        product = tf.matmul(
+            x, y, adjoint_a=axes[0] != ndim(x) - 1, adjoint_b=axes[1] == ndim(y) - 1
         )
-    return x_axis, y_axis
+    if added:
+        first = x_rank + y_rank - 3 if x_rank > y_rank else x_rank - 1
+        product = tf.squeeze(product, list(range(first, first + added)))
+    return expand_dims(product, 1) if ndim(product) == 1 else product
+
+
+def _with_axes_of_one(x: Any, count: int) -> Any:
+    return tf.reshape(x, tf.concat([tf.shape(x), [1] * count], axis=0))
 
 
 def transpose(x: Any) -> Any:

@@ -21,6 +21,7 @@ __all__ = [
     "conv2d",
     "conv2d_transpose",
     "conv3d",
+    "conv3d_transpose",
     "depthwise_conv2d",
     "dropout",
     "elu",
@@ -36,6 +37,7 @@ __all__ = [
     "relu",
     "resize_images",
     "resize_volumes",
+    "separable_conv1d",
     "separable_conv2d",
     "sigmoid",
     "softmax",
@@ -300,6 +302,52 @@ def conv2d_transpose(
         padding=_padding(padding),
         data_format=windows.convert_data_format(data_format, 4),
     )
+
+
+def conv3d_transpose(
+    x: Any,
+    kernel: Any,
+    output_shape: Any,
+    strides: Any = (1, 1, 1),
+    padding: str = "valid",
+    data_format: str | None = None,
+) -> Any:
+    """A transposed convolution of volumes."""
+    data_format = _format(data_format)
+    if isinstance(output_shape, (tuple, list)):
+        output_shape = tf.stack(list(output_shape))
+    return tf.nn.conv3d_transpose(
+        x,
+        kernel,
+        output_shape,
+        _around(strides, data_format),
+        padding=_padding(padding),
+        data_format=windows.convert_data_format(data_format, 5),
+    )
+
+
+def separable_conv1d(
+    x: Any,
+    depthwise_kernel: Any,
+    pointwise_kernel: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Any = 1,
+) -> Any:
+    """A convolution of each channel of sequences, then a mix of the channels."""
+    data_format = _format(data_format)
+    axis = 2 if data_format == "channels_first" else 1
+    outputs = separable_conv2d(
+        tf.expand_dims(x, axis),
+        tf.expand_dims(depthwise_kernel, 0),
+        tf.expand_dims(pointwise_kernel, 0),
+        strides=windows.normalize_tuple(strides, 1, "strides") * 2,
+        padding=padding,
+        data_format=data_format,
+        dilation_rate=(1, *windows.normalize_tuple(dilation_rate, 1, "dilation_rate")),
+    )
+    return tf.squeeze(outputs, [axis])
 
 
 def separable_conv2d(

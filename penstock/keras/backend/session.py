@@ -11,6 +11,7 @@ import numpy as np
 
 import penstock as tf
 from penstock.layers.object_names import counts_of_default_graph, forget_names, unique_object_name
+from penstock.ops.tensor_values import is_tensor
 
 __all__ = [
     "Function",
@@ -278,14 +279,21 @@ class Function:
         self.fetch_callbacks: dict[Any, Callable[[Any], None]] = {}
 
     def __call__(self, inputs: Any) -> Any:
-        feeds = dict(self.feed_dict)
         is_one_each = isinstance(inputs, (list, tuple)) and len(inputs) == len(self.inputs)
         values = inputs if is_one_each else tf.nest.flatten(inputs)
-        for tensor, value in zip(self.inputs, values, strict=True):
-            if value is not None:
+        given = [
+            (tensor, value)
+            for tensor, value in zip(self.inputs, values, strict=True)
+            if value is not None
+        ]
+        session = get_session(self.inputs)
+        symbolic = {tensor: value for tensor, value in given if is_tensor(value)}
+        feeds = {**self.feed_dict, **(session.run(symbolic) if symbolic else {})}
+        for tensor, value in given:
+            if tensor not in symbolic:
                 feeds[tensor] = _fed_value(tensor, value)
         wanted = [*self.outputs, self.updates_op, *self.fetches]
-        values = get_session(self.inputs).run(wanted, feed_dict=feeds, **self.session_kwargs)
+        values = session.run(wanted, feed_dict=feeds, **self.session_kwargs)
         for fetch, value in zip(self.fetches, values[len(self.outputs) + 1 :], strict=True):
             if fetch in self.fetch_callbacks:
                 self.fetch_callbacks[fetch](value)

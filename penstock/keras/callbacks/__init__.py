@@ -4,7 +4,14 @@ from typing import Any
 
 from penstock.keras.callbacks.base import *
 from penstock.keras.callbacks.monitors import *
+from penstock.keras.callbacks.tensorboard import *
 from penstock.keras.callbacks.writers import *
+
+
+def __getattr__(name: str) -> Any:
+    if name == "requests":  # None where it is not installed
+        return requests_or_none()
+    raise AttributeError(name)
 
 
 def configured(

@@ -1,20 +1,21 @@
-"""Callbacks that write: a progress bar, a CSV file, TensorBoard's events."""
+"""Callbacks that write: a progress bar, a CSV file, to a server."""
 
 from __future__ import annotations
 
 import csv
+import importlib
+import json
 import os
 import sys
 from typing import Any
 
 import numpy as np
 
-import penstock as tf
-from penstock.keras import backend as K
+from penstock import logging
 from penstock.keras.callbacks.base import Callback
 from penstock.keras.utils.progress_bar import Progbar
 
-__all__ = ["CSVLogger", "ProgbarLogger", "TensorBoard"]
+__all__ = ["CSVLogger", "ProgbarLogger", "RemoteMonitor", "requests_or_none"]
 
 
 class ProgbarLogger(Callback):
@@ -111,85 +112,50 @@ def _text(value: Any) -> Any:
     return value
 
 
-class TensorBoard(Callback):
-    """Writes the graph, losses and metrics, and histograms of weights for TensorBoard.
+def requests_or_none() -> Any:
+    """The library `requests`, which `RemoteMonitor` needs; None where it is not installed."""
+    try:
+        return importlib.import_module("requests")
+    except ImportError:
+        return None
+
+
+class RemoteMonitor(Callback):
+    """Posts what is logged for an epoch to a server.
 
     Args:
-      histogram_freq: number of epochs between histograms of the weights; 0 for none.
-      write_graph: whether to write the graph.
-      update_freq: "epoch", "batch", or a number of samples between two values of the loss.
+      root: the server's URL.
+      path: where it takes events.
+      field: the field of a form that has the values, as JSON.
+      headers: further headers of requests.
+      send_as_json: whether to send the values as the body instead, without a form.
     """
 
     def __init__(
         self,
-        log_dir: str = "./logs",
-        histogram_freq: int = 0,
-        batch_size: int = 32,
-        write_graph: bool = True,
-        write_grads: bool = False,
-        write_images: bool = False,
-        embeddings_freq: int = 0,
-        embeddings_layer_names: Any = None,
-        embeddings_metadata: Any = None,
-        embeddings_data: Any = None,
-        update_freq: Any = "epoch",
-        profile_batch: int = 2,
+        root: str = "http://localhost:9000",
+        path: str = "/publish/epoch/end/",
+        field: str = "data",
+        headers: Any = None,
+        send_as_json: bool = False,
     ):
         super().__init__()
-        self.log_dir = log_dir
-        self.histogram_freq = histogram_freq
-        self.write_graph = write_graph
-        self.update_freq = 1 if update_freq == "batch" else update_freq
-        self.writer: Any = None
-        self.merged: Any = None
-        self._samples_seen = 0
-        self._samples_written = 0
-
-    def set_model(self, model: Any) -> None:
-        super().set_model(model)
-        graph = K.get_graph() if self.write_graph else None
-        self.writer = tf.summary.FileWriter(self.log_dir, graph)
-        if self.histogram_freq and self.merged is None:
-            histograms = [
-                tf.summary.histogram(weight.op.name, weight)
-                for layer in model.layers
-                for weight in layer.weights
-            ]
-            if histograms:
-                self.merged = tf.summary.merge(histograms)
-
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
-        if self.update_freq == "epoch":
-            return
-        self._samples_seen += (logs or {}).get("size", 1)
-        if self._samples_seen - self._samples_written >= self.update_freq:
-            values = {
-                f"batch_{key}": value
-                for key, value in (logs or {}).items()
-                if key not in ("batch", "size", "num_steps")
-            }
-            self._write(values, self._samples_seen)
-            self._samples_written = self._samples_seen
+        self.root = root
+        self.path = path
+        self.field = field
+        self.headers = headers
+        self.send_as_json = send_as_json
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        values = {
-            key if key.startswith("val_") or key == "lr" else f"epoch_{key}": value
-            for key, value in (logs or {}).items()
-        }
-        values = {
-            f"epoch_{key}" if key.startswith("val_") else key: value
-            for key, value in values.items()
-        }
-        self._write(values, epoch)
-        if self.merged is not None and epoch % self.histogram_freq == 0:
-            self.writer.add_summary(K.get_session().run(self.merged), epoch)
-
-    def _write(self, values: dict[str, Any], step: int) -> None:
-        for name, value in values.items():
-            summary = tf.Summary()
-            summary.value.add(tag=name, simple_value=float(np.asarray(value)))
-            self.writer.add_summary(summary, step)
-        self.writer.flush()
-
-    def on_train_end(self, logs: Any = None) -> None:
-        self.writer.close()
+        requests = requests_or_none()
+        if requests is None:
+            raise ImportError("RemoteMonitor requires the `requests` library.")
+        sent = {"epoch": epoch, **(logs or {})}
+        url = self.root + self.path
+        try:
+            if self.send_as_json:
+                requests.post(url, json=sent, headers=self.headers)
+            else:
+                requests.post(url, {self.field: json.dumps(sent)}, headers=self.headers)
+        except requests.exceptions.RequestException:
+            logging.warning("Warning: could not reach RemoteMonitor root server at %s", self.root)

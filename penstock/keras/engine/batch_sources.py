@@ -12,9 +12,11 @@ import penstock as tf
 from penstock import logging
 from penstock.keras import backend as K
 from penstock.keras.utils.data_sequence import Sequence
+from penstock.ops.tensor_values import is_tensor
 
 
-def _is_dataset(value: Any) -> bool:
+def is_dataset(value: Any) -> bool:
+    """Whether this is a dataset, or an iterator of one."""
     return hasattr(value, "make_one_shot_iterator") or (
         hasattr(value, "get_next") and hasattr(value, "initializer")
     )
@@ -25,12 +27,17 @@ def is_source(value: Any) -> bool:
     return (
         isinstance(value, Sequence)
         or inspect.isgenerator(value)
-        or _is_dataset(value)
+        or is_dataset(value)
         or (
             hasattr(value, "__next__")
             and not isinstance(value, (tf.Tensor, tf.Variable, np.ndarray))
         )
     )
+
+
+def is_endless(value: Any) -> bool:
+    """Whether a source of batches doesn't say how many it has."""
+    return is_source(value) and not isinstance(value, Sequence) and not is_dataset(value)
 
 
 def refuse_beside(
@@ -46,7 +53,7 @@ def refuse_beside(
             "The `batch_size` argument must not be specified for the given input type. Received "
             f"input: {source}, batch_size: {batch_size}"
         )
-    if _is_dataset(source):
+    if is_dataset(source):
         _refuse_beside_dataset(source, labels, sample_weight, validation_split)
         return
     of_source = "argument is not supported when data is a generator or Sequence instance. Instead"
@@ -97,7 +104,7 @@ def batch_source(
     """The batches of a generator, `Sequence` or dataset, in the model's order of arrays."""
     if isinstance(source, Sequence):
         return _SequenceBatches(model, source, steps, class_weight, shuffle, only_inputs)
-    if _is_dataset(source):
+    if is_dataset(source):
         return _DatasetBatches(model, source, steps, class_weight, shuffle, only_inputs)
     if steps is None and not inspect.isgenerator(source) and not hasattr(source, "__next__"):
         raise ValueError("steps must be given for a generator without a length")
@@ -119,7 +126,7 @@ def tensor_source(
       steps: how often tensors are evaluated; ValueError if they need to be told.
       steps_name: the argument that says so.
     """
-    has_tensors = any(isinstance(each, tf.Tensor) for each in tf.nest.flatten(data))
+    has_tensors = any(is_tensor(each) for each in tf.nest.flatten(data))
     if not has_tensors and data[0] is not None:
         return None
     if steps is None:
@@ -134,11 +141,11 @@ def tensor_source(
 def evaluated(data: Any) -> Any:
     """A structure with the values of its tensors, of one run, in their places."""
     flat = tf.nest.flatten(data)
-    tensors = [each for each in flat if isinstance(each, tf.Tensor)]
+    tensors = [each for each in flat if is_tensor(each)]
     if not tensors:
         return data
     values = iter(K.get_session(tensors).run(tensors))
-    filled = [next(values) if isinstance(each, tf.Tensor) else each for each in flat]
+    filled = [next(values) if is_tensor(each) else each for each in flat]
     return tf.nest.pack_sequence_as(data, filled)
 
 

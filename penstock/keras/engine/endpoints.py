@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import penstock as tf
@@ -111,16 +112,20 @@ class Endpoint:
             return mask
         return mask * matched_weights(mask, self.sample_weight)
 
-    def add_metrics(self, wanted: Any, is_weighted: bool, prefix: bool) -> None:
-        """Makes the metrics that `compile` was told, with names as they are reported."""
+    def add_metrics(self, wanted: Any, is_weighted: bool, prefix: bool, taken: set[str]) -> None:
+        """Makes the metrics that `compile` was told, with names as they are reported.
+
+        Args:
+          taken: names that others have; those of the new metrics are added.
+        """
         several = wanted if isinstance(wanted, (list, tuple)) else [wanted]
-        for metric in several:
-            if metric is None:
-                continue
-            made = self._metric_object(metric, is_weighted)
-            if prefix:
-                made._name = f"{self.name}_{made.name}"
-            (self.weighted_metrics if is_weighted else self.metrics).append(made)
+        made = [self._metric_object(each, is_weighted) for each in several if each is not None]
+        # Of metrics with one name the last is kept.
+        for metric in {metric.name: metric for metric in made}.values():
+            name = f"{self.name}_{metric.name}" if prefix else metric.name
+            metric._name = _unique(name, taken)
+            taken.add(metric.name)
+            (self.weighted_metrics if is_weighted else self.metrics).append(metric)
 
     def _metric_object(self, metric: Any, is_weighted: bool) -> Any:
         short = {"accuracy": "acc", "acc": "acc", "crossentropy": "ce", "ce": "ce"}
@@ -168,6 +173,11 @@ class Endpoint:
                     )
                 found.append((metric, metric(self.target, self.output, sample_weight=weight)))
         return found
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    numbered = (f"{name}_{number}" for number in itertools.count(1))
+    return next(each for each in itertools.chain([name], numbered) if each not in taken)
 
 
 def _loss_object(loss: Any) -> Any:

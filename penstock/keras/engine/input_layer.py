@@ -60,11 +60,8 @@ class InputLayer(Layer):
             self.is_placeholder = False
             self._batch_input_shape = tuple(tensor.shape.as_list())
         tensor._keras_mask = None
-        node = Node(self, [], tensor, {})
-        node.input_tensors = tensor
-
-    def _common_shape(self, what: str) -> Any:
-        return [super()._common_shape(what)]
+        node = Node(self, [], [tensor], {})
+        node.input_tensors = [tensor]
 
     def get_config(self) -> dict[str, Any]:
         return {
@@ -117,4 +114,4 @@ def Input(
     layer = InputLayer(
         name=name, dtype=dtype, sparse=sparse, input_tensor=tensor, ragged=ragged, **kwargs
     )
-    return layer._inbound_nodes[0].output_tensors
+    return layer.output

@@ -14,6 +14,7 @@ from penstock.keras.engine.node import Node
 from penstock.keras.engine.shapes import map_shapes
 from penstock.layers.core_layer import CoreLayer
 from penstock.layers.input_spec import InputSpec
+from penstock.train.tracking.data_structures import List, Mapping
 
 __all__ = ["InputSpec", "Layer"]
 
@@ -69,8 +70,6 @@ class Layer(CoreLayer):
         if "input_dim" in kwargs and "input_shape" not in kwargs:
             kwargs["input_shape"] = (kwargs.pop("input_dim"),)
         kwargs.pop("implementation", None)
-        self._inbound_nodes: list[Node] = []
-        self._outbound_nodes: list[Node] = []
         self._metrics: list[Any] = []
         self._metrics_tensors: dict[str, Any] = {}
         super().__init__(trainable=trainable, name=name, dtype=dtype, dynamic=dynamic, **kwargs)
@@ -88,7 +87,7 @@ class Layer(CoreLayer):
         if getattr(value, "_is_metric", False):
             self.__dict__.setdefault("_metrics", []).append(value)
             tracked.pop(name, None)
-        elif isinstance(value, (CoreLayer, list, tuple, dict)):
+        elif isinstance(value, (CoreLayer, *_SEQUENCES, *_MAPPINGS)):
             tracked[name] = value
         else:
             tracked.pop(name, None)
@@ -176,6 +175,14 @@ class Layer(CoreLayer):
                 )
         K.batch_set_value(zip(variables, weights, strict=True))
 
+    @property
+    def _expects_training_arg(self) -> bool:
+        return "training" in self._call_fn_args or self._call_accepts_kwargs
+
+    @property
+    def _expects_mask_arg(self) -> bool:
+        return "mask" in self._call_fn_args or self._call_accepts_kwargs
+
     # Configuration ------------------------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:
@@ -205,14 +212,23 @@ class Layer(CoreLayer):
                 f"aggregation=`{aggregation}`"
             )
         metric = getattr(value, "_metric_obj", None)
+        if metric is None and name is None:
+            raise ValueError(
+                "Please provide a name for your metric like `self.add_metric(tf.reduce_sum("
+                "inputs), name='mean_activation', aggregation='mean')`"
+            )
+        if metric is not None and getattr(self, "_is_graph_network", False):
+            raise ValueError(
+                "Using the result of calling a `Metric` object when calling `add_metric` on a "
+                "Functional Model is not supported. Please pass the Tensor to monitor directly."
+            )
         if aggregation is None and metric is None:
             raise ValueError(
-                "Using the result of calling a `Metric` object when calling `add_metric` requires "
-                "it to be computed by one; give aggregation='mean' for other tensors"
+                "We do not support adding an aggregated metric result tensor that is not the "
+                "output of a `tf.keras.metrics.Metric` metric instance: it could not be reset "
+                "after an epoch. Give what a metric computed, or aggregation='mean'."
             )
         if metric is None:
-            if name is None:
-                raise ValueError("Please provide a name for your metric like `name='mean'`")
             metric = Mean(name=name)
             value = metric(value)
         if not any(metric is known for known in self._metrics):
@@ -238,8 +254,23 @@ class Layer(CoreLayer):
         has_mask = any(mask is not None for mask in tf.nest.flatten(masks))
         if has_mask and "mask" in self._call_fn_args and given.get("mask") is None:
             kwargs["mask"] = masks
-        self._given_arguments = {key: value for key, value in given.items() if key != "mask"}
+        # A mask counts as an argument of the call only where a layer made it.
+        self._given_arguments = {
+            key: value
+            for key, value in given.items()
+            if key != "mask" or hasattr(value, "_keras_history")
+        }
         return super().__call__(inputs, *args, **kwargs)
+
+    def _inputs_of_calls(self) -> list[Any]:
+        return [node.input_tensors for node in self._inbound_nodes]
+
+    def _called(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self.dynamic:
+            return super()._called(inputs, *args, **kwargs)
+        # Such a layer can't be run in a graph: what it would give is known by its shape alone.
+        shape = self.compute_output_shape(tf.nest.map_structure(lambda each: each.shape, inputs))
+        return map_shapes(lambda each: tf.placeholder(self.dtype, shape=each), shape)
 
     def _maybe_build(self, inputs: Any) -> None:
         if not self.built and not any(hasattr(each, "shape") for each in tf.nest.flatten(inputs)):
@@ -329,19 +360,19 @@ class Layer(CoreLayer):
 
     def get_input_at(self, node_index: int) -> Any:
         """The inputs of a call."""
-        return self._node(node_index, "input").input_tensors
+        return _unwrapped(self._node(node_index, "input").input_tensors)
 
     def get_output_at(self, node_index: int) -> Any:
         """The outputs of a call."""
-        return self._node(node_index, "output").output_tensors
+        return _unwrapped(self._node(node_index, "output").output_tensors)
 
     def get_input_shape_at(self, node_index: int) -> Any:
         """The shapes of the inputs of a call."""
-        return self._node(node_index, "input shape").input_shapes
+        return _unwrapped(self._node(node_index, "input shape").input_shapes)
 
     def get_output_shape_at(self, node_index: int) -> Any:
         """The shapes of the outputs of a call."""
-        return self._node(node_index, "output shape").output_shapes
+        return _unwrapped(self._node(node_index, "output shape").output_shapes)
 
     def get_input_mask_at(self, node_index: int) -> Any:
         """The masks of the inputs of a call."""
@@ -366,22 +397,22 @@ class Layer(CoreLayer):
         """The inputs of the first call."""
         if not self._inbound_nodes:
             raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
-        return self._inbound_nodes[0].input_tensors
+        return _unwrapped(self._inbound_nodes[0].input_tensors)
 
     @property
     def output(self) -> Any:
         """The outputs of the first call."""
         if not self._inbound_nodes:
             raise AttributeError(f"Layer {self.name} has no inbound nodes.")
-        return self._inbound_nodes[0].output_tensors
+        return _unwrapped(self._inbound_nodes[0].output_tensors)
 
     @property
     def input_mask(self) -> Any:
-        return _masks_of(self._only_node("input").input_tensors)
+        return _masks_of(_unwrapped(self._only_node("input").input_tensors))
 
     @property
     def output_mask(self) -> Any:
-        return _masks_of(self._only_node("output").output_tensors)
+        return _masks_of(_unwrapped(self._only_node("output").output_tensors))
 
     @property
     def input_shape(self) -> Any:
@@ -418,14 +449,23 @@ class Layer(CoreLayer):
         return self._outbound_nodes
 
 
+def _unwrapped(values: Any) -> Any:
+    return values[0] if isinstance(values, list) and len(values) == 1 else values
+
+
+#: What holds parts of a layer in an order, and by names.
+_SEQUENCES = (list, tuple, List)
+_MAPPINGS = (dict, Mapping)
+
+
 def _layers_in(value: Any) -> Iterator[Any]:
     if isinstance(value, CoreLayer):
         if not getattr(value, "_is_metric", False):
             yield value
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, _SEQUENCES):
         for each in value:
             yield from _layers_in(each)
-    elif isinstance(value, dict):
+    elif isinstance(value, _MAPPINGS):
         for each in value.values():
             yield from _layers_in(each)
 
@@ -433,10 +473,10 @@ def _layers_in(value: Any) -> Iterator[Any]:
 def _variables_in(value: Any) -> Iterator[Any]:
     if isinstance(value, tf.Variable):
         yield value
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, _SEQUENCES):
         for each in value:
             yield from _variables_in(each)
-    elif isinstance(value, dict):
+    elif isinstance(value, _MAPPINGS):
         for each in value.values():
             yield from _variables_in(each)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
-from penstock import logging
 from penstock.keras import backend as K
 from penstock.keras import optimizers
 from penstock.keras.engine import training_data
@@ -15,6 +14,7 @@ from penstock.keras.engine.endpoints import Endpoint
 from penstock.keras.engine.network import Network
 from penstock.keras.engine.training_loops import TrainingLoops
 from penstock.keras.metrics import Mean
+from penstock.platform import logging
 
 __all__ = ["Model"]
 
@@ -71,6 +71,12 @@ class Model(TrainingLoops, Network):
         unknown = set(kwargs) - {"options", "run_metadata", "feed_dict", "fetches"}
         if unknown:
             raise TypeError(f"Invalid keyword argument(s) in `compile`: {sorted(unknown)}")
+        if self.dynamic:
+            raise ValueError(
+                "Your model contains layers that can only be successfully run in eager execution "
+                "(layers constructed with `dynamic=True`). You must enable eager execution with "
+                "`tf.enable_eager_execution()`."
+            )
         self.optimizer = optimizers.get(optimizer)
         self.loss = loss or {}
         self._function_kwargs = kwargs
@@ -108,8 +114,11 @@ class Model(TrainingLoops, Network):
             endpoint.sample_weight_mode = mode
             endpoint.add_target(target)
             self._endpoints.append(endpoint)
-        self._add_metrics(given["metrics"], is_weighted=False)
-        self._add_metrics(given["weighted_metrics"], is_weighted=True)
+        taken = {"loss"}
+        if len(names) > 1:
+            taken.update(endpoint.loss_name for endpoint in self._trained)
+        self._add_metrics(given["metrics"], is_weighted=False, taken=taken)
+        self._add_metrics(given["weighted_metrics"], is_weighted=True, taken=taken)
         self._output_loss_metrics = (
             [Mean(name=endpoint.loss_name) for endpoint in self._trained]
             if len(self.outputs) > 1
@@ -121,7 +130,7 @@ class Model(TrainingLoops, Network):
     def _trained(self) -> list[Endpoint]:
         return [endpoint for endpoint in self._endpoints if endpoint.is_trained]
 
-    def _add_metrics(self, wanted: Any, is_weighted: bool) -> None:
+    def _add_metrics(self, wanted: Any, is_weighted: bool, taken: set[str]) -> None:
         if not wanted:
             return
         if not isinstance(wanted, (list, tuple, dict)):
@@ -143,7 +152,7 @@ class Model(TrainingLoops, Network):
             per_output = [list(wanted)] + [_again(wanted) for _ in names[1:]]
         for endpoint, each in zip(self._endpoints, per_output, strict=True):
             if endpoint.is_trained:
-                endpoint.add_metrics(each, is_weighted, prefix=len(names) > 1)
+                endpoint.add_metrics(each, is_weighted, prefix=len(names) > 1, taken=taken)
 
     def _add_losses(self) -> None:
         """Makes the nodes of metrics and losses."""
@@ -161,7 +170,8 @@ class Model(TrainingLoops, Network):
                     loss_results.append((metric, metric(loss)))
                 part = endpoint.loss_weight * loss
                 total = part if total is None else total + part
-            own = self.losses
+            # Not those of other calls of shared layers.
+            own = self.get_losses_for(None) + self.get_losses_for(self.inputs)
             if own:
                 added = tf.add_n(own)
                 total = added if total is None else total + added
@@ -211,6 +221,10 @@ class Model(TrainingLoops, Network):
         return [endpoint.target for endpoint in self._trained]
 
     @property
+    def _targets(self) -> list[Any]:
+        return self.targets
+
+    @property
     def sample_weights(self) -> list[Any]:
         """The tensors of the samples' weights, None where they aren't used."""
         return [endpoint.sample_weight for endpoint in self._trained]
@@ -221,10 +235,12 @@ class Model(TrainingLoops, Network):
         return False
 
     def _check_trainable_weights_consistency(self) -> None:
-        if self._collected_trainable_weights != self.trainable_weights:
-            logging.warning(
+        if len(self._collected_trainable_weights) != len(self.trainable_weights):
+            logging.log_first_n(
+                logging.WARN,
                 "Discrepancy between trainable weights and collected trainable weights, did you "
-                "set `model.trainable` without calling `model.compile` after ?"
+                "set `model.trainable` without calling `model.compile` after ?",
+                1,
             )
 
     # Inputs of models that have none yet --------------------------------------------------------
@@ -266,31 +282,83 @@ class Model(TrainingLoops, Network):
     # Functions of the graph ---------------------------------------------------------------------
 
     @property
-    def _feed_inputs(self) -> list[Any]:
-        return [t for t in self.inputs if K.is_placeholder(t)]
-
-    @property
-    def _feed_input_names(self) -> list[str]:
-        return [
-            name
-            for name, tensor in zip(self.input_names, self.inputs, strict=True)
-            if K.is_placeholder(tensor)
-        ]
-
-    @property
     def _feed_endpoints(self) -> list[Endpoint]:
         return [e for e in self._trained if K.is_placeholder(e.target)]
 
+    @property
+    def _feed_targets(self) -> list[Any]:
+        return [endpoint.target for endpoint in self._feed_endpoints]
+
+    @property
+    def _feed_output_names(self) -> list[str]:
+        return [endpoint.name for endpoint in self._feed_endpoints]
+
+    @property
+    def _feed_output_shapes(self) -> list[Any]:
+        return [endpoint.shape for endpoint in self._feed_endpoints]
+
+    @property
+    def _feed_loss_fns(self) -> list[Any]:
+        return [endpoint.loss for endpoint in self._trained]
+
+    @property
+    def loss_functions(self) -> list[Any]:
+        """The losses of the outputs; None for one without labels."""
+        return [endpoint.loss for endpoint in self._endpoints]
+
+    @property
+    def train_function(self) -> Any:
+        """What trains on a batch, once it has been made; set it to None to have it made anew."""
+        return self._functions.get("train")
+
+    @train_function.setter
+    def train_function(self, function: Any) -> None:
+        self._set_function("train", function)
+
+    @property
+    def test_function(self) -> Any:
+        """What computes loss and metrics of a batch, once it has been made."""
+        return self._functions.get("test")
+
+    @test_function.setter
+    def test_function(self, function: Any) -> None:
+        self._set_function("test", function)
+
+    @property
+    def predict_function(self) -> Any:
+        """What computes the outputs of a batch, once it has been made."""
+        return self._functions.get("predict")
+
+    @predict_function.setter
+    def predict_function(self, function: Any) -> None:
+        self._set_function("predict", function)
+
+    def _set_function(self, mode: str, function: Any) -> None:
+        self._functions.pop(mode, None)
+        if function is not None:
+            self._functions[mode] = function
+
     def _function(self, mode: str) -> Any:
         """The function of the graph that trains, tests or predicts a batch."""
+        if mode == "train" and self._is_compiled:
+            self._check_trainable_weights_consistency()
         if mode not in self._functions:
             make = {
-                "train": self._make_train_function,
-                "test": self._make_test_function,
-                "predict": self._make_predict_function,
+                "train": self._new_train_function,
+                "test": self._new_test_function,
+                "predict": self._new_predict_function,
             }[mode]
             self._functions[mode] = make()
         return self._functions[mode]
+
+    def _make_train_function(self) -> None:
+        self._function("train")
+
+    def _make_test_function(self) -> None:
+        self._function("test")
+
+    def _make_predict_function(self) -> None:
+        self._function("predict")
 
     def _training_inputs(self) -> list[Any]:
         weights = [e.sample_weight for e in self._trained if e.sample_weight is not None]
@@ -304,11 +372,10 @@ class Model(TrainingLoops, Network):
     def _training_outputs(self) -> list[Any]:
         return [self.total_loss, *(tensor for _, tensor in self._metric_results)]
 
-    def _make_train_function(self) -> Any:
+    def _new_train_function(self) -> Any:
         self._require_compiled()
         if self.total_loss is None:
             raise ValueError("The model cannot be trained because it has no loss to optimize.")
-        self._check_trainable_weights_consistency()
         inputs = self._training_inputs()
         with tf.name_scope("training"):
             updates = self.optimizer.get_updates(
@@ -323,7 +390,7 @@ class Model(TrainingLoops, Network):
             **self._function_kwargs,
         )
 
-    def _make_test_function(self) -> Any:
+    def _new_test_function(self) -> Any:
         self._require_compiled()
         return K.function(
             self._training_inputs(),
@@ -333,7 +400,7 @@ class Model(TrainingLoops, Network):
             **self._function_kwargs,
         )
 
-    def _make_predict_function(self) -> Any:
+    def _new_predict_function(self) -> Any:
         return K.function(
             [*self._feed_inputs, K.symbolic_learning_phase()],
             self.outputs,
@@ -478,7 +545,7 @@ def _targets_of(tensors: Any, names: list[str]) -> list[Any]:
     if isinstance(tensors, (list, tuple)):
         _check_length(tensors, names, "target_tensors", shown="`target_tensors`")
         return list(tensors)
-    if isinstance(tensors, tf.Tensor):
+    if K.is_tensor(tensors) or isinstance(tensors, tf.Variable):
         return [tensors] + [None] * (len(names) - 1)
     raise TypeError(
         "Expected `target_tensors` to be a list or tuple or dict or a single tensor, but got: "

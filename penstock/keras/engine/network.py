@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,7 @@ from penstock.keras.engine.layer import Layer
 from penstock.keras.engine.node import Node
 from penstock.keras.engine.op_layers import add_history, needs_history
 from penstock.keras.engine.topology import GraphOfLayers
-from penstock.layers.reachability import depends_on
+from penstock.layers.core_layer import CoreLayer
 from penstock.train.tracking import TrackableSaver, saver_with_op_caching
 
 __all__ = ["Network"]
@@ -44,8 +45,7 @@ class Network(Layer):
             self._init_graph_network(inputs, outputs)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        is_part = isinstance(value, (Layer, tf.Variable))
-        if is_part and not self.__dict__.get("_has_init"):
+        if not self.__dict__.get("_has_init") and all(map(_has_weights, tf.nest.flatten(value))):
             raise RuntimeError(
                 "It looks like you are subclassing `Model` and you forgot to call "
                 "`super(YourClass, self).__init__()`. Always start with this line."
@@ -96,6 +96,7 @@ class Network(Layer):
                     f"TensorFlow `Layer` (thus holding past layer metadata). Found: {tensor}"
                 )
         graph = GraphOfLayers(self.inputs, self.outputs, self.name)
+        refuse_legacy_layers(graph.layers)
         self._graph_of_layers = graph
         self._layers = graph.layers
         self._is_graph_network = True
@@ -133,11 +134,17 @@ class Network(Layer):
 
     @property
     def input_spec(self) -> Any:
-        return None
+        """As many inputs as the network has; what each must be like is up to its layers."""
+        count = len(self.inputs or ()) if self._is_graph_network else 1
+        return None if count == 1 else [None] * count
 
     @input_spec.setter
     def input_spec(self, value: Any) -> None:
         """A network's layers have their own."""
+
+    @property
+    def dynamic(self) -> bool:
+        return self._dynamic or any(layer.dynamic for layer in self._layers)
 
     @property
     def stateful(self) -> bool:
@@ -163,23 +170,23 @@ class Network(Layer):
             for update in layer.updates
         ]
 
-    # Losses and updates -------------------------------------------------------------------------
+    # Inputs that are fed ------------------------------------------------------------------------
 
     @property
-    def losses(self) -> list[Any]:
-        return self._of_this_graph(super().losses, "_unconditional_loss")
+    def _feed_inputs(self) -> list[Any]:
+        return [tensor for tensor in self.inputs if K.is_placeholder(tensor)]
 
     @property
-    def updates(self) -> list[Any]:
-        if not self.trainable and not self.stateful:
-            return []
-        return self._of_this_graph(super().updates, "_unconditional_update")
+    def _feed_input_names(self) -> list[str]:
+        return [
+            name
+            for name, tensor in zip(self.input_names, self.inputs, strict=True)
+            if K.is_placeholder(tensor)
+        ]
 
-    def _of_this_graph(self, values: list[Any], mark: str) -> list[Any]:
-        """Those that belong to this network's inputs, not to other calls of shared layers."""
-        if not self.inputs:
-            return values
-        return [v for v in values if getattr(v, mark) or depends_on(v, self.inputs)]
+    @property
+    def _feed_input_shapes(self) -> list[Any]:
+        return [K.int_shape(tensor) for tensor in self._feed_inputs]
 
     # Calling ------------------------------------------------------------------------------------
 
@@ -246,8 +253,10 @@ class Network(Layer):
         return json.dumps(network_config.described(self), default=json_value, **kwargs)
 
     def to_yaml(self, **kwargs: Any) -> str:
-        """Refused: use `to_json`."""
-        raise NotImplementedError("Penstock writes models as JSON: use to_json()")
+        """The architecture as YAML; `yaml.dump` takes the further arguments."""
+        plain = json.loads(json.dumps(network_config.described(self), default=json_value))
+        text: str = yaml_module().dump(plain, **kwargs)
+        return text
 
     def save(
         self,
@@ -326,6 +335,33 @@ def _network_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     if len(args) == 1 and args[0] is not None and not isinstance(args[0], str):
         raise ValueError("A model needs inputs and outputs")
     return None, None, kwargs.pop("name", args[0] if args else None)
+
+
+def yaml_module() -> Any:
+    """PyYAML, which only descriptions of models in YAML need."""
+    try:
+        return importlib.import_module("yaml")
+    except ImportError:
+        raise ImportError("Requires yaml module installed (`pip install pyyaml`).") from None
+
+
+def refuse_legacy_layers(layers: list[Any]) -> None:
+    """TypeError if some of the layers are of `tf.layers`, which models can't describe."""
+    legacy = [
+        each for each in layers if isinstance(each, CoreLayer) and not isinstance(each, Layer)
+    ]
+    if legacy:
+        shown = "\n".join(f"  {layer}" for layer in legacy)
+        raise TypeError(
+            f"The following are legacy tf.layers.Layers:\n{shown}\nTo use keras as a framework "
+            "(for instance using the Network, Model, or Sequential classes), please use the "
+            "tf.keras.layers implementation instead. (Or, if writing custom layers, subclass from "
+            "tf.keras.layers rather than tf.layers)"
+        )
+
+
+def _has_weights(value: Any) -> bool:
+    return isinstance(value, (CoreLayer, tf.Variable))
 
 
 def _check_inputs(inputs: list[Any]) -> None:

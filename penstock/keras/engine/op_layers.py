@@ -38,10 +38,6 @@ class TensorFlowOpLayer(Layer):
         self.constants = {int(index): value for index, value in (constants or {}).items()}
         self.built = True
 
-    def _common_shape(self, what: str) -> Any:
-        shape = super()._common_shape(what)
-        return [shape] if what == "output" and isinstance(shape, tuple) else shape
-
     def call(self, inputs: Any) -> Any:
         tensors = list(tf.nest.flatten(inputs))
         for index, value in sorted(self.constants.items()):
@@ -139,6 +135,5 @@ def _make_layer(op: Any) -> None:
         else:
             constants[index] = K.get_session(source).run(source)
     layer = TensorFlowOpLayer(op.node_def, op.name, constants)
-    outputs = list(op.outputs)
     single_input = layer_inputs[0] if len(layer_inputs) == 1 else layer_inputs
-    Node(layer, single_input, outputs[0] if len(outputs) == 1 else outputs, {})
+    Node(layer, single_input, list(op.outputs), {})

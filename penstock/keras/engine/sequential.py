@@ -9,7 +9,7 @@ import penstock as tf
 from penstock.keras.engine.input_layer import Input, InputLayer
 from penstock.keras.engine.layer import Layer
 from penstock.keras.engine.model import Model
-from penstock.keras.engine.network import Network
+from penstock.keras.engine.network import Network, refuse_legacy_layers
 
 __all__ = ["Sequential"]
 
@@ -46,6 +46,7 @@ class Sequential(Model):
     def add(self, layer: Any) -> None:
         """Adds a layer at the end."""
         layer = _layer_behind(layer)
+        refuse_legacy_layers([layer])
         if not isinstance(layer, Layer):
             raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}")
         self.built = False
@@ -83,7 +84,7 @@ class Sequential(Model):
     def _first_output(self, layer: Any) -> Any:
         """The model's input tensor, if the first layer says what it is like."""
         if isinstance(layer, InputLayer):
-            return layer._inbound_nodes[-1].output_tensors
+            return layer.get_output_at(-1)
         first = layer
         while isinstance(first, Network) and first._own_layers:
             if isinstance(first, Sequential) or first._is_graph_network:
@@ -98,7 +99,7 @@ class Sequential(Model):
     def _connect(self) -> None:
         """Makes the model a graph of its layers from the input to the last output."""
         stack = self._stack
-        source = stack[0]._inbound_nodes[-1].output_tensors
+        source = stack[0].get_output_at(-1)
         self._inbound_nodes.clear()
         self._init_graph_network(source, self.outputs[0])
         self._layers = stack

@@ -11,6 +11,8 @@ from penstock.keras.engine import training_data
 from penstock.keras.engine.batch_sources import (
     batch_source,
     evaluated,
+    is_dataset,
+    is_endless,
     is_source,
     refuse_beside,
     tensor_source,
@@ -256,6 +258,8 @@ class TrainingLoops:
         validation = validation_data
         if validation is not None and not is_source(validation):
             validation = self._validation_of(validation_data[:3], validation_steps)
+        elif is_endless(validation) and not validation_steps:
+            raise ValueError("Please specify the `validation_steps` argument.")
         return self._fit(
             source,
             validation,
@@ -328,6 +332,8 @@ class TrainingLoops:
         )
         if verbose and source.samples is not None:
             _announce(source.samples, validation)
+        elif verbose and is_dataset(source.source):
+            _announce_steps(source.steps, validation_steps)
         self.stop_training = False
         listeners.on_train_begin()
         for epoch in range(initial_epoch, epochs):
@@ -507,6 +513,13 @@ def _bar(source: Any, verbose: int) -> Progbar | None:
     if source.samples is not None:
         return Progbar(target=source.samples, unit_name="sample")
     return Progbar(target=source.steps)
+
+
+def _announce_steps(steps: int | None, validation_steps: int | None) -> None:
+    import sys
+
+    more = f", validate on {validation_steps} steps" if validation_steps else ""
+    sys.stdout.write(f"Train on {steps} steps{more}\n")
 
 
 def _announce(samples: int, validation: Any) -> None:

@@ -147,6 +147,28 @@ class StackedRNNCells(Layer):
         return cls(cells, **config)
 
 
+def parted(
+    inputs: Any, initial_state: Any, constants: Any, num_constants: int
+) -> tuple[Any, Any, Any]:
+    """Inputs, states and constants, where they may come in one list."""
+    if isinstance(inputs, list):
+        if initial_state is not None or constants is not None:
+            raise ValueError("give states and constants either in the list or by name")
+        if num_constants:
+            constants = inputs[-num_constants:]
+            inputs = inputs[:-num_constants]
+        if len(inputs) > 1:
+            initial_state = inputs[1:]
+        inputs = inputs[0]
+
+    def listed(value: Any) -> Any:
+        if value is None or isinstance(value, list):
+            return value
+        return list(value) if isinstance(value, tuple) else [value]
+
+    return inputs, listed(initial_state), listed(constants)
+
+
 def _is_several(states: Any) -> bool:
     return isinstance(states, (list, tuple))
 
@@ -373,7 +395,9 @@ class RNN(Layer):
           initial_state: the states before the first step; also as the inputs' further elements.
           constants: tensors that each step gets.
         """
-        inputs, initial_state, constants = self._parted(inputs, initial_state, constants)
+        inputs, initial_state, constants = parted(
+            inputs, initial_state, constants, self._num_constants
+        )
         if initial_state is None and constants is None:
             return super().__call__(inputs, **kwargs)
         more: list[Any] = []
@@ -407,25 +431,6 @@ class RNN(Layer):
             kwargs["constants"] = constants
         return super().__call__(inputs, **kwargs)
 
-    def _parted(self, inputs: Any, initial_state: Any, constants: Any) -> tuple[Any, Any, Any]:
-        """Inputs, states and constants, where they may come in one list."""
-        if isinstance(inputs, list):
-            if initial_state is not None or constants is not None:
-                raise ValueError("give states and constants either in the list or by name")
-            if self._num_constants:
-                constants = inputs[-self._num_constants :]
-                inputs = inputs[: -self._num_constants]
-            if len(inputs) > 1:
-                initial_state = inputs[1:]
-            inputs = inputs[0]
-
-        def listed(value: Any) -> Any:
-            if value is None or isinstance(value, list):
-                return value
-            return list(value) if isinstance(value, tuple) else [value]
-
-        return inputs, listed(initial_state), listed(constants)
-
     def call(
         self,
         inputs: Any,
@@ -435,7 +440,7 @@ class RNN(Layer):
         constants: Any = None,
     ) -> Any:
         if isinstance(inputs, list):
-            inputs, initial_state, constants = self._parted(inputs, None, None)
+            inputs, initial_state, constants = parted(inputs, None, None, self._num_constants)
         if initial_state is None:
             initial_state = self.states if self.stateful else self.get_initial_state(inputs)
         if len(initial_state) != len(self.states):

@@ -9,6 +9,8 @@ import penstock as tf
 from penstock.ir.trackable import no_automatic_dependency_tracking_scope
 from penstock.keras import backend as K
 from penstock.keras.engine.layer import Layer
+from penstock.keras.layers.recurrent import parted
+from penstock.keras.utils.serialization import CustomObjectScope
 from penstock.layers.input_spec import InputSpec
 
 __all__ = ["Bidirectional", "TimeDistributed", "Wrapper"]
@@ -100,8 +102,17 @@ class TimeDistributed(Wrapper):
         return flat
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        # A mask of steps is that of the outputs' steps; what lies deeper is the layer's.
-        return mask
+        """The mask that the layer inside gives each step; that of the steps if it gives none."""
+        batch_size, steps, *sizes = inputs.shape.as_list()
+        if batch_size:
+            return mask
+        flat_mask = None if mask is None else self._flattened(mask, mask.shape.as_list()[2:])
+        found = self.layer.compute_mask(self._flattened(inputs, sizes), flat_mask)
+        if found is None:
+            deeper = [] if mask is None else list(range(2, mask.shape.ndims))
+            return tf.reduce_any(mask, axis=deeper) if deeper else mask
+        length = tf.shape(inputs)[1] if steps is None else steps
+        return tf.reshape(found, tf.concat([[-1, length], tf.shape(found)[1:]], axis=0))
 
 
 class Bidirectional(Wrapper):
@@ -125,6 +136,10 @@ class Bidirectional(Wrapper):
                 "Please initialize `Bidirectional` layer with a `Layer` instance. You passed: "
                 f"{layer}"
             )
+        if backward_layer is not None and not isinstance(backward_layer, Layer):
+            raise ValueError(
+                f"`backward_layer` need to be a `Layer` instance. You passed: {backward_layer}"
+            )
         if merge_mode not in ("sum", "mul", "ave", "concat", None):
             raise ValueError(
                 f'Invalid merge mode. Merge mode should be one of {{"sum", "mul", "ave", "concat", '
@@ -138,11 +153,12 @@ class Bidirectional(Wrapper):
         if backward_layer is None:
             self.backward_layer = self._again(layer, go_backwards=not layer.go_backwards)
         else:
+            self._backward_config = {
+                "class_name": type(backward_layer).__name__,
+                "config": backward_layer.get_config(),
+            }
             self.backward_layer = backward_layer
-            if backward_layer.go_backwards == layer.go_backwards:
-                raise ValueError(
-                    "Forward layer and backward layer should have different `go_backwards` value."
-                )
+            self._check_directions()
         self.forward_layer._name = f"forward_{self.forward_layer.name}"
         self.backward_layer._name = f"backward_{self.backward_layer.name}"
         if weights:
@@ -156,9 +172,28 @@ class Bidirectional(Wrapper):
         self._num_constants = 0
         self.input_spec = layer.input_spec
 
+    def _check_directions(self) -> None:
+        if self.forward_layer.go_backwards == self.backward_layer.go_backwards:
+            raise ValueError(
+                "Forward layer and backward layer should have different `go_backwards` value."
+            )
+        for attribute in ("stateful", "return_sequences", "return_state"):
+            forward = getattr(self.forward_layer, attribute)
+            backward = getattr(self.backward_layer, attribute)
+            if forward != backward:
+                raise ValueError(
+                    "Forward layer and backward layer are expected to have the same value for "
+                    f"attribute {attribute}, got {forward} and {backward}"
+                )
+
     @staticmethod
     def _again(layer: Any, **changes: Any) -> Any:
-        return type(layer).from_config({**layer.get_config(), **changes})
+        """A layer like this one; the classes of its cells need not be known by their names."""
+        config = {**layer.get_config(), **changes}
+        cell = getattr(layer, "cell", None)
+        cells = {type(each).__name__: type(each) for each in [cell, *getattr(cell, "cells", ())]}
+        with CustomObjectScope(cells):
+            return type(layer).from_config(config)
 
     def build(self, input_shape: Any = None) -> None:
         for layer in (self.forward_layer, self.backward_layer):
@@ -172,20 +207,23 @@ class Bidirectional(Wrapper):
         self, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any
     ) -> Any:
         """Runs both layers; the first half of the initial states is the forward layer's."""
-        if isinstance(inputs, list):
-            initial_state = inputs[1:] if len(inputs) > 1 else None
-            inputs = inputs[0]
+        inputs, initial_state, constants = parted(
+            inputs, initial_state, constants, self._num_constants
+        )
         if initial_state is None and constants is None:
             return super().__call__(inputs, **kwargs)
-        if constants is not None:
-            raise ValueError("Bidirectional takes no constants: give them to the cell")
-        if len(initial_state) % 2:
+        if initial_state is not None and len(initial_state) % 2:
             raise ValueError(
                 "When passing `initial_state` to a Bidirectional RNN, the state should be a list "
                 "containing the states of the underlying RNNs. Found: " + str(initial_state)
             )
+        if constants is not None:
+            self._num_constants = len(constants)
+            for layer in (self.forward_layer, self.backward_layer):
+                layer._num_constants = len(constants)
         spec, self.input_spec = self.input_spec, None
-        outputs = super().__call__([inputs, *initial_state], **kwargs)
+        more = [*(initial_state or ()), *(constants or ())]
+        outputs = super().__call__([inputs, *more], **kwargs)
         self.input_spec = spec
         return outputs
 
@@ -201,8 +239,9 @@ class Bidirectional(Wrapper):
         if mask is not None and "mask" in self.forward_layer._call_fn_args:
             arguments["mask"] = tf.nest.flatten(mask)[0]
         forward_arguments, backward_arguments = dict(arguments), dict(arguments)
-        if isinstance(inputs, list):
-            inputs, initial_state = inputs[0], inputs[1:]
+        inputs, initial_state, constants = parted(inputs, initial_state, None, self._num_constants)
+        if constants:
+            forward_arguments["constants"] = backward_arguments["constants"] = constants
         if initial_state:
             half = len(initial_state) // 2
             forward_arguments["initial_state"] = list(initial_state[:half])
@@ -262,4 +301,21 @@ class Bidirectional(Wrapper):
         self.backward_layer.reset_states()
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "merge_mode": self.merge_mode}
+        config = {**super().get_config(), "merge_mode": self.merge_mode}
+        if self._num_constants:
+            config["num_constants"] = self._num_constants
+        if hasattr(self, "_backward_config"):
+            config["backward_layer"] = self._backward_config
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        from penstock.keras.layers import deserialize
+
+        config = copy.deepcopy(config)
+        num_constants = config.pop("num_constants", 0)
+        if config.get("backward_layer") is not None:
+            config["backward_layer"] = deserialize(config["backward_layer"], custom_objects)
+        made = super().from_config(config, custom_objects)
+        made._num_constants = num_constants
+        return made

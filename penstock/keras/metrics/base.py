@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 
-class Metric(Layer):
+class Metric(Layer, metaclass=abc.ABCMeta):
     """Gathers values over batches: `update_state` adds those of a batch, `result` is the metric.
 
     Calling a metric gives the result after an update.
@@ -79,10 +80,12 @@ class Metric(Layer):
         """Sets the variables to zero."""
         K.batch_set_value([(v, np.zeros(v.shape.as_list())) for v in self.variables])
 
+    @abc.abstractmethod
     def update_state(self, *args: Any, **kwargs: Any) -> Any:
         """The operation that adds the values of a batch."""
         raise NotImplementedError("Must be implemented in subclasses.")
 
+    @abc.abstractmethod
     def result(self) -> Any:
         """The tensor of the metric, from its variables."""
         raise NotImplementedError("Must be implemented in subclasses.")

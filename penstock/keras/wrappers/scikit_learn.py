@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
 from typing import Any
 
@@ -44,6 +45,11 @@ class BaseWrapper:
         """Sets arguments."""
         self.sk_params.update(params)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn 1.6 and later ask of estimators: no more than was known before."""
+        utils = importlib.import_module("sklearn.utils")
+        return utils.Tags(estimator_type=None, target_tags=utils.TargetTags(required=True))
 
     def _arguments(self, function: Any, override: dict[str, Any] | None = None) -> dict[str, Any]:
         names = inspect.signature(function).parameters

@@ -38,6 +38,10 @@ class _Placed(Kind):
         return batch if len(parts) == len(batch) else batch[: len(parts)]
 
 
+#: The shape and type of each large component of an element; None for the others.
+_Forms = list[tuple[torch.Size, torch.dtype] | None]
+
+
 class _Batch:
     """A batch that is being filled: memory for each large component, and how many rows it lacks."""
 
@@ -45,11 +49,14 @@ class _Batch:
         self.memory: list[torch.Tensor | None] | None = None
         self.missing = size
 
-    def allocate(self, element: Element, size: int) -> None:
+    def allocate(self, forms: _Forms, size: int) -> None:
         self.memory = [
-            torch.empty((size, *part.shape), dtype=part.dtype) if _is_large(part) else None
-            for part in element
+            None if form is None else torch.empty((size, *form[0]), dtype=form[1]) for form in forms
         ]
+
+
+def _forms(element: Element) -> _Forms:
+    return [(part.shape, part.dtype) if _is_large(part) else None for part in element]
 
 
 def _is_large(part: Any) -> bool:
@@ -67,6 +74,19 @@ class BatchMemory:
         self._lock = threading.Lock()
         self._batches: dict[int, _Batch] = {}
         self._kinds: Kinds | None = None
+        self._forms: _Forms | None = None  # of the elements so far, until one doesn't fit
+
+    def offered(self, number: int, component: int) -> torch.Tensor | None:
+        """Where a component of an element should be in the end, as far as that is known."""
+        with self._lock:
+            if self._forms is None:
+                return None
+            batch = self._batch(number)
+            if batch.memory is None:
+                batch.allocate(self._forms, self._size)
+            assert batch.memory is not None
+            memory = batch.memory[component]
+        return None if memory is None else memory[number % self._size]
 
     def placed(self, number: int, element: Element) -> Row:
         """A row that stands for an element, which is in its batch now if it is large and fits."""
@@ -76,10 +96,13 @@ class BatchMemory:
                 self._kinds = Kinds([_Placed()] * len(element))
             batch = self._counted(number)
             if batch.memory is None:
-                batch.allocate(element, self._size)
+                self._forms = _forms(element)
+                batch.allocate(self._forms, self._size)
             memory = batch.memory
         assert memory is not None
         parts = [_put(*pair, row) for pair in zip(memory, element, strict=True)]
+        if any(type(part) is not tuple and _is_large(part) for part in parts):
+            self._forms = None
         return self._kinds, *parts
 
     def left_out(self, number: int) -> None:
@@ -87,17 +110,25 @@ class BatchMemory:
         with self._lock:
             self._counted(number)
 
-    def _counted(self, number: int) -> _Batch:
+    def _batch(self, number: int) -> _Batch:
         place = number // self._size
-        batch = self._batches.setdefault(place, _Batch(self._size))
+        if place not in self._batches:
+            self._batches[place] = _Batch(self._size)
+        return self._batches[place]
+
+    def _counted(self, number: int) -> _Batch:
+        batch = self._batch(number)
         batch.missing -= 1
         if not batch.missing:
-            del self._batches[place]
+            del self._batches[number // self._size]
         return batch
 
 
 def _put(memory: torch.Tensor | None, part: Any, row: int) -> Any:
     if memory is None or part.shape != memory.shape[1:] or part.dtype is not memory.dtype:
         return part
-    memory[row].copy_(part)
+    place = memory.data_ptr() + row * part.nbytes
+    if part.data_ptr() != place or not part.is_contiguous():
+        shared = part.untyped_storage().data_ptr() == memory.untyped_storage().data_ptr()
+        memory[row].copy_(part.clone() if shared else part)
     return memory, row

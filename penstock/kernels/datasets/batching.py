@@ -46,6 +46,10 @@ class Batched(UnaryElements):
         if join is batch_of:
             source.expect_batches(size)
 
+    @property
+    def is_fresh(self):
+        return True
+
     def next(self):
         if self._ended:
             return None

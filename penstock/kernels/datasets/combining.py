@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from penstock.kernels.datasets.cache_files import FileCacheDataset
+from penstock.kernels.datasets.shuffling import ShuffleDataset
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import (
@@ -86,6 +87,10 @@ class _RepeatDataset(Dataset):
         return self._source.is_plain
 
     def iterate(self, context: Context) -> Elements:
+        if context.fuses_shuffles and self._count and isinstance(self._source, ShuffleDataset):
+            fused = self._source.fused_with_repeat(self._count)
+            if fused is not None:
+                return fused.iterate(context)
         return _Repeated(self._source, self._count, context)
 
     def cardinality(self) -> int:
@@ -99,7 +104,10 @@ class _RepeatDataset(Dataset):
 
 @kernel("RepeatDataset", devices=HOST)
 def _(node):
-    return lambda source, count: _RepeatDataset(source, int(count))
+    def run(source, count):
+        return source if int(count) == 1 else _RepeatDataset(source, int(count))
+
+    return run
 
 
 class _Concatenated(Elements):

@@ -12,6 +12,7 @@ from penstock.kernels.datasets.mapping import function_of
 from penstock.kernels.datasets.readers import scalar_string
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
+from penstock.kernels.values import mark_fresh
 from penstock.platform.tf_record import TFRecordWriter
 from penstock.state.datasets import Context, IteratorResource
 
@@ -100,14 +101,17 @@ def _end():
     return errors.OutOfRangeError(None, None, "End of sequence")
 
 
-@kernel("IteratorGetNext", "IteratorGetNextSync", devices=HOST)
+@kernel("IteratorGetNext", "IteratorGetNextSync", devices=HOST, marks_fresh=True)
 def _(node):
     single = len(node.dtypes) == 1
 
     def run(resource):
-        element = resource.get_next()
+        element, fresh = resource.get_next_and_freshness()
         if element is None:
             raise _end()
+        if fresh:
+            for value in element:
+                mark_fresh(value)
         return element[0] if single else element
 
     return run

@@ -15,6 +15,7 @@ from penstock.kernels.datasets.rows import RowElements, as_element
 from penstock.kernels.datasets.stacking import batch_of
 from penstock.kernels.datasets.statistics import statistics_name
 from penstock.kernels.kernel_threads import processors, share_processors
+from penstock.kernels.offered_memory import offer, offered_result
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import brackets, invalid
 from penstock.state.datasets import UNKNOWN, DerivedDataset, Elements, UnaryElements, same_number
@@ -76,7 +77,15 @@ def _(node, env):
             if threads == 1 or not free:
                 return Mapped(elements, called, captured, context, preserve)
             return ParallelMapped(
-                elements, called, captured, context, threads, preserve, free=True, asked=False
+                elements,
+                called,
+                captured,
+                context,
+                threads,
+                preserve,
+                free=True,
+                asked=False,
+                offered=offered_result(own.body),
             )
 
         return _MapDataset(ahead, make, same_number, [called])
@@ -106,6 +115,7 @@ class _Ready:
 _SHORT_CALL = 0.2e-3  # seconds
 _LONG_TASK = 3e-3  # handing it to a thread costs next to nothing
 _MOST_PER_TASK = 8
+_CALLS_PER_MEASURED = 8  # after the first ones
 
 
 class _Usefulness:
@@ -118,10 +128,16 @@ class _Usefulness:
     def __init__(self, expected):
         self._expected = expected
         self._calls_to_measure = 64 if expected else 8
-        self._calls = -2  # the first ones compile the function
+        self._calls = -2  # that were measured; the first ones compile the function
         self._wall = self._busy = 0.0
+        self._unmeasured = 0
 
     def measured(self, call, function, values):
+        """Calls the function; once much is known, only some calls are measured."""
+        if self._calls >= self._calls_to_measure:
+            self._unmeasured += 1
+            if self._unmeasured % _CALLS_PER_MEASURED:
+                return call(function, values)
         wall, busy = time.perf_counter(), time.thread_time()
         try:
             return call(function, values)
@@ -152,12 +168,25 @@ class ParallelMapped(UnaryElements):
     A program that did not ask for threads (`asked`) gets them where calls turn out to be long. If
     nobody can tell when calls happen (`free`), there are more results ahead, so that threads do
     not wait for the reader, those of a whole batch where there are batches, and a task is several
-    calls if these are short.
+    calls if these are short. Calls are offered memory for the result number `offered`, if any.
     """
 
-    def __init__(self, source, function, captured, context, threads, preserve, *, free, asked=True):
+    def __init__(
+        self,
+        source,
+        function,
+        captured,
+        context,
+        threads,
+        preserve,
+        *,
+        free,
+        asked=True,
+        offered=None,
+    ):
         super().__init__(source)
         self._function, self._captured, self._context = function, captured, context
+        self._offered = offered
         self._threads, self._preserve = threads, preserve
         self._free = free
         self._pool = None
@@ -278,14 +307,19 @@ class ParallelMapped(UnaryElements):
 
     def _called_for_each(self, first, elements):
         batches, results = self._batches, []
+        offered = None if batches is None else self._offered
         for number, element in enumerate(elements, first):
             try:
+                if offered is not None:
+                    offer(batches.offered(number, offered))
                 result = self._called(element)
             except Exception as error:
                 self._leave_out(number)
                 results.append(_Ready(error=error))
                 continue
             results.append(_Ready(result if batches is None else batches.placed(number, result)))
+        if offered is not None:
+            offer(None)
         return results
 
     def _leave_out(self, number):
@@ -333,12 +367,12 @@ class _RecordedCalls(ParallelMapped):
         return super()._next_entry()
 
 
-def _parallel_calls(node, elements, function, captured, context, threads, preserve, free):
+def _parallel_calls(node, elements, function, captured, context, threads, preserve, **settings):
     """The results of parallel calls, which are recorded where that is asked for."""
     args = (elements, function, captured, context, threads, preserve)
     if context.statistics is None:
-        return ParallelMapped(*args, free=free)
-    return _RecordedCalls(node, *args, free=free)
+        return ParallelMapped(*args, **settings)
+    return _RecordedCalls(node, *args, **settings)
 
 
 def _saved(result):
@@ -373,11 +407,11 @@ def _(node, env):
         if (rows := parsed_rows(source, own, captured)) is not None:
             return _MapDataset(source, rows, same_number, [own])
         ahead, called = parsed_ahead(source, own, captured)
-        free = _is_free(source, own)
+        settings = {"free": _is_free(source, own), "offered": offered_result(own.body)}
         return _MapDataset(
             ahead,
             lambda elements, context: _parallel_calls(
-                node, elements, called, captured, context, threads, preserve, free
+                node, elements, called, captured, context, threads, preserve, **settings
             ),
             same_number,
             [called],
@@ -416,7 +450,7 @@ def _(node, env):
                 mapped = Mapped(elements, called, captured, context, preserve)
             else:
                 mapped = _parallel_calls(
-                    node, elements, called, captured, context, threads, preserve, free
+                    node, elements, called, captured, context, threads, preserve, free=free
                 )
             return WholeBatches(mapped, size, drop, _slices)
 

@@ -58,6 +58,11 @@ class _Prefetched(UnaryElements):
         self._size = size
         self._ahead = None
         self._kept = []  # restored elements, in reverse order
+        self._was_restored = False
+
+    @property
+    def is_fresh(self):
+        return self._source.is_fresh and not self._was_restored
 
     def next(self):
         if self._kept:
@@ -106,6 +111,7 @@ class _Prefetched(UnaryElements):
         elements, source = state
         self._source.restore(source)
         self._kept = [restored_element(element) for element in reversed(elements)]
+        self._was_restored = True
 
     def close(self):
         if self._ahead is not None:

@@ -63,9 +63,11 @@ class _Taken(UnaryElements):
 def _(node):
     def run(source, count):
         count = int(count)
+        if count < 0:
+            return source
 
         def cardinality(of_source):
-            if count < 0 or of_source == UNKNOWN:
+            if of_source == UNKNOWN:
                 return of_source
             return count if of_source == INFINITE else min(count, of_source)
 
@@ -107,6 +109,8 @@ class _Skipped(UnaryElements):
 def _(node):
     def run(source, count):
         count = int(count)
+        if count == 0:
+            return source
 
         def cardinality(of_source):
             if count < 0:
@@ -246,14 +250,28 @@ def _(node):
     return lambda source, *settings: source
 
 
-class _UnorderedDataset(Dataset):
-    """A dataset whose parallel parts give results as they come."""
+class _OptimizedDataset(Dataset):
+    """A dataset that is iterated as some of TensorFlow's rewritings ask for.
 
-    def __init__(self, source):
+    Of those, two can be noticed: parallel parts may give results as they come, and a shuffle and
+    the repeat of it draw from one buffer. Others change how fast the same elements come.
+    """
+
+    def __init__(self, source, rewritings):
         self._source = source
+        self._out_of_order = b"make_sloppy" in rewritings
+        self._fuses_shuffles = b"shuffle_and_repeat_fusion" in rewritings
+
+    @property
+    def is_plain(self) -> bool:
+        return self._source.is_plain
 
     def iterate(self, context: Context) -> Elements:
-        return self._source.iterate(context.without_order())
+        if self._out_of_order:
+            context = context.without_order()
+        if self._fuses_shuffles:
+            context = context.with_fused_shuffles()
+        return self._source.iterate(context)
 
     def cardinality(self) -> int:
         return self._source.cardinality()
@@ -261,10 +279,7 @@ class _UnorderedDataset(Dataset):
 
 @kernel("OptimizeDataset", devices=HOST)
 def _(node):
-    def run(source, optimizations):
-        return _UnorderedDataset(source) if b"make_sloppy" in optimizations else source
-
-    return run
+    return lambda source, rewritings: _OptimizedDataset(source, set(rewritings.reshape(-1)))
 
 
 class _Counted(UnaryElements):

@@ -14,12 +14,23 @@ _EPOCHS_IN_BUFFER = 3
 
 
 class SeedSource:
-    """The seeds of one iteration after the other: new ones, or the same again."""
+    """The seeds of one iteration after the other: new ones, or the same again.
 
-    def __init__(self, seeds: tuple[int, int], changing: bool):
+    `of_epochs` says whether each epoch of an iteration takes seeds, too, or goes on with the
+    numbers of the one before, as those of TensorFlow 1.15's fused shuffle and repeat do.
+    """
+
+    def __init__(self, seeds: tuple[int, int], changing: bool, of_epochs: bool = True):
         self._words = RandomWords(*seeds) if changing else None
         self._seeds = seeds
+        self.of_epochs = of_epochs
         self._lock = threading.Lock()
+
+    def of_one_stream(self) -> SeedSource | None:
+        """The seeds of the fused shuffle and repeat, None if iterations must be alike."""
+        if self._words is None:
+            return None
+        return SeedSource(self._seeds, changing=False, of_epochs=False)
 
     def next(self) -> tuple[int, int]:
         if self._words is None:
@@ -91,7 +102,8 @@ class _Shuffled(RowElements):
         slices = self._slices
         while slices[0][0] == slices[0][1]:
             del slices[0]
-            self._words = RandomWords(*self._seed_source.next())
+            if self._seed_source.of_epochs:
+                self._words = RandomWords(*self._seed_source.next())
         start, end = slices[0]
         buffer, size = self._buffer, self._size
         index = (start + self._words.next() % (end - start)) % size
@@ -164,10 +176,15 @@ class _Shuffled(RowElements):
             self._source.close()
 
 
-class _ShuffleDataset(Dataset):
+class ShuffleDataset(Dataset):
     def __init__(self, source, size, epochs, seed_source):
         self._source, self._size, self._epochs = source, size, epochs
         self._seed_source = seed_source
+
+    def fused_with_repeat(self, epochs: int) -> ShuffleDataset | None:
+        """This dataset `epochs` times over with one buffer, None if its order must not change."""
+        seeds = self._seed_source.of_one_stream() if self._epochs == 1 else None
+        return seeds and ShuffleDataset(self._source, self._size, epochs, seeds)
 
     @property
     def is_plain(self) -> bool:
@@ -188,12 +205,15 @@ class _ShuffleDataset(Dataset):
 @kernel("ShuffleDataset", "ShuffleAndRepeatDataset", devices=HOST)
 def _(node):
     changing = node.attrs["reshuffle_each_iteration"]
+    repeats = node.type == "ShuffleAndRepeatDataset"
 
     def run(source, size, seed, seed2, epochs=1):
         size = int(size)
         if size <= 0:
             raise invalid("buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
         seeds = SeedSource(given_seeds(seed, seed2), changing)
-        return _ShuffleDataset(source, size, int(epochs), seeds)
+        if repeats and changing:
+            seeds = seeds.of_one_stream()
+        return ShuffleDataset(source, size, int(epochs), seeds)
 
     return run

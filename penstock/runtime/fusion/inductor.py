@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from penstock.kernels.compilers import compiler
 from penstock.passes.fusion import Form
-from penstock.runtime.fusion.compilers import compiler
 
 #: Elements that are worth a thread: waking one and waiting for it takes as long as many thousands.
 _LEAST_PER_THREAD = 2**14

@@ -7,11 +7,7 @@ It is written as such: a compiler then often has no need of running it at all.
 from __future__ import annotations
 
 import ctypes
-import logging
-import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -19,11 +15,9 @@ import torch
 from penstock import dtypes
 from penstock.dtypes import DType
 from penstock.ir.step_graph import Edge, Node, StepGraph
+from penstock.kernels.compilers import shared_library
 from penstock.passes.structure import Loop
-from penstock.runtime.fusion.compilers import compiler, with_low_priority
 from penstock.runtime.number_loops import Numbers, constant_number, invariants_of
-
-_log = logging.getLogger("penstock.fusion")
 
 #: Iterations of one call, a tenth of a second of simple ones: then a step can be cancelled.
 _AT_A_TIME = 2**26
@@ -231,9 +225,10 @@ def native_loop(loop: Loop, numbers: Numbers) -> Callable[[Any, Sequence[Any]], 
 
     None where there is no compiler, or it fails.
     """
-    function = _compiled(source_of(loop, numbers))
-    if function is None:
+    library = shared_library(source_of(loop, numbers))
+    if library is None:
         return None
+    function = library.run
     count, used = loop.variables, invariants_of(numbers)
     function.argtypes = [ctypes.c_int64, *[ctypes.c_void_p] * (2 * count + len(used))]
     function.restype = ctypes.c_int32
@@ -250,18 +245,3 @@ def native_loop(loop: Loop, numbers: Numbers) -> Callable[[Any, Sequence[Any]], 
         return results
 
     return run
-
-
-def _compiled(text: str) -> Any:
-    found = compiler()
-    if found is None:
-        return None
-    with tempfile.TemporaryDirectory(prefix="penstock-loop-") as folder:
-        source, library = Path(folder, "loop.cpp"), Path(folder, "loop.so")
-        source.write_text(text)
-        command = [found, "-O3", "-shared", "-fPIC", "-o", str(library), str(source)]
-        made = subprocess.run(with_low_priority(command), capture_output=True, check=False)
-        if made.returncode != 0:
-            _log.info("a loop is not compiled: %s", made.stderr.decode(errors="replace"))
-            return None
-        return ctypes.CDLL(str(library)).run

@@ -18,11 +18,11 @@ from typing import Any
 import torch
 
 from penstock.ir.step_graph import Node, StepGraph
+from penstock.kernels.compilers import with_low_priority
 from penstock.passes.fusion import fuse
 from penstock.passes.structure import Loop
 from penstock.runtime.binding import BoundNode, bind_all
 from penstock.runtime.device import Device
-from penstock.runtime.fusion.compilers import with_low_priority
 from penstock.runtime.fusion.forms import FormRecorder
 from penstock.runtime.fusion.inductor import (
     RegionSource,

@@ -51,7 +51,7 @@ def test_the_main_diagonal_has_the_older_ops():
     assert tf.matrix_diag_part([[1, 2], [3, 4]]).op.type == "MatrixDiagPart"
     assert tf.matrix_set_diag([[1, 2], [3, 4]], [5, 6]).op.type == "MatrixSetDiag"
     above = tf.matrix_diag([1, 2], k=1)
-    assert above.op.type == "MatrixDiagV3"
+    assert above.op.type == "MatrixDiagV2"
     assert run(above).tolist() == [[0, 1, 0], [0, 0, 2], [0, 0, 0]]
 
 

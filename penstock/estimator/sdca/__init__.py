@@ -1,0 +1,1 @@
+"""Linear models trained by stochastic dual coordinate ascent."""
