@@ -10,7 +10,7 @@ with plain nodes that passes may rewire, replace and drop. What always holds bet
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from penstock.dtypes import DType
@@ -132,7 +132,9 @@ class Rewrite(NamedTuple):
 class StepGraph:
     """The nodes of a step in topological order, its feeds, fetches and targets.
 
-    `rewrites` says what the passes so far have done to it.
+    `rewrites` says what the passes so far have done to it. `reads_first` has the control edges
+    from a reader to a writer that are there only for the value which the reader is to see, with the
+    state that it is the value of.
     """
 
     def __init__(
@@ -147,6 +149,7 @@ class StepGraph:
         self.fetches = fetches
         self.targets = targets
         self.rewrites: list[Rewrite] = []
+        self.reads_first: dict[tuple[Node, Node], frozenset[Hashable]] = {}
 
     @property
     def has_control_flow(self) -> bool:

@@ -1,4 +1,7 @@
-"""Which values may wait for others that go the same way: one message instead of many."""
+"""What becomes of values that are sent: which leave the process, and which of them may wait.
+
+Those that go the same way, one shortly after the other, take one message instead of many.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,16 @@ def mark_sends(part: StepGraph, device: str) -> None:
 
     Their values go "soon": with the next message that way, when a Recv is reached, or at the end.
     A Send that is followed by work which takes time is not marked; its value goes at once, and
-    takes along those that wait.
+    takes along those that wait. A value that `leaves` for another task is one of the past as soon
+    as it was sent: nobody sees what is written to its memory afterwards.
     """
-    kind = DeviceSpec.from_string(device).device_type or "CPU"
+    own = DeviceSpec.from_string(device)
+    kind = own.device_type or "CPU"
     left = 0.0  # the time until what waits is sent
     for node in reversed(part.nodes):
         if node.type == "_Send":
+            other = DeviceSpec.from_string(node.attrs["recv_device"])
+            node.attrs["leaves"] = (own.job, own.task) != (other.job, other.task)
             node.attrs["soon"] = left <= _PATIENCE
             if left > _PATIENCE:
                 left = 0.0

@@ -5,7 +5,8 @@
 2. Constants and truth values are not sent: each device has its own copy.
 3. A node's Send comes right behind it, a Recv right before its first use. The nodes of each
    device keep the order that they have in the step, so that parts which wait for each other in
-   this order never wait in a circle.
+   this order never wait in a circle. A value is read when it is sent: what writes to its memory
+   afterwards waits for the Send, not for those who use the value elsewhere.
 4. What is guarded is sent and received under the same guard. Loops: `loops.py`.
 5. A variable is read when all else that a node waits for is there: `late_reads.py`.
 6. On request float32 values go to other tasks with the upper 16 of their 32 bits alone.
@@ -22,11 +23,12 @@ import numpy as np
 
 from penstock import dtypes
 from penstock.dtypes import DType
-from penstock.ir.registry import STATEFUL, find, op
+from penstock.ir.registry import ALIASES, STATEFUL, find, op
 from penstock.ir.signature import attr
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.partition.late_reads import read_late
 from penstock.partition.loops import devices_of, split_loop
+from penstock.passes.order import live_variable
 
 _BETWEEN: dict[str, Any] = {
     "tensor_name": attr("string"),
@@ -123,6 +125,7 @@ class Region:
         self.feed_homes = feed_homes or {}
         self.sides: dict[str, Side] = {}
         self._named: dict[str, Edge | Node] = {}
+        self._sent: dict[tuple[Edge, str], Node] = {}  # values of the region, and to which device
         self._waited_for = {control for node in graph.nodes for control in node.controls}
         self.home: dict[Edge, str] = {
             Edge(feed, 0): device for feed, device in self.feed_homes.items()
@@ -168,12 +171,30 @@ class Region:
         return tuple((self.value(truth, device), holds) for truth, holds in node.guard)
 
     def _controls(self, node: Node, device: str) -> list[Node]:
-        found = []
+        found: list[Node] = []
         for control in node.controls:
+            if sends := self._sends_of_reads(control, node, device):
+                found += sends
+                continue
             for other, side in list(self.sides.items()):
                 for copy in side.copies.get(control, ()):
                     found.append(copy if other == device else self._signal(copy, control, device))
         return list(dict.fromkeys(found))
+
+    def _sends_of_reads(self, reader: Node, writer: Node, device: str) -> list[Node]:
+        """The Sends of what a node elsewhere reads, if the writer waits for nothing else of it."""
+        states = self.graph.reads_first.get((reader, writer))
+        devices = devices_of(reader)
+        if not states or len(devices) > 1 or devices[0] == device:
+            return []
+        found: list[Node | None] = []
+        for edge in reader.inputs:
+            if live_variable(edge) in states:
+                to = devices[0]
+                while edge.node.device != device and ALIASES in edge.node.spec.traits:
+                    to, edge = edge.node.device, edge.node.inputs[0]
+                found.append(self._sent.get((edge, to)))
+        return [] if None in found else [send for send in found if send is not None]
 
     # Values on other devices ------------------------------------------------------------------
 
@@ -216,27 +237,27 @@ class Region:
             and edge.dtype.base_dtype is dtypes.float32
             and _tasks_differ(source, device)
         ):
-            return self._received_narrow(name, sent, source, device, edge.node)
-        self._send(name, sent, sent.node, source, device, edge.node)
+            return self._received_narrow(name, edge, sent, source, device)
+        self._sent[edge, device] = self._send(name, sent, sent.node, source, device, edge.node)
         made = self._recv(name, sent, source, device, edge.node)
         self.side(device).nodes.append(made)
         return Edge(made, 0)
 
-    def _received_narrow(
-        self, name: str, sent: Edge, source: str, device: str, origin: Node
-    ) -> Edge:
+    def _received_narrow(self, name: str, edge: Edge, sent: Edge, source: str, device: str) -> Edge:
         """A value whose lower bits are cut off before it is sent, and zero where it arrives."""
+        origin = edge.node
         narrowed = _cast(sent, dtypes.bfloat16, f"{origin.name}/_narrow_to_{device}", origin)
         narrowed.device = source
         narrowed.guard = sent.node.guard
         sends = self.side(source).sends
         sends.setdefault(_place_of_sends(sent.node), []).append(narrowed)
-        self._send(name, Edge(narrowed, 0), sent.node, source, device, origin)
+        send = self._send(name, Edge(narrowed, 0), sent.node, source, device, origin)
         made = self._recv(name, Edge(narrowed, 0), source, device, origin)
         widened = _cast(Edge(made, 0), dtypes.float32, f"{made.name}/_widen", origin)
         widened.device = device
         widened.guard = made.guard
         self.side(device).nodes += [made, widened]
+        self._sent[edge, device] = send
         return Edge(widened, 0)
 
     def _key(self, name: str, what: Edge | Node) -> str:
@@ -248,8 +269,12 @@ class Region:
         raise AssertionError("unreachable")
 
     def _signal(self, copy: Node, node: Node, device: str) -> Node:
-        """A Recv that ends when a node of another device has run."""
+        """A Recv that ends when a node of another device has run: that of its value, or its own."""
         side = self.side(device)
+        for i in range(len(node.dtypes)):
+            edge = Edge(node, i)
+            if edge in side.local and self.home.get(edge) == copy.device:
+                return side.local[edge].node
         if copy not in side.done:
             source = copy.device
             name = self._key(f"^{node.name}", copy)

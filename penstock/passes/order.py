@@ -123,7 +123,7 @@ def order_step(step: StepGraph) -> None:
     if not step.has_control_flow:
         # An edge out of a branch would make what it leads to die with the branch, and no edge may
         # cross the border of a frame: there the executor's own order decides.
-        _connect(step.nodes, touched)
+        _connect(step, touched)
 
 
 def _after_locks(nodes: list[Node]) -> set[Node]:
@@ -239,11 +239,11 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
     return ordered
 
 
-def _connect(nodes: list[Node], touched: dict[Node, Accesses]) -> None:
+def _connect(step: StepGraph, touched: dict[Node, Accesses]) -> None:
     """Adds control edges so that accesses of one variable keep this order in any executor."""
     last_write: dict[Hashable, Node] = {}
     reads_since: dict[Hashable, list[Node]] = defaultdict(list)
-    for node in nodes:
+    for node in step.nodes:
         access = touched.get(node)
         if access is None:
             continue
@@ -257,4 +257,8 @@ def _connect(nodes: list[Node], touched: dict[Node, Accesses]) -> None:
         for state in access.reads - access.writes:
             reads_since[state].append(node)
         existing = set(node.producers())
-        node.controls += [n for n in before if n not in existing and n is not node]
+        added = [n for n in before if n not in existing and n is not node]
+        node.controls += added
+        for reader in added:
+            if not touched[reader].writes:
+                step.reads_first[reader, node] = touched[reader].reads & access.writes

@@ -270,7 +270,8 @@ class _Writer:
             self.names[edge] if takes_ref else self._read(edge)
             for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True)
         ]
-        if node.type == "_Send" and self.aliasing.is_written(node.inputs[0]):
+        is_kept = node.type == "_Send" and not node.attrs.get("leaves")
+        if is_kept and self.aliasing.is_written(node.inputs[0]):
             self.namespace["copied"] = _copied  # its receiver may look later than a write
             arguments = [f"copied({arguments[0]})"]
         if entry.takes_step:
