@@ -223,7 +223,7 @@ class Region:
         copy = node.copy()
         copy.device = device
         copy.inputs = [self.value(edge, device) for edge in node.inputs]
-        copy.controls = []
+        copy.controls = self._controls(node, device)
         copy.guard = () if node.type == "Const" else self._guard(node, device)
         self.side(device).nodes.append(copy)
         return copy

@@ -259,6 +259,6 @@ def _connect(step: StepGraph, touched: dict[Node, Accesses]) -> None:
         existing = set(node.producers())
         added = [n for n in before if n not in existing and n is not node]
         node.controls += added
-        for reader in added:
-            if not touched[reader].writes:
-                step.reads_first[reader, node] = touched[reader].reads & access.writes
+        for other in added:
+            if not touched[other].writes & (access.reads | access.writes):
+                step.reads_first[other, node] = touched[other].reads & access.writes

@@ -119,3 +119,61 @@ def test_the_failure_of_one_part_is_the_error_of_the_step():
         pytest.raises(tf.errors.InvalidArgumentError, match="is not a number"),
     ):
         sess.run([waits, used])
+
+
+def test_an_update_does_not_wait_for_those_who_use_the_old_value_elsewhere():
+    x = tf.placeholder(tf.float32, [2])
+    with on(0):
+        weights = tf.Variable([1.0, 2.0])
+        counts = tf.Variable(0.0)
+    with on(1):
+        loss = tf.reduce_sum(tf.square(weights - x)) + counts
+    with on(0):
+        update = tf.train.GradientDescentOptimizer(0.1).minimize(loss, var_list=[weights])
+    parts = parts_of([loss], [x], [update])
+    assert types_in(parts["0"].graph)["_Send"] == 2  # both variables
+    received = [node for node in parts["0"].graph.nodes if node.type == "_Recv"]
+    assert [node.attrs["tensor_name"][0] for node in received] != ["^"] and len(received) == 1
+    apply = next(node for node in parts["0"].graph.nodes if node.type == "ApplyGradientDescent")
+    assert [node.type for node in apply.controls] == ["_Send"]
+
+
+def test_a_reader_that_writes_something_else_has_read_when_the_value_was_sent():
+    with on(0):
+        step = tf.Variable(1.0, use_resource=False)
+    with on(1):
+        total = tf.Variable(0.0, use_resource=False)
+        added = tf.assign_add(total, step)
+    with on(0):
+        advanced = tf.assign(step, tf.constant(5.0))
+    parts = parts_of([added, advanced])
+    assert types_in(parts["0"].graph)["_Recv"] == 0
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([added, advanced]) == [1.0, 5.0]
+        assert session.run([added, advanced]) == [6.0, 5.0]
+
+
+def test_a_control_dependency_of_the_user_is_kept():
+    x = tf.placeholder(tf.float32, [2])
+    with on(0):
+        weights = tf.Variable([1.0, 2.0], use_resource=False)
+    with on(1):
+        checked = tf.check_numerics(weights + x, "a number is missing")
+    with on(0), tf.control_dependencies([checked]):
+        update = tf.assign_add(weights, [1.0, 1.0])
+    parts = parts_of([update], [x])
+    received = [node for node in parts["0"].graph.nodes if node.type == "_Recv"]
+    assert [node.attrs["tensor_name"] for node in received] == ["^CheckNumerics"]
+
+
+def test_a_value_that_has_come_tells_that_its_node_has_run():
+    x = tf.placeholder(tf.float32, [2])
+    with on(0):
+        a = tf.exp(x)
+    with on(1):
+        b = tf.sin(a)
+        with tf.control_dependencies([a.op]):
+            c = tf.cos(x)
+    parts = parts_of([b, c], [x])
+    assert types_in(parts["0"].graph)["_Send"] == 1
