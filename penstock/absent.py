@@ -36,7 +36,6 @@ REASONS: dict[str, str] = {
     "docs/adding-an-op.md shows.",
     "tf.pywrap_tensorflow": "There is no compiled core: tf.train.NewCheckpointReader reads "
     "checkpoints, tf.io.tf_record_iterator reads records.",
-    "tf.LMDBReader": "Read the database in Python, for tf.data.Dataset.from_generator.",
     "tf.LazyLoader": "Use importlib.",
     "tf.experimental": "It sets how TensorFlow's own executor runs functions; plans need no "
     "setting.",
@@ -109,14 +108,6 @@ REASONS: dict[str, str] = {
         "Use tf.data.TFRecordDataset and tf.parse_example.",
     ),
     "tf.train.do_quantize_training_on_graphdef": "Training does not simulate quantization.",
-    **dict.fromkeys(
-        [
-            "tf.contrib.training.SequenceQueueingStateSaver",
-            "tf.contrib.training.NextQueuedSequenceBatch",
-            "tf.contrib.training.batch_sequences_with_states",
-        ],
-        "Keep the state of a sequence in a variable, or feed it from step to step.",
-    ),
     "tf.contrib.training.FeedingQueueRunner": "Feed through tf.placeholder, or use tf.data.",
     **dict.fromkeys(
         ["tf.profiler.advise", "tf.profiler.AdviceProto"],

@@ -81,6 +81,7 @@ class _RemovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Modules that are gone: found only where Python does not have them any more."""
 
     _MODULES: ClassVar[dict[str, Callable[[], dict[str, Any]]]] = {
+        "numpy.core.umath_tests": lambda: _names_of("numpy._core._umath_tests"),
         "scipy.misc": lambda: vars(old_images),
         "sklearn.cross_validation": lambda: vars(
             importlib.import_module("sklearn.model_selection")

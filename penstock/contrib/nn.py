@@ -202,3 +202,6 @@ def fwd_gradients(ys: Any, xs: Any, grad_xs: Any = None, assert_unused: bool = F
 
 
 __getattr__ = lazy_paths.resolver(__name__)
+
+#: TensorFlow has modules in here, whose names are these.
+__path__: list[str] = []

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import penstock as tf
-from penstock import logging, saved_model
+from penstock import saved_model
 from penstock.contrib import lazy_paths
+from penstock.platform import logging
 
 _OLD_KEY = "default_input_alternative:{}"
 #: `tf.estimator.ModeKeys.PREDICT`
@@ -146,3 +147,6 @@ def from_estimator(
 
 
 __getattr__ = lazy_paths.resolver(__name__)
+
+#: TensorFlow has modules in here, whose names are these.
+__path__: list[str] = []

@@ -54,3 +54,7 @@ def sparsemax_loss(logits: Any, sparsemax: Any, labels: Any, name: str | None = 
         no_cost = tf.logical_and(tf.equal(labels, 0), tf.is_inf(logits))
         wanted = tf.where(no_cost, zeros, labels * (0.5 * labels - logits))
         return tf.reduce_sum(gained + wanted, axis=1)
+
+
+#: TensorFlow has modules in here, whose names are these.
+__path__: list[str] = []

@@ -75,7 +75,10 @@ _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 def get_default_session_config() -> Any:
     """The configuration of a session that an Estimator opens when none is given."""
-    return tf.ConfigProto(allow_soft_placement=True)
+    config = tf.ConfigProto(allow_soft_placement=True)
+    rewrites = config.graph_options.rewrite_options
+    rewrites.meta_optimizer_iterations = rewrites.ONE
+    return config
 
 
 def path_to_str(path: Any) -> Any:
@@ -139,7 +142,9 @@ class RunConfig:
             save_summary_steps=save_summary_steps,
             save_checkpoints_steps=steps,
             save_checkpoints_secs=secs,
-            session_config=session_config or _session_config_in_cluster(self._task),
+            session_config=(
+                _session_config_in_cluster(self._task) if session_config is None else session_config
+            ),
             keep_checkpoint_max=keep_checkpoint_max,
             keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
             log_step_count_steps=log_step_count_steps,

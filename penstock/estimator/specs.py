@@ -24,6 +24,11 @@ def _all_of(items: Any, wanted: type, what: str) -> tuple[Any, ...]:
     return items
 
 
+def checked_hooks(hooks: Any) -> tuple[Any, ...]:
+    """Hooks as a tuple; TypeError if something else is among them."""
+    return _all_of(hooks, SessionRunHook, "hooks")
+
+
 class TrainSpec(namedtuple("TrainSpec", ["input_fn", "max_steps", "hooks", "saving_listeners"])):
     """How `train_and_evaluate` trains.
 

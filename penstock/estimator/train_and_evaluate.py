@@ -11,12 +11,12 @@ from typing import Any
 import penstock as tf
 from penstock.estimator.cluster_task import TaskType
 from penstock.estimator.estimator import Estimator
-from penstock.estimator.specs import EvalSpec, TrainSpec
+from penstock.estimator.specs import EvalSpec, TrainSpec, checked_hooks
 from penstock.platform import logging
 from penstock.platform.compat import as_str_any
-from penstock.train.hook_timers import SecondOrStepTimer
+from penstock.train import basic_session_run_hooks, server_lib
 from penstock.train.recording_hooks import CheckpointSaverListener
-from penstock.train.server_lib import Server
+from penstock.train.session_run_hook import SessionRunHook
 
 _MAX_DELAY_SECS = 60
 _DELAY_SECS_PER_WORKER = 5
@@ -35,7 +35,7 @@ def train_and_evaluate(estimator: Any, train_spec: TrainSpec, eval_spec: EvalSpe
       When it runs alone: the metrics of the last evaluation and the results of its exporters.
     """
     _check_eval_spec(eval_spec)
-    executor = _TrainingExecutor(estimator, train_spec, eval_spec)
+    executor = _TrainingExecutor(estimator=estimator, train_spec=train_spec, eval_spec=eval_spec)
     config = estimator.config
     if config.task_type == TaskType.EVALUATOR and config.task_id > 0:
         raise ValueError(
@@ -65,6 +65,21 @@ class _EvalResult(namedtuple("EvalResult", ["status", "metrics", "checkpoint_pat
 
     def __new__(cls, status: str, metrics: Any = None, checkpoint_path: Any = None) -> _EvalResult:
         return super().__new__(cls, status, metrics, checkpoint_path)
+
+
+class _StopAtSecsHook(SessionRunHook):
+    """Stops training some seconds after it began."""
+
+    def __init__(self, stop_after_secs: float):
+        self._stop_after_secs = stop_after_secs
+        self._start_time = 0.0
+
+    def begin(self) -> None:
+        self._start_time = time.time()
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        if time.time() - self._start_time >= self._stop_after_secs:
+            run_context.request_stop()
 
 
 class _ContinuousEvalListener:
@@ -166,7 +181,7 @@ class _NewCheckpointListenerForEvaluate(CheckpointSaverListener):
         self.export_results: Any = None
 
     def begin(self) -> None:
-        self._timer = SecondOrStepTimer(every_secs=self._eval_throttle_secs)
+        self._timer = basic_session_run_hooks.SecondOrStepTimer(every_secs=self._eval_throttle_secs)
         self._is_first_run = True
 
     def after_save(self, session: Any, global_step_value: Any) -> Any:
@@ -235,7 +250,7 @@ class _TrainingExecutor:
         self._estimator = estimator
         self._train_spec = train_spec
         self._eval_spec = eval_spec
-        self._train_hooks = tuple(train_hooks or ())
+        self._train_hooks = checked_hooks(train_hooks)
         self._continuous_eval_listener = listener or _ContinuousEvalListener()
 
     @property
@@ -338,7 +353,7 @@ class _TrainingExecutor:
         session_config = tf.ConfigProto(log_device_placement=False)
         if config.session_config is not None:
             session_config.gpu_options.CopyFrom(config.session_config.gpu_options)
-        server = Server(
+        server = server_lib.Server(
             config.cluster_spec,
             job_name=config.task_type,
             task_index=config.task_id,

@@ -9,7 +9,6 @@ from penstock.estimator.cluster_task import TaskType
 from penstock.platform import logging
 from penstock.train.basic_session_run_hooks import LoggingTensorHook, NanTensorHook
 from penstock.train.global_step import get_global_step
-from penstock.train.monitored_session import MonitoredTrainingSession
 from penstock.train.recording_hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
 from penstock.train.saver import Saver
 
@@ -45,7 +44,7 @@ def run(
         chief_hooks = chief_hooks if replicas.should_checkpoint else ()
         if not replicas.should_save_summary:
             summary_steps, log_steps = 0, None
-    with MonitoredTrainingSession(
+    with tf.train.MonitoredTrainingSession(
         master=config.master,
         is_chief=is_chief,
         checkpoint_dir=config.model_dir,

@@ -55,7 +55,8 @@ NAMES: dict[str, str] = {
         inputs.queues.feeding_functions inputs.queues.feeding_queue_runner keras model_fn
         run_config training util
         head head.base_head head.binary_class_head head.multi_class_head head.multi_head
-        head.multi_label_head head.regression_head head.sequential_head hooks
+        head.head_utils head.multi_label_head head.regression_head head.sequential_head hooks
+        hooks.fake_summary_writer
         hooks.basic_session_run_hooks hooks.hooks hooks.session_run_hook mode_keys
     """,
     "python.feature_column": """

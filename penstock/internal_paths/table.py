@@ -214,6 +214,7 @@ contrib.summary.gen_summary_ops         internal_paths.generated_ops
 contrib.testing.python.framework.fake_summary_writer contrib.testing.fake_summary_writer
 contrib.testing.python.framework.*      contrib.testing
 contrib.training.python.training.*      contrib.training contrib.training.hparam
+contrib.training.python.training.sequence_queueing_state_saver contrib.training.sequence_queueing_state_saver
 contrib.estimator.python.estimator.*    contrib.estimator estimator
 contrib.learn.python                    contrib.learn
 contrib.learn.python.learn              contrib.learn
@@ -428,10 +429,12 @@ python.estimator.canned.prediction_keys estimator.heads.keys
 python.estimator.early_stopping         estimator.early_stopping
 python.estimator.estimator              estimator.estimator estimator
 python.estimator.export.*               estimator.export estimator.export.signatures
+                                        estimator.export.receivers
 python.estimator.exporter               estimator.exporters
 python.estimator.gc                     estimator.path_filters
 python.estimator.head.base_head         estimator.heads estimator.heads.keys
 python.estimator.head.*                 estimator.heads
+python.estimator.hooks.fake_summary_writer contrib.testing.fake_summary_writer
 python.estimator.hooks.*                train estimator
 python.estimator.inputs.*               estimator.inputs
 python.estimator.model_fn               estimator.estimator_spec estimator
@@ -576,13 +579,15 @@ python.keras.optimizers                 keras.optimizers
 python.keras.preprocessing              keras.preprocessing
 python.keras.preprocessing.*            keras.preprocessing.*
 python.keras.regularizers               keras.regularizers
+python.keras.saving.hdf5_format         keras.hdf5_names keras.saving
 python.keras.saving.saving_utils        keras.saved_metadata
 python.keras.saving.*                   keras.saving keras.models
 python.keras.testing_utils              testing.keras_models
 python.keras.utils                      keras.utils
 python.keras.utils.conv_utils           layers.windows layers.window_connections
+python.keras.utils.data_utils           keras.utils keras.utils.data_files
 python.keras.utils.generic_utils        keras.utils keras.utils.serialization layers.object_names
- keras.utils.plain_data
+ keras.utils.plain_data keras.layers.function_code
 python.keras.utils.io_utils             keras.utils.hdf5_matrix
 python.keras.utils.kernelized_utils     keras.utils.similarity_kernels
 python.keras.utils.layer_utils          keras.utils.layer_summary keras.utils.weight_layouts
@@ -1007,12 +1012,19 @@ def _is_module(source: str) -> bool:
         return False
 
 
+def _packages_above(package: str) -> list[str]:
+    """A package and those that it lies in, the nearest first."""
+    parts = package.split(".")
+    return [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+
+
 def _stands_for(pattern: str, path: str) -> bool:
     """Whether `*` may be what a path has there: a module's name, of those that are known."""
     package = pattern.removesuffix(".*")
     if package == pattern:
         return True
     rest = path[len(package) + 1 :]
-    if package in NAMES:
-        return rest in NAMES[package].split()
+    for above in _packages_above(package):
+        if above in NAMES:
+            return path[len(above) + 1 :] in NAMES[above].split()
     return re.fullmatch(r"[a-z_][a-z0-9_]*", rest) is not None

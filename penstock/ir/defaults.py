@@ -107,17 +107,24 @@ def get_default_session() -> Any:
 
 
 def session_for(graph: Graph, session: Any, action: str) -> Any:
-    """The session that `Tensor.eval` and `Operation.run` use, checked to be of this graph."""
+    """The session that `Tensor.eval` and `Operation.run` use, checked to be of this graph.
+
+    Args:
+      action: what it is to do: "evaluate tensor" or "execute operation".
+    """
+    call = "eval" if action == "evaluate tensor" else "run"
+    given = "given" if session is not None else "default"
     if session is None:
         session = get_default_session()
         if session is None:
             raise ValueError(
-                f"Cannot {action}: No default session is registered. Use `with sess.as_default()` "
-                f"or pass an explicit session with `session=sess`"
+                f"Cannot {action} using `{call}()`: No default session is registered. Use `with "
+                f"sess.as_default()` or pass an explicit session to `{call}(session=sess)`"
             )
     if session.graph is not graph:
+        subject = action.split()[-1]
         raise ValueError(
-            f"Cannot {action} with this session: the session's graph is different from the "
-            "tensor's or operation's graph"
+            f"Cannot use the {given} session to {action}: the {subject}'s graph is different from "
+            f"the session's graph. Pass an explicit session to `{call}(session=sess)`."
         )
     return session

@@ -393,7 +393,7 @@ class Graph:
             match = re.match(r"^(.*):(\d+)$", name)
             if match is None:
                 raise ValueError(
-                    f"The name {name!r} looks like a tensor name, but is not a valid one. "
+                    f"The name {name!r} looks a like a Tensor name, but is not a valid one. "
                     'Tensor names must be of the form "<op_name>:<output_index>".'
                 )
             op = self._nodes_by_name.get(match[1])
@@ -410,12 +410,15 @@ class Graph:
                 )
             return op.outputs[index]
         if ":" in name:
-            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not an Operation.")
+            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a Operation.")
         if not allow_operation:
-            hint = f' Did you mean "{name}:0"?' if name in self._nodes_by_name else ""
+            known = name in self._nodes_by_name
+            is_one = "refers to an" if known else "looks like an (invalid)"
+            noun = "Operation" if known else "Operation name"
+            hint = f' Did you mean "{name}:0"?' if known else ""
             raise ValueError(
-                f"The name {name!r} looks like an operation name, not a tensor name of the form "
-                f'"<op_name>:<output_index>".{hint}'
+                f"The name {name!r} {is_one} {noun}, not a Tensor. Tensor names must be of the "
+                f'form "<op_name>:<output_index>".{hint}'
             )
         if name not in self._nodes_by_name:
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")

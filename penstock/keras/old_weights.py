@@ -18,7 +18,7 @@ def converted(layer: Any, values: list[Any], version: str, backend: str | None) 
         half = len(values) // 2
         forward = converted(layer.forward_layer, values[:half], version, backend)
         return forward + converted(layer.backward_layer, values[half:], version, backend)
-    if version.startswith("1."):
+    if version == "1" or version.startswith("1."):
         values = _of_keras_1(layer, kind, values)
     if kind in ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose") and backend == "theano":
         # Theano's convolutions turn their kernels around.

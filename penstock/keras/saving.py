@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
-from penstock import logging
 from penstock.keras import backend as K
 from penstock.keras.engine import network_config
 from penstock.keras.engine.network import json_value
 from penstock.keras.old_weights import converted
+from penstock.platform import logging
 from penstock.train.checkpoint_state import update_checkpoint_state_internal
 from penstock.train.tracking import streaming_restore
 
@@ -136,7 +136,7 @@ def _read_model(file: Any, custom_objects: Any, compile: bool) -> Any:
         raise ValueError("No model found in config file.")
     with scope_of(custom_objects):
         model = model_from_config(json.loads(_text(found)), custom_objects)
-        _read_weights(file["model_weights"], model)
+        _read_weights(file["model_weights"], model.layers)
         training = file.attrs.get("training_config")
         if compile and training is not None:
             _compile(model, json.loads(_text(training)), file)
@@ -243,9 +243,9 @@ def load_weights(model: Any, filepath: str, by_name: bool = False) -> Any:
             else file
         )
         if by_name:
-            _read_weights_by_name(group, model)
+            _read_weights_by_name(group, model.layers)
         else:
-            _read_weights(group, model)
+            _read_weights(group, model.layers)
     return None
 
 
@@ -270,8 +270,8 @@ def _write_values(group: Any, weights: list[Any]) -> None:
         dataset[() if not value.shape else slice(None)] = value
 
 
-def _read_weights(file: Any, model: Any) -> None:
-    layers = [layer for layer in model.layers if _ordered(layer)]
+def _read_weights(file: Any, all_layers: list[Any]) -> None:
+    layers = [layer for layer in all_layers if _ordered(layer)]
     version, backend = _origin(file)
     names = [name for name in _names(file, "layer_names") if _names(file[name], "weight_names")]
     if len(names) != len(layers):
@@ -295,10 +295,10 @@ def _read_weights(file: Any, model: Any) -> None:
     K.batch_set_value(pairs)
 
 
-def _read_weights_by_name(file: Any, model: Any) -> None:
+def _read_weights_by_name(file: Any, all_layers: list[Any]) -> None:
     version, backend = _origin(file)
     layers: dict[str, list[Any]] = {}
-    for layer in model.layers:
+    for layer in all_layers:
         layers.setdefault(layer.name, []).append(layer)
     pairs: list[tuple[Any, Any]] = []
     for index, name in enumerate(_names(file, "layer_names")):

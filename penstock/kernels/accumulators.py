@@ -76,6 +76,8 @@ def _(node):
 
     def run(accumulator, local_step, gradient):
         _check_type(accumulator, dtype)
+        if int(local_step) < accumulator.global_step:
+            return  # too old to count, and to be looked at
         if not shapes.compatible(accumulator.shape, tuple(gradient.shape)):
             raise invalid(
                 f"Shape mismatch: expected {shapes.text(accumulator.shape)}, got "
@@ -139,7 +141,8 @@ def _check_rows(accumulator, indices, values, shape):
         return
     if shape is not None:
         _check_sizes("shape", expected, shape)
-    _check_sizes("values", expected, tuple(values.shape), first=1)
+    has_sum = accumulator.count > 0
+    _check_sizes("values", expected, tuple(values.shape), first=1, exact=has_sum)
     rows = expected[0] if expected else None
     if rows is None:
         return
@@ -178,6 +181,8 @@ def _(node):
 
     def run(accumulator, local_step, indices, values, shape):
         _check_type(accumulator, dtype)
+        if int(local_step) < accumulator.global_step:
+            return  # too old to count, and to be looked at
         _check_rows(accumulator, indices, values, tuple(shape.tolist()) if has_shape else None)
         once = torch.ones(len(indices), dtype=torch.int64)
         gradient = _Rows(owned(indices), owned(values), once)

@@ -17,19 +17,20 @@ def _text(value):
     return value.decode() if isinstance(value, bytes) else value
 
 
-def _making(op_type, kind):
-    @kernel(op_type, f"{op_type}V2", devices=HOST)
+def _making(kind, *op_types):
+    @kernel(*op_types, devices=HOST)
     def _(node, env):
         own = set(node.spec.attrs) - _SHARING
         settings = {key: _text(node.attrs[key]) for key in own}
         return shared(node, env, Reader, lambda name: kind(name, **settings))
 
 
-_making("WholeFileReader", readers.WholeFileReader)
-_making("TextLineReader", readers.TextLineReader)
-_making("FixedLengthRecordReader", readers.FixedLengthRecordReader)
-_making("TFRecordReader", readers.TFRecordReader)
-_making("IdentityReader", readers.IdentityReader)
+_making(readers.WholeFileReader, "WholeFileReader", "WholeFileReaderV2")
+_making(readers.TextLineReader, "TextLineReader", "TextLineReaderV2")
+_making(readers.FixedLengthRecordReader, "FixedLengthRecordReader", "FixedLengthRecordReaderV2")
+_making(readers.TFRecordReader, "TFRecordReader", "TFRecordReaderV2")
+_making(readers.LMDBReader, "LMDBReader")
+_making(readers.IdentityReader, "IdentityReader", "IdentityReaderV2")
 
 
 def _next_work(node, reader, queue, step, reminder):

@@ -52,8 +52,6 @@ def _reduce(divisor):
 
 def _check_gradient(indices, ids, segments, rows):
     """In the order of TensorFlow's kernel: the last id, then all ids, then the indices."""
-    if not rows or not ids.numel() or ids.is_cuda:
-        return
     if int(ids[-1]) >= segments:
         raise _invalid("Invalid number of segments")
     for name, numbers, limit in (("Segment id", ids, segments), ("Index", indices, rows)):
@@ -67,6 +65,8 @@ def _gradient(divisor):
     def run(grad, indices, ids, rows):
         if indices.shape != ids.shape:
             raise _invalid("segment_ids and indices should have same size.")
+        if not rows or not ids.numel():
+            return grad.new_zeros((rows, *grad.shape[1:]))
         _check_gradient(indices, ids, grad.shape[0], rows)
         if divisor is not None and grad.numel():
             grad = torch.div(grad, _divisors(divisor, ids, grad.shape[0], grad))

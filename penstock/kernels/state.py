@@ -249,8 +249,8 @@ def _adder(node, change):
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"shapes of variable {state.name} and value must match, got "
-                f"{list(buffer.shape)} and {list(value.shape)}",
+                f"Parameters and update must be the same size: variable {state.name} has shape "
+                f"{shapes.text(buffer.shape)}, the update {shapes.text(value.shape)}",
             )
         if not value.is_contiguous() and shares_memory(buffer, value):
             return value.clone()

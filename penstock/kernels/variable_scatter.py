@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from penstock import errors
+from penstock import errors, shapes
 from penstock.kernels.bounds_on_gpu import (
     add_rows,
     outside,
@@ -149,8 +149,8 @@ def _rows_of(updates, indices, buffer):
             None,
             None,
             "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
-            f"updates.shape {list(updates.shape)}, indices.shape {list(indices.shape)}, "
-            f"params.shape {list(buffer.shape)}",
+            f"updates.shape {shapes.text(updates.shape)}, indices.shape "
+            f"{shapes.text(indices.shape)}, params.shape {shapes.text(buffer.shape)}",
         )
     return updates.reshape(indices.numel(), *inner)
 
@@ -213,8 +213,8 @@ def _slices_of(updates, indices, buffer):
             None,
             None,
             "Must have updates.shape = indices.shape[:-1] + params.shape[indices.shape[-1]:], got "
-            f"updates.shape {list(updates.shape)}, indices.shape {list(indices.shape)}, "
-            f"params.shape {list(buffer.shape)}",
+            f"updates.shape {shapes.text(updates.shape)}, indices.shape "
+            f"{shapes.text(indices.shape)}, params.shape {shapes.text(buffer.shape)}",
         )
     return updates.reshape(math.prod(indices.shape[:-1]), *inner)
 

@@ -238,11 +238,8 @@ def _require_single_labels(inputs: list[str]) -> None:
 def _require_letters(operands: list[tuple[str, Tensor]]) -> None:
     """Checks that there are letters for the dimensions that the ellipses stand for."""
     letters = {label for labels, _ in operands for label in labels} - {"."}
-    more = [
-        tensor._rank() - len(labels) + 1
-        for labels, tensor in operands
-        if "." in labels and tensor._rank() is not None
-    ]
+    ranks = [(labels, tensor._rank()) for labels, tensor in operands if "." in labels]
+    more = [rank - len(labels) + 1 for labels, rank in ranks if rank is not None]
     if len(letters) + max(more, default=0) > _LETTERS:
         raise ValueError(f"einsum has letters for {_LETTERS} dimensions at most")
 

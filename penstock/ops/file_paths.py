@@ -10,7 +10,8 @@ _BY_NAME = {
     "filename": "ReadFile WriteFile Save SaveSlices CacheDataset CacheDatasetV2 DatasetToTFRecord "
     "ExperimentalDatasetToTFRecord InitializeTableFromTextFile InitializeTableFromTextFileV2",
     "filenames": "CSVDataset ExperimentalCSVDataset FixedLengthRecordDataset "
-    "FixedLengthRecordDatasetV2 TFRecordDataset TextLineDataset",
+    "FixedLengthRecordDatasetV2 TFRecordDataset TextLineDataset LMDBDataset "
+    "ExperimentalLMDBDataset",
     "data_source_name": "SqlDataset ExperimentalSqlDataset",
     "pattern": "MatchingFiles",
     "patterns": "MatchingFilesDataset ExperimentalMatchingFilesDataset",

@@ -257,7 +257,9 @@ def _to_real(
 
 
 def _as_length(fft_length: Any) -> Tensor:
-    return convert_to_tensor(fft_length, dtypes.int32)
+    length = convert_to_tensor(fft_length, dtypes.int32)
+    length.get_shape().assert_has_rank(1)
+    return length
 
 
 def _own_length(x: Tensor, rank: int) -> Any:

@@ -25,6 +25,7 @@ from penstock.shapes import Shape
 __all__ = [
     "FixedLengthRecordReader",
     "IdentityReader",
+    "LMDBReader",
     "ReaderBase",
     "TFRecordReader",
     "TextLineReader",
@@ -60,6 +61,7 @@ _TFRecordReader = op(
 _TFRecordReaderV2 = op(
     "TFRecordReaderV2() -> reader_handle: resource", STATEFUL, **_NAMED, compression_type=""
 )
+_LMDBReader = op("LMDBReader() -> reader_handle: &string", STATEFUL, **_NAMED)
 _IdentityReader = op("IdentityReader() -> reader_handle: &string", STATEFUL, **_NAMED)
 _IdentityReaderV2 = op("IdentityReaderV2() -> reader_handle: resource", STATEFUL, **_NAMED)
 
@@ -123,6 +125,7 @@ _MAKING = (
     _FixedLengthRecordReaderV2,
     _TFRecordReader,
     _TFRecordReaderV2,
+    _LMDBReader,
     _IdentityReader,
     _IdentityReaderV2,
 )
@@ -307,6 +310,14 @@ class TFRecordReader(ReaderBase):
         compression = TFRecordOptions.get_compression_type_string(options)
         ref = _TFRecordReaderV2(compression_type=compression, name=name)
         super().__init__(ref, supports_serialize=True)
+
+
+class LMDBReader(ReaderBase):
+    """A reader of the keys and values of LMDB databases: files, or folders with a `data.mdb`."""
+
+    def __init__(self, name: str | None = None, options: Any = None):
+        del options  # of TensorFlow's library, which this reader does without
+        super().__init__(_LMDBReader(name=name))
 
 
 class IdentityReader(ReaderBase):

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import errors
+from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.registry import op
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING
 from penstock.ops.binary import subtract
+from penstock.ops.comparison import less
 from penstock.ops.elementwise import exp
 from penstock.ops.filling import range as count
 from penstock.ops.joining import concat
+from penstock.ops.masking import where
 from penstock.ops.permuting import transpose
 from penstock.ops.reductions import reduce_sum
 from penstock.ops.shape_checks import with_rank_at_least
@@ -60,6 +63,11 @@ def _along(spec: Any, logits: Any, axis: Any, name: str | None) -> Tensor:
     """Applies an op for the last dimension along another one, by swapping the two."""
     logits = convert_to_tensor(logits)
     ndims = logits.get_shape().ndims
+    if isinstance(axis, Tensor):
+        known = constant_value(axis)
+        if known is None:
+            return _along_computed(spec, logits, axis, name)
+        axis = int(known)
     if axis == -1 or (ndims is not None and axis == ndims - 1):
         return spec(logits, name=name)
     if ndims is not None and not -ndims <= axis < ndims:
@@ -76,6 +84,18 @@ def _along(spec: Any, logits: Any, axis: Any, name: str | None) -> Tensor:
         axis = axis % ndims
     swapped = _swapped(logits, axis, subtract(dimensions, 1))
     return _swapped(spec(swapped), axis, subtract(dimensions, 1), name)
+
+
+def _along_computed(spec: Any, logits: Tensor, axis: Any, name: str | None) -> Tensor:
+    """The same for an axis that a step computes; it must not be the last one."""
+    dimensions = rank(logits)
+    axis = where(less(axis, 0), axis + dimensions, axis)
+    if logits.get_shape().ndims is not None:
+        axis = axis % logits.get_shape().ndims
+    last = subtract(dimensions, 1)
+    result = _swapped(spec(_swapped(logits, axis, last)), axis, last, name)
+    result.set_shape(logits.get_shape())
+    return result
 
 
 def _swapped(tensor: Tensor, axis: Any, last: Tensor, name: str | None = None) -> Tensor:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
 from penstock.ir.collections import GraphKeys
 from penstock.ir.defaults import get_default_graph
+from penstock.ir.source import summary, user_line
 from penstock.ir.trackable import Trackable
 from penstock.ops.variable_creation import variable_creator_scope
 from penstock.ops.variable_scope import unique_scope_name, variable_scope
@@ -35,6 +38,10 @@ def make_template(
     return Template(name_, function, create_scope_now_, unique_name_, custom_getter_)
 
 
+# The template that makes a variable, while the templates around it are told.
+_MAKING: ContextVar[Template | None] = ContextVar("making", default=None)
+
+
 class Template(Trackable):
     """What `make_template` returns."""
 
@@ -53,6 +60,7 @@ class Template(Trackable):
         self._unique_name = unique_name
         self._custom_getter = custom_getter
         self._variables_created = False
+        self._made_at = user_line()
         self._scope: Any = None
         if create_scope_now:
             wanted = unique_name or unique_scope_name(name)
@@ -72,25 +80,42 @@ class Template(Trackable):
             return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            return self._checked_call(args, kwargs)
+        except Exception as error:
+            place = "".join(traceback.format_list(summary(self._made_at)))
+            first, *others = error.args or ("",)
+            error.args = (f"{first}\n\noriginally defined at:\n{place}", *others)
+            raise
+
+    def _checked_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
         before = len(trainable)
         with variable_creator_scope(self._own):
             result = self._func(*args, **kwargs)
         if self._variables_created and len(trainable) > before:
             raise ValueError(
-                f"Trainable variable created when calling a template after the first time: "
-                f"{self._name!r} made {trainable[before].name}. Use tf.get_variable instead of "
-                "tf.Variable inside, or make the variable with trainable=False."
+                "Trainable variable created when calling a template after the first time, perhaps "
+                f"you used tf.Variable when you meant tf.get_variable: {trainable[before:]}"
             )
         self._variables_created = True
         return result
 
     def _own(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
-        """Makes a variable, which object-based checkpoints know by its name in the scope."""
-        variable = next_creator(**kwargs)
+        """Makes a variable, which object-based checkpoints know by its name in the scope.
+
+        A variable of a template that is called by this one belongs to that one.
+        """
+        inner = _MAKING.get()
+        told = _MAKING.set(self)
+        try:
+            variable = next_creator(**kwargs)
+        finally:
+            _MAKING.reset(told)
         name, prefix = kwargs.get("name"), self.variable_scope_name or ""
         if name is not None and name.startswith(prefix):
-            self._track_trackable(variable, name=name[len(prefix) :], overwrite=True)
+            owned, owned_name = (variable, name) if inner is None else (inner, inner._scope.name)
+            self._track_trackable(owned, name=owned_name[len(prefix) :], overwrite=True)
         return variable
 
     @property

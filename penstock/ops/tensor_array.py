@@ -101,7 +101,7 @@ class TensorArray:
                 clear_after_read=clear_after_read,
             )
         elif size is None:
-            raise ValueError("Argument `size` must be provided if handle is not provided.")
+            raise ValueError("Size must be provided if handle is not provided")
         self._dtype: DType = dtypes.as_dtype(dtype).base_dtype
         self._dynamic_size = bool(dynamic_size)
         self._infer_shape = infer_shape
@@ -316,16 +316,13 @@ class TensorArray:
 
 def _check_existing(handle: Any, **given: Any) -> None:
     """An array that exists is described by its handle, and by nothing else."""
+    if given["tensor_array_name"] is not None:
+        raise ValueError("Cannot construct with both handle and tensor_array_name")
+    if not isinstance(handle, Tensor):
+        raise TypeError(f"Handle must be a Tensor, got {handle!r}")
     for name, value in given.items():
         if value is not None:
-            raise ValueError(
-                f"Cannot provide both `handle` and `{name}` arguments at the same time."
-            )
-    if not isinstance(handle, Tensor):
-        raise TypeError(
-            f"Expected `handle` to be a Tensor, but got `{handle}` of type `{type(handle)}` "
-            "instead."
-        )
+            raise ValueError(f"Cannot provide both a handle and {name} at the same time")
 
 
 def all_equal(lengths: np.ndarray) -> bool:

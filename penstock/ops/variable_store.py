@@ -310,8 +310,8 @@ def _initial_value(
     if initializer is None:
         if request.shape is None:
             raise ValueError(
-                f"Variable {name} did not get an initializer, so its `shape` argument must be "
-                "specified."
+                f"Variable {name}: The initializer passed is not valid. It should be a callable, "
+                "or `shape` should be specified and fully defined."
             )
         initializer = _default_initializer(name, request.dtype)
     elif inspect.isclass(initializer):

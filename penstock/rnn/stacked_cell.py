@@ -26,6 +26,8 @@ class MultiRNNCell(RNNCell):
         in one tensor.
     """
 
+    _cells: Sequence[Any]
+
     def __init__(self, cells: Sequence[Any], state_is_tuple: bool = True):
         super().__init__()
         if not cells:

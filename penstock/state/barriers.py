@@ -67,16 +67,21 @@ class Barrier:
 
     def _check_open(self, keys: Sequence[bytes]) -> int:
         """How many of the keys are new, where the barrier still takes them."""
-        new = sum(key not in self._incomplete for key in keys)
+        new = [key for key in keys if key not in self._incomplete]
         if self._closed and (self._cancelled or new):
+            brand_new = (
+                f", but attempted to insert a brand new key: {new[0].decode(errors='replace')}"
+                if new
+                else ""
+            )
             raise errors.CancelledError(
                 None,
                 None,
-                f"Barrier {self.name} is closed.  Pending enqueues cancelled: "
-                f"{int(self._cancelled)}.  Number of new insertions: {new}.  Number of incomplete "
-                f"keys: {len(self._incomplete)}.",
+                f"Barrier {self.name} is closed{brand_new}.  Pending enqueues cancelled: "
+                f"{int(self._cancelled)}.  Number of new insertions: {len(new)}.  Number of "
+                f"incomplete keys: {len(self._incomplete)}.",
             )
-        return new
+        return len(new)
 
     def _insert(self, key: bytes, value: Any, component: int) -> Element | None:
         """Adds a component; the element where that was the last one."""

@@ -13,6 +13,7 @@ from typing import IO
 
 from penstock import errors, proto
 from penstock.platform.file_errors import file_errors
+from penstock.platform.lmdb_files import LmdbReader
 from penstock.platform.paths import as_path, open_file
 from penstock.platform.record_files import FRAME_SIZE, WINDOW_BITS, RecordReader
 from penstock.state.read_ahead import Block
@@ -341,6 +342,15 @@ class FixedLengthRecordReader(Reader):
     def _starts(self, end: int) -> range:
         """Where the records start that end at `end` at the latest."""
         return range(self._header, end - self._record + 1, self._hop)
+
+
+class LMDBReader(Reader):
+    """The keys and values of an LMDB database."""
+
+    type_name = "LMDBReader"
+
+    def _open(self, work: bytes) -> Iterator[Record]:
+        return iter(LmdbReader(work))
 
 
 class TFRecordReader(Reader):

@@ -11,7 +11,7 @@ from penstock.ir.composite import IndexedSlicesValue
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_session
 from penstock.ops.constants import placeholder
-from penstock.testing.gradient_checker import _Check, largest_difference
+from penstock.testing.gradient_checker import _Check, _compute_dx_and_dy, largest_difference
 
 
 def compute_gradient(
@@ -33,10 +33,11 @@ def compute_gradient(
     y = convert_to_tensor(f(*arguments))
     feeds = dict(zip(arguments, values, strict=True))
     y_shape = session.run(y, feeds).shape
-    pairs = [
-        _Check(argument, value.shape, y, y_shape, feeds).jacobians(value, delta)
-        for argument, value in zip(arguments, values, strict=True)
+    checks = [
+        _Check(each, value.shape, y, y_shape, feeds, *_compute_dx_and_dy(each, y, y_shape))
+        for each, value in zip(arguments, values, strict=True)
     ]
+    pairs = [check.jacobians(value, delta) for check, value in zip(checks, values, strict=True)]
     theoretical, numeric = zip(*pairs, strict=True)
     return theoretical, numeric
 

@@ -15,7 +15,8 @@ from penstock.ops.initializers import ones_initializer
 from penstock.ops.variable_scope import AUTO_REUSE, get_variable, variable_scope
 from penstock.platform import logging
 from penstock.train.global_step import get_global_step, get_or_create_global_step_read
-from penstock.train.hook_timers import NeverTriggerTimer, SecondOrStepTimer, _HookTimer
+from penstock.train.hook_timers import NeverTriggerTimer, _HookTimer
+from penstock.train.hook_timers import SecondOrStepTimer as SecondOrStepTimer
 from penstock.train.session_run_hook import (
     SessionRunArgs,
     SessionRunContext,

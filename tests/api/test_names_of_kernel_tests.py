@@ -28,7 +28,8 @@ def test_block_lstm_is_the_cell_step_by_step() -> None:
             parts = ops._lstm_block_cell(step, state, output, weights, biases)
             state, output = parts[1], parts[6]
             single.append(output)
-        np.testing.assert_allclose(*sess.run([outputs, single]), rtol=1e-5)
+        together, one_by_one = sess.run([outputs, single])
+    np.testing.assert_allclose(together, one_by_one, rtol=1e-5)
 
 
 def test_block_lstm_needs_the_size_of_its_biases() -> None:
@@ -71,9 +72,8 @@ def test_optimized_graph_computes_what_constants_determine() -> None:
 def test_draws_between_bounds() -> None:
     random_ops = _module("python.ops.random_ops")
     with tf.Graph().as_default(), tf.Session() as sess:
-        drawn = random_ops.parameterized_truncated_normal(
-            [2, 50], [0.0, 5.0], 1.0, [-1.0, 5.0], 6.0
-        )
+        means, lowest = [0.0, 5.0], [-1.0, 5.0]
+        drawn = random_ops.parameterized_truncated_normal([2, 50], means, 1.0, lowest, 6.0)
         assert drawn.op.name == "parameterized_truncated_normal/ParameterizedTruncatedNormal"
         low, high = sess.run(drawn)
     assert low.min() >= -1.0

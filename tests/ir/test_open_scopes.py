@@ -114,3 +114,25 @@ def test_an_updated_input_of_another_type_is_refused_when_it_runs():
         "Input 0 of node add was passed string from text:0 incompatible with expected int32"
         in error.value.message
     )
+
+
+def test_names_of_another_kind_are_refused():
+    tf.constant(1, name="one")
+    graph = tf.get_default_graph()
+    with pytest.raises(ValueError, match=r"'one' refers to an Operation, not a Tensor.*one:0"):
+        graph.get_tensor_by_name("one")
+    with pytest.raises(ValueError, match=r"looks like an \(invalid\) Operation name, not a Tensor"):
+        graph.get_tensor_by_name("two")
+    with pytest.raises(ValueError, match="appears to refer to a Tensor, not a Operation"):
+        graph.get_operation_by_name("one:0")
+
+
+def test_a_session_of_another_graph_is_refused():
+    one, nothing = tf.constant(1), tf.no_op()
+    with pytest.raises(ValueError, match=r"Cannot execute operation using `run\(\)`: No default"):
+        nothing.run()
+    with tf.Session(graph=tf.Graph()) as sess:
+        with pytest.raises(ValueError, match="Cannot use the default session to evaluate tensor"):
+            one.eval()
+        with pytest.raises(ValueError, match="Cannot use the given session to execute operation"):
+            nothing.run(session=sess)

@@ -12,6 +12,8 @@ import pytest
 from penstock.python.keras import backend as inner_backend
 from penstock.python.keras.engine import network
 from penstock.python.keras.layers import convolutional, merge, pooling, recurrent
+from penstock.python.keras.saving import hdf5_format
+from penstock.python.keras.utils import data_utils
 
 import penstock as tf
 
@@ -285,17 +287,29 @@ def test_yaml(monkeypatch):
     assert keras.models.model_from_yaml(model.to_yaml()).get_config() == model.get_config()
 
 
-def test_remote_monitor(monkeypatch):
-    posted = []
-    requests = types.ModuleType("requests")
-    requests.exceptions = types.SimpleNamespace(RequestException=OSError)
-    requests.post = lambda url, data=None, json=None, headers=None: posted.append((url, data, json))
-    monkeypatch.setitem(sys.modules, "requests", requests)
-    for as_json in (False, True):
-        monitor = keras.callbacks.RemoteMonitor(root="http://here", send_as_json=as_json)
-        monitor.on_epoch_end(3, {"loss": 0.5})
-    url = "http://here/publish/epoch/end/"
-    assert posted == [
-        (url, {"data": '{"epoch": 3, "loss": 0.5}'}, None),
-        (url, None, {"epoch": 3, "loss": 0.5}),
-    ]
+def test_hashes_of_files(tmp_path):
+    path = str(tmp_path / "data")
+    with open(path, "w") as file:
+        file.write("some data")
+    for algorithm in ("sha256", "md5"):
+        digest = data_utils._hash_file(path, algorithm)
+        assert data_utils.validate_file(path, digest)
+        assert not data_utils.validate_file(path, digest[::-1], algorithm)
+
+
+def test_parts_of_hdf5_files(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    model = keras.Sequential([L.Dense(2, input_shape=(3,))])
+    expected = model.get_weights()
+    with h5py.File(tmp_path / "weights.h5", "w") as file:
+        hdf5_format.save_weights_to_hdf5_group(file, model.layers)
+        names = hdf5_format.load_attributes_from_hdf5_group(file, "layer_names")
+        assert names == [model.layers[0].name]
+        model.set_weights([np.zeros((3, 2)), np.zeros(2)])
+        hdf5_format.load_weights_from_hdf5_group(file, model.layers)
+    np.testing.assert_array_equal(model.get_weights()[0], expected[0])
+    lstm = L.LSTM(2)
+    lstm.build((None, 4, 3))
+    parts = [np.ones((3, 2)), np.ones((2, 2)), np.ones(2)] * 4
+    joined = hdf5_format.preprocess_weights_for_loading(lstm, parts, original_keras_version="1")
+    assert [each.shape for each in joined] == [(3, 8), (2, 8), (8,)]

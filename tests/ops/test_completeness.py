@@ -119,6 +119,11 @@ TESTED_ELSEWHERE: dict[str, str] = {
         [spec.name for spec in vars(quantile_streams).values() if isinstance(spec, OpSpec)],
         "tests/ops/test_quantile_streams.py",
     ),
+    # They read files.
+    **dict.fromkeys(
+        ("LMDBReader", "LMDBDataset", "ExperimentalLMDBDataset"),
+        "tests/platform/test_lmdb_files.py",
+    ),
     # It calls a function; lists can't be compared.
     **dict.fromkeys(("RemoteCall", "TensorListPushBackBatch"), "tests/ops/test_remote_calls.py"),
     # They visit examples in random order.

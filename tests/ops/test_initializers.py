@@ -94,14 +94,18 @@ def test_parts_of_the_identity_make_up_the_identity():
     ("make", "error", "phrase"),
     [
         (lambda: tf.random_normal_initializer(dtype=tf.int32), ValueError, "floating point"),
-        (lambda: tf.variance_scaling_initializer(0.0), ValueError, "`scale` must be a positive"),
-        (lambda: tf.variance_scaling_initializer(mode="fan"), ValueError, "`mode` should be one"),
+        (lambda: tf.variance_scaling_initializer(0.0), ValueError, "`scale` must be positive"),
+        (
+            lambda: tf.variance_scaling_initializer(mode="fan"),
+            ValueError,
+            "Invalid `mode` argument",
+        ),
         (
             lambda: tf.variance_scaling_initializer(distribution="x"),
             ValueError,
-            "`distribution` should be one",
+            "Invalid `distribution` argument",
         ),
-        (lambda: tf.initializers.identity()([3]), ValueError, "two-dimensional"),
+        (lambda: tf.initializers.identity()([3]), ValueError, "for 2D matrices"),
         (lambda: tf.constant_initializer(tf.constant(1.0)), TypeError, "Invalid type for initial"),
         (lambda: tf.constant_initializer([1.0, 2.0])([1]), ValueError, "Too many elements"),
         (lambda: tf.constant_initializer([1.0], verify_shape=True)([2]), TypeError, "shape"),

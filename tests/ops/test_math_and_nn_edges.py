@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock import linalg, signal
 from penstock.ops.convolution import conv1d_transpose, conv2d_backprop_filter
 from penstock.ops.pool import MaxPoolGrad
 
@@ -44,7 +45,7 @@ def test_second_derivative_of_batch_normalization_through_its_own_result() -> No
 def test_gradient_of_max_pooling_goes_to_a_nan_only_where_a_window_begins_with_it() -> None:
     image = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
     image[0, 0, 0, 0] = image[0, 2, 3, 0] = np.nan
-    windows = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
+    windows: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
     pooled = tf.nn.max_pool(image, **windows)
     gradient = MaxPoolGrad(image, pooled, np.full([1, 2, 2, 1], 7.0, np.float32), **windows)
     expected = np.zeros([4, 4])
@@ -77,9 +78,9 @@ def test_a_convolution_is_refused_before_its_placeholders_are_asked_for(
 
 
 def test_formats_of_convolutions() -> None:
-    signal, filters = tf.ones([1, 4, 3]), tf.ones([2, 5, 3])
+    samples, filters = tf.ones([1, 4, 3]), tf.ones([2, 5, 3])
     with pytest.raises(ValueError, match='must be "NWC" or "NCW"'):
-        conv1d_transpose(signal, filters, [1, 8, 5], 2, data_format="NHWC")
+        conv1d_transpose(samples, filters, [1, 8, 5], 2, data_format="NHWC")
     with pytest.raises(ValueError, match='must be "NHWC" or "NCHW"'):
         tf.nn.convolution(tf.ones([1, 5, 5, 2]), tf.ones([2, 2, 2, 1]), "SAME", data_format="NQ")
     with pytest.raises(ValueError, match=r"output_shape must have shape \(4,\)"):
@@ -95,7 +96,7 @@ def test_one_stride_of_a_convolution_counts_for_all_dimensions() -> None:
 
 def test_gradient_of_frames_is_dense() -> None:
     x = tf.constant(np.arange(6.0), tf.float32)
-    gradient = tf.gradients(tf.signal.frame(x, 3, 2), x)[0]
+    gradient = tf.gradients(signal.frame(x, 3, 2), x)[0]
     assert isinstance(gradient, tf.Tensor)
     np.testing.assert_array_equal(gradient.eval(), [1, 1, 2, 1, 1, 0])
 
@@ -105,9 +106,9 @@ def test_einsum_labels() -> None:
     assert tf.einsum("ii", square).eval() == 3.0
     with pytest.raises(ValueError, match="an axis appears more than once: ii"):
         tf.einsum("ii->", square)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    of_ones = tf.ones([1] * 27)
     with pytest.raises(ValueError, match="52 dimensions"):
-        letters = "abcdefghijklmnopqrstuvwxyz"
-        of_ones = tf.ones([1] * 27)
         tf.einsum(f"...{letters},...{letters.upper()}", of_ones, of_ones)
 
 
@@ -127,4 +128,22 @@ def test_sampled_losses_of_arrays() -> None:
 
 @pytest.mark.parametrize("shape", [[0, 2, 2], [2, 0, 0]])
 def test_square_root_of_no_matrices(shape: list[int]) -> None:
-    assert tf.linalg.sqrtm(tf.zeros(shape)).eval().shape == tuple(shape)
+    assert linalg.sqrtm(tf.zeros(shape)).eval().shape == tuple(shape)
+
+
+@pytest.mark.parametrize("length", [5, [[5]]])
+def test_the_length_of_a_fourier_transform_is_a_vector(length: Any) -> None:
+    with pytest.raises(ValueError, match=r"Shape .* must have rank 1"):
+        signal.rfft(tf.ones([5]), length)
+
+
+def test_softmax_along_an_axis_that_a_tensor_tells() -> None:
+    logits = tf.constant(np.random.RandomState(1).rand(2, 3, 4), tf.float32)
+    expected = tf.nn.softmax(logits, axis=1).eval()
+    for axis in (tf.constant(1), tf.placeholder_with_default(-2, [])):
+        along = tf.nn.softmax(logits, axis=axis)
+        assert along.shape.as_list() == [2, 3, 4]
+        np.testing.assert_allclose(along.eval(), expected, rtol=1e-6)
+    too_large = tf.nn.log_softmax(tf.ones([4]), axis=tf.placeholder_with_default(100, []))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        too_large.eval()

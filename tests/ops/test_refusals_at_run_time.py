@@ -27,7 +27,7 @@ CASES: list[tuple[str, Callable[[], Any]]] = [
         lambda: ConcatOffset(_late(1), [_late([2, 3, 5]), _late([2, 7, 5, 1])]),
     ),
     (
-        r"input 0 should be a vector, but got shape \[1,3\]",
+        r"input 1 should be a vector, but got shape \[1,3\]",
         lambda: ConcatOffset(_late(0), [_late([[2, 3, 5]]), _late([2, 7, 5])]),
     ),
     (

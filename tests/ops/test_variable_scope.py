@@ -161,7 +161,7 @@ def _sharing(*args, **kwargs):
         (lambda: _sharing("x", [2]), ValueError, "Variable x does not exist, or was not created"),
         (lambda: _sharing("w", [3]), ValueError, r"specified shape \(3,\) and found shape \(2,\)"),
         (lambda: _sharing("w", [2], tf.int32), ValueError, "dtype int32 and found dtype float32"),
-        (lambda: tf.get_variable("w"), ValueError, "did not get an initializer"),
+        (lambda: tf.get_variable("w"), ValueError, "The initializer passed is not valid"),
         (lambda: tf.get_variable("w", [None]), ValueError, "should be fully defined"),
         (lambda: tf.get_variable("w", [1], initializer=[1.0]), ValueError, "do not specify shape"),
         (

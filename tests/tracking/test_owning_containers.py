@@ -200,8 +200,8 @@ def test_attributes_may_be_set_without_owning_them() -> None:
     assert _names(holder) == []
 
 
-def test_layers_in_a_growing_list_are_parts_of_a_model():
+def test_layers_in_a_growing_list_are_parts_of_a_model() -> None:
     model = tf.keras.Model()
-    model.parts = List([tf.keras.layers.Dense(2)])
+    model.parts = checkpoint_tools.List([tf.keras.layers.Dense(2)])
     model.parts.append(tf.keras.layers.Dense(3))
     assert [layer.units for layer in model.layers] == [2, 3]

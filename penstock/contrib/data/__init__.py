@@ -51,6 +51,7 @@ from penstock.data.experimental import (
     unbatch,
     unique,
 )
+from penstock.data.experimental.files import LMDBDataset
 from penstock.data.experimental.transformations import Transformation
 from penstock.data.rearranged import int64
 from penstock.ops.datasets.rearranged import SlidingWindowDataset
@@ -65,6 +66,7 @@ __all__ = [
     "Dataset",
     "FixedLengthRecordDataset",
     "Iterator",
+    "LMDBDataset",
     "Optional",
     "RandomDataset",
     "Reducer",

@@ -19,6 +19,11 @@ from penstock.contrib.training.evaluation import (
 from penstock.contrib.training.hparam import HParams, parse_values
 from penstock.contrib.training.resample import resample_at_rate, weighted_resample
 from penstock.contrib.training.sampling_ops import rejection_sample, stratified_sample
+from penstock.contrib.training.sequence_queueing_state_saver import (
+    NextQueuedSequenceBatch,
+    SequenceQueueingStateSaver,
+    batch_sequences_with_states,
+)
 from penstock.contrib.training.training import (
     add_gradients_summaries,
     clip_gradient_norms,
@@ -32,11 +37,14 @@ from penstock.contrib.training.tuner import Tuner
 __all__ = [
     "GreedyLoadBalancingStrategy",
     "HParams",
+    "NextQueuedSequenceBatch",
     "RandomStrategy",
+    "SequenceQueueingStateSaver",
     "StopAfterNEvalsHook",
     "SummaryAtEndHook",
     "Tuner",
     "add_gradients_summaries",
+    "batch_sequences_with_states",
     "bucket",
     "bucket_by_sequence_length",
     "byte_size_load_fn",

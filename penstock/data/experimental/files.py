@@ -108,6 +108,15 @@ class SqlDataset(DatasetSource):
         super().__init__(spec, variant)
 
 
+class LMDBDataset(DatasetSource):
+    """The keys and values of LMDB databases: files, or folders with a `data.mdb`."""
+
+    def __init__(self, filenames: Any):
+        spec = TensorSpec([], dtypes.string), TensorSpec([], dtypes.string)
+        names = convert_to_tensor(filenames, dtypes.string, name="filenames")
+        super().__init__(spec, nodes.LMDBDataset(names, **flat_structure(spec)))
+
+
 # Columns of CSV files ---------------------------------------------------------------------------
 
 

@@ -23,9 +23,21 @@ _SINGLE_NAMES = {
 
 
 def _check_tensor(tensor: Any, name: Any, what: str) -> None:
-    if not isinstance(tensor, tf.Tensor | tf.SparseTensor | tf.Variable):
-        named = f" {name}" if name else ""
-        raise ValueError(f"{what}{named} must be a Tensor, SparseTensor, or RaggedTensor.")
+    if isinstance(tensor, tf.Tensor | tf.SparseTensor | tf.Variable) or _holds_tensor(tensor):
+        return
+    named = f" {name}" if name else ""
+    raise ValueError(f"{what}{named} must be a Tensor or SparseTensor.")
+
+
+def _holds_tensor(value: Any) -> bool:
+    """Whether this is a tensor with something more, as labeled tensors are."""
+    if not hasattr(value, "tensor"):
+        return False
+    try:
+        tf.convert_to_tensor(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _named(tensors: Any, what: str, allow_int_keys: bool = False) -> dict[Any, Any]:
@@ -192,3 +204,19 @@ def build_raw_supervised_input_receiver_fn(
         )
 
     return supervised_input_receiver_fn
+
+
+def build_supervised_input_receiver_fn_from_input_fn(
+    input_fn: Callable[..., Any], **input_fn_args: Any
+) -> Callable[[], SupervisedInputReceiver]:
+    """The same for features and labels like those that an input function gives.
+
+    Args:
+      input_fn: as `Estimator.train` takes it; it is called in a graph of its own.
+      input_fn_args: its arguments.
+    """
+    from penstock.estimator.input_results import parse_input_fn_result
+
+    with tf.Graph().as_default():
+        features, labels, _ = parse_input_fn_result(input_fn(**input_fn_args))
+    return build_raw_supervised_input_receiver_fn(features, labels)

@@ -8,12 +8,6 @@ from penstock.keras.callbacks.tensorboard import *
 from penstock.keras.callbacks.writers import *
 
 
-def __getattr__(name: str) -> Any:
-    if name == "requests":  # None where it is not installed
-        return requests_or_none()
-    raise AttributeError(name)
-
-
 def configured(
     model: Any,
     callbacks: Any,

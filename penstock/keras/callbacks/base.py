@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock import logging
+from penstock.platform import logging
 
 __all__ = ["BaseLogger", "Callback", "CallbackList", "History", "LambdaCallback", "TerminateOnNaN"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from penstock import logging
 from penstock.keras import backend as K
 from penstock.keras.callbacks.base import Callback
+from penstock.platform import logging
 
 __all__ = ["EarlyStopping", "LearningRateScheduler", "ModelCheckpoint", "ReduceLROnPlateau"]
 

@@ -1,21 +1,18 @@
-"""Callbacks that write: a progress bar, a CSV file, to a server."""
+"""Callbacks that write: a progress bar, a CSV file."""
 
 from __future__ import annotations
 
 import csv
-import importlib
-import json
 import os
 import sys
 from typing import Any
 
 import numpy as np
 
-from penstock import logging
 from penstock.keras.callbacks.base import Callback
 from penstock.keras.utils.progress_bar import Progbar
 
-__all__ = ["CSVLogger", "ProgbarLogger", "RemoteMonitor", "requests_or_none"]
+__all__ = ["CSVLogger", "ProgbarLogger"]
 
 
 class ProgbarLogger(Callback):
@@ -110,52 +107,3 @@ def _text(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.ndim:
         return f'"[{", ".join(map(str, value))}]"'
     return value
-
-
-def requests_or_none() -> Any:
-    """The library `requests`, which `RemoteMonitor` needs; None where it is not installed."""
-    try:
-        return importlib.import_module("requests")
-    except ImportError:
-        return None
-
-
-class RemoteMonitor(Callback):
-    """Posts what is logged for an epoch to a server.
-
-    Args:
-      root: the server's URL.
-      path: where it takes events.
-      field: the field of a form that has the values, as JSON.
-      headers: further headers of requests.
-      send_as_json: whether to send the values as the body instead, without a form.
-    """
-
-    def __init__(
-        self,
-        root: str = "http://localhost:9000",
-        path: str = "/publish/epoch/end/",
-        field: str = "data",
-        headers: Any = None,
-        send_as_json: bool = False,
-    ):
-        super().__init__()
-        self.root = root
-        self.path = path
-        self.field = field
-        self.headers = headers
-        self.send_as_json = send_as_json
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        requests = requests_or_none()
-        if requests is None:
-            raise ImportError("RemoteMonitor requires the `requests` library.")
-        sent = {"epoch": epoch, **(logs or {})}
-        url = self.root + self.path
-        try:
-            if self.send_as_json:
-                requests.post(url, json=sent, headers=self.headers)
-            else:
-                requests.post(url, {self.field: json.dumps(sent)}, headers=self.headers)
-        except requests.exceptions.RequestException:
-            logging.warning("Warning: could not reach RemoteMonitor root server at %s", self.root)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
-from penstock import logging
 from penstock.keras import backend as K
 from penstock.keras.utils.data_sequence import Sequence
 from penstock.ops.tensor_values import is_tensor
+from penstock.platform import logging
 
 
 def is_dataset(value: Any) -> bool:

@@ -296,7 +296,9 @@ class Network(Layer):
     @property
     def weights(self) -> list[Any]:
         """All variables, layer by layer."""
-        if not self.built and not self._is_graph_network:
+        # A model without a `build` of its own has what its attributes own, called or not.
+        builds = "build" in type(self).__dict__
+        if builds and not self.built and not self._is_graph_network:
             raise ValueError(
                 f"Weights for model {self.name} have not yet been created. Weights are created "
                 "when the Model is first called on inputs or `build()` is called with an "

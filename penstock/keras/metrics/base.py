@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,13 @@ class Metric(Layer, metaclass=abc.ABCMeta):
 
     _is_metric = True
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        # What a subclass writes is called through the instance alone, so that a class which calls
+        # its base's `update_state` makes one update.
+        made = super().__new__(cls)
+        made.__dict__["update_state"] = functools.partial(_updated, made)
+        return made
+
     def __init__(self, name: str | None = None, dtype: Any = None, **kwargs: Any):
         super().__init__(name=name, dtype=dtype or K.floatx(), **kwargs)
         self.stateful = True
@@ -64,10 +72,8 @@ class Metric(Layer, metaclass=abc.ABCMeta):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The metric after an update with these values."""
-        update = _operation(self.update_state(*args, **kwargs))
-        self._updates.append(update)
-        update._unconditional_update = False
-        with tf.control_dependencies([update]):
+        update = self.update_state(*args, **kwargs)
+        with tf.control_dependencies([] if update is None else tf.nest.flatten(update)):
             result: Any = tf.identity(self.result())
         result._metric_obj = self
         return result
@@ -95,12 +101,17 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         return config | {key: getattr(self, key) for key in self._CONFIG}
 
 
-def _operation(update: Any) -> Any:
-    if isinstance(update, tf.Operation):
-        return update
+def _updated(metric: Metric, *args: Any, **kwargs: Any) -> Any:
+    """The update that a metric's class makes, which becomes one of the metric's updates."""
+    update = type(metric).update_state(metric, *args, **kwargs)
     if update is None:
-        return tf.no_op()
-    return tf.group(*[getattr(each, "op", each) for each in tf.nest.flatten(update)])
+        return None
+    operation: Any = update
+    if not isinstance(update, tf.Operation):
+        operation = tf.group(*[getattr(each, "op", each) for each in tf.nest.flatten(update)])
+    operation._unconditional_update = False
+    metric._updates.append(operation)
+    return update
 
 
 class Reduce(Metric):

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
-from penstock import logging
 from penstock.ir.trackable import Trackable
 from penstock.keras import backend as K
 from penstock.keras import initializers
 from penstock.keras.optimizers.schedules import LearningRateSchedule
 from penstock.layers.core_layer import make_variable
 from penstock.layers.object_names import to_snake_case
+from penstock.platform import logging
 
 __all__ = ["Optimizer", "OptimizerV2"]
 

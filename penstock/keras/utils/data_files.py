@@ -44,8 +44,12 @@ def get_file(
         os.makedirs(folder, exist_ok=True)
         _fetch(origin, archive)
     digest = file_hash or md5_hash
-    if digest is not None and os.path.isfile(archive):
-        _check(archive, digest, hash_algorithm)
+    if (
+        digest is not None
+        and os.path.isfile(archive)
+        and not validate_file(archive, digest, hash_algorithm)
+    ):
+        raise OSError(f"{archive} is not the expected file: its hash is not {digest}")
     if untar:
         if not os.path.exists(path):
             _unpack(archive, folder)
@@ -66,16 +70,22 @@ def _fetch(origin: str, path: str) -> None:
     )
 
 
-def _check(path: str, digest: str, algorithm: str) -> None:
-    if algorithm in ("sha256", "auto") and len(digest) == 64:
-        found = hashlib.sha256()
-    else:
-        found = hashlib.md5(usedforsecurity=False)
-    with open(path, "rb") as file:
-        while chunk := file.read(1 << 20):
-            found.update(chunk)
-    if found.hexdigest() != digest:
-        raise OSError(f"{path} is not the expected file: its hash is {found.hexdigest()}")
+def _hash_file(fpath: str, algorithm: str = "sha256", chunk_size: int = 65535) -> str:
+    """The hash of a file in hexadecimal digits; "auto" is SHA-256, too."""
+    by_sha = algorithm in ("sha256", "auto")
+    found = hashlib.sha256() if by_sha else hashlib.md5(usedforsecurity=False)
+    with open(fpath, "rb") as file:
+        while block := file.read(chunk_size):
+            found.update(block)
+    return found.hexdigest()
+
+
+def validate_file(
+    fpath: str, file_hash: str, algorithm: str = "auto", chunk_size: int = 65535
+) -> bool:
+    """Whether a file has this hash: MD5 or SHA-256, by its length if not said otherwise."""
+    by_sha = algorithm == "sha256" or (algorithm == "auto" and len(file_hash) == 64)
+    return _hash_file(fpath, "sha256" if by_sha else "md5", chunk_size) == file_hash
 
 
 def _unpack(path: str, folder: str) -> None:

@@ -18,6 +18,7 @@ _PARTS = (
     "grouping",
     "csv_files",
     "sql_queries",
+    "lmdb",
     "iterators",
     "multi_device",
     "branches",

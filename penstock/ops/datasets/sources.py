@@ -75,6 +75,10 @@ FixedLengthRecordDatasetV2 = op(
     STATEFUL,
     metadata="",
 )
+LMDBDataset = op("LMDBDataset(filenames: string) -> handle: variant", STATEFUL, **ELEMENTS)
+ExperimentalLMDBDataset = op(
+    "ExperimentalLMDBDataset(filenames: string) -> handle: variant", STATEFUL, **ELEMENTS
+)
 TFRecordDataset = op(
     "TFRecordDataset(filenames: string, compression_type: string, buffer_size: int64) "
     "-> handle: variant",
@@ -133,6 +137,8 @@ dataset_handles(
     TextLineDataset,
     FixedLengthRecordDataset,
     FixedLengthRecordDatasetV2,
+    LMDBDataset,
+    ExperimentalLMDBDataset,
     TFRecordDataset,
     CSVDataset,
     ExperimentalCSVDataset,
