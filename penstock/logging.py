@@ -1,5 +1,7 @@
 """`tf.logging`: the logger named "tensorflow", and functions that write to it."""
 
+from typing import Any
+
 from penstock.platform.logging import (
     DEBUG,
     ERROR,
@@ -47,3 +49,12 @@ __all__ = [
     "warn",
     "warning",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`_logger` and `_handler`, which were here until TensorFlow 1.5."""
+    if name == "_logger":
+        return get_logger()
+    if name == "_handler" and get_logger().handlers:
+        return get_logger().handlers[0]
+    raise AttributeError(name)

@@ -214,7 +214,7 @@ contrib.summary.gen_summary_ops         internal_paths.generated_ops
 contrib.testing.python.framework.fake_summary_writer contrib.testing.fake_summary_writer
 contrib.testing.python.framework.*      contrib.testing
 contrib.training.python.training.*      contrib.training contrib.training.hparam
-contrib.training.python.training.sequence_queueing_state_saver contrib.training.sequence_queueing_state_saver
+ contrib.training.sequence_queueing_state_saver
 contrib.estimator.python.estimator.*    contrib.estimator estimator
 contrib.learn.python                    contrib.learn
 contrib.learn.python.learn              contrib.learn

@@ -308,9 +308,10 @@ class DenseTable(MutableTable):
                     self._deleted[key] = self._entries.pop(key)
 
     def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Takes an export: an entry for each bucket; what empty and deleted ones hold is left out."""
+        """Takes an export: an entry for each bucket; empty and deleted ones are left out."""
         given = self._keys(keys)
-        kept = [i for i, key in enumerate(given) if key not in (self._empty_key, self._deleted_key)]
+        unused = (self._empty_key, self._deleted_key)
+        kept = [i for i, key in enumerate(given) if key not in unused]
         rows = keys.reshape(len(given), *self.key_shape)[kept]
         with self.lock:
             self._entries.clear()

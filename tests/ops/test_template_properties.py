@@ -46,9 +46,7 @@ def test_errors_tell_where_the_template_was_made():
     with tf.Graph().as_default():
         template = tf.make_template("part", lambda: tf.get_variable(next(names), []))
         template()
-        with pytest.raises(
-            ValueError, match=r"does not exist(.|\n)*defined at:\n.*\.py"
-        ):
+        with pytest.raises(ValueError, match=r"does not exist(.|\n)*defined at:\n.*\.py"):
             template()
 
 

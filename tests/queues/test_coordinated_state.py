@@ -92,6 +92,16 @@ def test_sparse_gradients_are_checked(indices: Any, values: Any, shape: Any, mes
         sess.run(apply, {rows: values, numbers: indices})
 
 
+def test_what_is_too_old_is_not_looked_at() -> None:
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[3, 2])
+    wrong = [accumulator.apply_grad([0], np.ones(2, np.float32), local_step=n) for n in (4, 5)]
+    with tf.Session() as sess:
+        sess.run(accumulator.set_global_step(5))
+        sess.run(wrong[0])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="non-empty input values"):
+            sess.run(wrong[1])
+
+
 def test_old_handle_of_an_accumulator() -> None:
     """ConditionalAccumulator, AccumulatorApplyGradient, AccumulatorTakeGradient."""
     handle = accumulators._ConditionalAccumulator(dtype=tf.int32, shape=[])
