@@ -55,6 +55,10 @@ _because(
     """,
 )
 _because(
+    "a part of a solver, whose examples, weights and state depend on each other",
+    "SdcaFprint SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1",
+)
+_because(
     "its time is that of the messages and of protobuf, which parses them",
     "DecodeProtoV2 EncodeProto",
 )

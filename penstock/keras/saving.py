@@ -199,6 +199,11 @@ def save_weights(
                 f'Unknown format "{save_format}". Was expecting one of {{"tf", "h5"}}.'
             )
         kind = wanted[save_format.lower()]
+        if kind == "tf" and is_h5:
+            raise ValueError(
+                f'save_weights got save_format="tf"/"tensorflow", but the filepath ("{filepath}") '
+                'looks like an HDF5 file. Omit the ".h5"/".keras" when saving in TensorFlow format.'
+            )
     if kind == "h5":
         if not overwrite and os.path.isfile(filepath):
             raise FileExistsError(f"{filepath} exists already, and overwrite is False")

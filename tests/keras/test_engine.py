@@ -308,6 +308,8 @@ def test_parts_of_hdf5_files(tmp_path):
         model.set_weights([np.zeros((3, 2)), np.zeros(2)])
         hdf5_format.load_weights_from_hdf5_group(file, model.layers)
     np.testing.assert_array_equal(model.get_weights()[0], expected[0])
+    with pytest.raises(ValueError, match="looks like an HDF5 file"):
+        model.save_weights(str(tmp_path / "weights.h5"), save_format="tf")
     lstm = L.LSTM(2)
     lstm.build((None, 4, 3))
     parts = [np.ones((3, 2)), np.ones((2, 2)), np.ones(2)] * 4
