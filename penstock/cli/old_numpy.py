@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
+
+class _Casts:
+    """`np.cast["float32"](values)`."""
+
+    def __getitem__(self, dtype: Any) -> Callable[[Any], np.ndarray]:
+        return functools.partial(np.asarray, dtype=dtype)
+
+
 REMOVED: dict[str, Any] = {
+    "cast": _Casts(),
     "complex": complex,
     "float": float,
     "int": int,

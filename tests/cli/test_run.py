@@ -189,6 +189,7 @@ def test_names_that_python_and_numpy_have_dropped(run):
         assert np.isnan(np.NAN) and np.math.sqrt(4) == 2 and np.issubsctype(np.int32, np.integer)
         assert issubclass(np.VisibleDeprecationWarning, Warning) and np.int0 is np.intp
         assert np.lib.pad(np.ones(2), 1, "constant").tolist() == [0, 1, 1, 0]
+        assert np.cast["int32"]([1.5]).dtype == np.int32
         from numpy.core.umath_tests import inner1d
         assert inner1d([[1.0, 2.0]], [[3.0, 4.0]]).tolist() == [11]
         """

@@ -93,7 +93,7 @@ def test_what_a_program_prints() -> None:
     assert result.stderr == "WARNING:tensorflow:seen\nINFO:tensorflow:now 1\n"
 
 
-def test_the_names_of_before_1_5() -> None:
+def test_the_names_of_before_1_5(records: list[logging.LogRecord]) -> None:
     assert tf.logging._logger is tf.get_logger()
     assert tf.logging._handler is tf.get_logger().handlers[0]
     with pytest.raises(AttributeError, match="tf.logging.nothing"):
