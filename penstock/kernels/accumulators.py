@@ -141,8 +141,7 @@ def _check_rows(accumulator, indices, values, shape):
         return
     if shape is not None:
         _check_sizes("shape", expected, shape)
-    has_sum = accumulator.count > 0
-    _check_sizes("values", expected, tuple(values.shape), first=1, exact=has_sum)
+    _check_sizes("values", expected, tuple(values.shape), first=1)
     rows = expected[0] if expected else None
     if rows is None:
         return

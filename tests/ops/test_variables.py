@@ -329,7 +329,7 @@ def _placeholder():
         (lambda: tf.Variable([1.0]).load([2.0]), ValueError, "default session"),
         (lambda: tf.Variable([1.0, 2.0]).assign([1.0]), ValueError, "must be equal|compatible"),
         (lambda: tf.Variable([1.0]).scatter_add([1.0]), TypeError, "not IndexedSlices"),
-        (lambda: tf.Variable([1.0]).set_shape([2]), ValueError, "not compatible"),
+        (lambda: tf.Variable([1.0]).set_shape([2]), ValueError, "must be equal, but are 1 and 2"),
         (lambda: tf.assign(tf.constant(1.0), 2.0), AttributeError, "assign"),
         (
             lambda: tf.convert_to_tensor(tf.Variable([1.0]), tf.int32),

@@ -46,7 +46,7 @@ def of_gradients(tf: Any) -> Any:
 def of_special_functions(tf: Any) -> Any:
     made = _of(tf, [tf.math.erfinv, tf.math.ndtri, tf.math.bessel_i0e, tf.math.bessel_i1e])
     x, y = tf.placeholder(tf.float32, name="a"), tf.placeholder(tf.float32, [3], name="b")
-    for function in (tf.math.xlogy, tf.math.xdivy, tf.math.xlog1py, tf.math.nextafter):
+    for function in (tf.math.xlogy, tf.math.xlog1py, tf.math.nextafter):
         made.append(_gradients(tf, function(x, y), x, y))
     for function in (tf.igamma, tf.igammac, tf.zeta, tf.polygamma):
         made.append(_gradients(tf, function(x, y), x, y))
