@@ -34,7 +34,9 @@ def pass_options(config: Any, *, has_gpu: bool = False) -> PassOptions:
     """The passes that a session with this ConfigProto runs; `has_gpu` of the session."""
     given = config.graph_options.rewrite_options
     level = config.graph_options.optimizer_options.opt_level
-    options = AS_WRITTEN if level == proto.OptimizerOptions.L0 else PassOptions()
+    # Loops and conditionals as parts of plans are no other graph: they only take less time.
+    plain = dataclasses.replace(AS_WRITTEN, structure=True)
+    options = plain if level == proto.OptimizerOptions.L0 else PassOptions()
     off = {
         field: False
         for switch, fields in _SWITCHES.items()
