@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import penstock as tf
+from penstock import logging
 from penstock.contrib.factorization import clustering_ops
 from penstock.estimator.estimator import Estimator
 
@@ -47,7 +48,7 @@ class _InitializeClustersHook(tf.train.SessionRunHook):
             try:
                 session.run(self._init_op)
             except RuntimeError as error:
-                tf.logging.info(error)
+                logging.info(error)
 
 
 def _points(features: Any, feature_columns: Any) -> Any:

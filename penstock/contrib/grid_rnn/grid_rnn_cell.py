@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import penstock as tf
+from penstock import logging
 from penstock.contrib import layers
 from penstock.contrib.grid_rnn.layout import Dimensions, layout
 from penstock.rnn.cell import RNNCell
@@ -48,7 +49,7 @@ class GridRNNCell(RNNCell):
         super().__init__()
         for kind, is_tuple in (("state", state_is_tuple), ("output", output_is_tuple)):
             if not is_tuple:
-                tf.logging.warning(
+                logging.warning(
                     "%s: Using a concatenated %s is slower and will soon be deprecated.  Use "
                     "%s_is_tuple=True.",
                     self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock import logging
 from penstock.ir.composite import SparseTensor
 from penstock.ops.partitioned_variables import PartitionedVariable
 from penstock.ops.sparse_feature_cross import sparse_feature_cross
@@ -122,7 +123,7 @@ def scattered_embedding_lookup_sparse(
       default_value: the value of empty rows.
     """
     if combiner is None:
-        tf.logging.warn(
+        logging.warn(
             'The default value of combiner will change from "mean" to "sqrtn" after 2016/11/01.'
         )
         combiner = "mean"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import penstock as tf
+from penstock import logging
 from penstock.contrib.layers import linear
 from penstock.contrib.learn import head_losses, head_metrics
 from penstock.contrib.learn.head_metrics import MetricKey
@@ -201,9 +202,7 @@ class _SingleHead(Head):
         weights = tf.cast(features[name], tf.float32)
         if weights.get_shape().ndims != 1:
             return weights
-        tf.logging.warning(
-            f"Weights {name} has shape {weights.get_shape()}, expanding to make it 2d."
-        )
+        logging.warning(f"Weights {name} has shape {weights.get_shape()}, expanding to make it 2d.")
         return tf.reshape(weights, (-1, 1))
 
     def _centered_bias(self) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
+from penstock import logging
 
 __all__ = ["ExternalOptimizerInterface", "ScipyOptimizerInterface"]
 
@@ -273,4 +274,4 @@ def _log_end(result: Any) -> None:
         lines.append(f"  Number of iterations: {result.nit:d}")
     if hasattr(result, "nfev"):
         lines.append(f"  Number of functions evaluations: {result.nfev:d}")
-    tf.logging.info("\n".join(lines))
+    logging.info("\n".join(lines))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import penstock as tf
-from penstock import gfile
+from penstock import gfile, logging
 from penstock.contrib.session_bundle import constants, gc
 from penstock.contrib.session_bundle.manifest_pb2 import AssetFile, Signature, Signatures
 from penstock.saved_model.assets import packed
@@ -25,11 +25,11 @@ __all__ = [
 def gfile_copy_callback(files_to_copy: Mapping[Any, Any], export_dir_path: Any) -> None:
     """Copies files, given with their new names, into a directory."""
     directory = os.fsdecode(export_dir_path)
-    tf.logging.info("Write assets into: %s using gfile_copy.", directory)
+    logging.info("Write assets into: %s using gfile_copy.", directory)
     gfile.MakeDirs(directory)
     for source, name in files_to_copy.items():
         target = os.path.join(directory, os.fsdecode(name))
-        tf.logging.info("Copying asset %s to path %s.", source, target)
+        logging.info("Copying asset %s to path %s.", source, target)
         gfile.Copy(source, target, overwrite=True)
 
 

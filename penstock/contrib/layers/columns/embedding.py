@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import penstock as tf
+from penstock import logging
 from penstock.contrib.layers.columns.embedded import embeddings_from_arguments
 from penstock.contrib.layers.columns.protocol import (
     _DeepEmbeddingLookupArguments,
@@ -63,7 +64,7 @@ class _EmbeddingColumn(
             )
         check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
         if initializer is None:
-            tf.logging.warn(
+            logging.warn(
                 'The default stddev value of initializer was changed from "1/sqrt(vocab_size)" to '
                 '"1/sqrt(dimension)" in core implementation (tf.feature_column.embedding_column).'
             )

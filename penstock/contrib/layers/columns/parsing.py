@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock import logging
 from penstock.contrib.layers.columns.protocol import feature_config
 from penstock.contrib.layers.columns.transformation import (
     _Transformer,
@@ -47,7 +48,7 @@ def _of_sequence(key: str, feature: Any, allow_missing: bool) -> Any:
         raise TypeError(f"Unsupported feature type: {type(feature).__name__}")
     if feature.default_value is not None:
         allow_missing = True
-        tf.logging.warning(
+        logging.warning(
             f'Found default value {feature.default_value} for feature "{key}". Ignoring this value '
             "and setting `allow_missing=True` instead."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock import logging
 from penstock.contrib.layers.reshaping import _inner_flatten
 from penstock.ir.composite import SparseTensor
 
@@ -25,7 +26,7 @@ def reshape_real_valued(input_tensor: Any, output_rank: int, column_name: str | 
     if output_rank > rank + 1:
         column = "" if column_name is None else f"Error while processing column {column_name}."
         raise ValueError(f"{column}{message}. {_ADVICE}")
-    tf.logging.warning(
+    logging.warning(
         f"{message} for column. Will attempt to expand dims. It is highly recommended that you "
         "resize your input, as this behavior may change."
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import penstock as tf
+from penstock import logging
 from penstock.contrib import lookup
 from penstock.contrib.layers.columns.protocol import (
     _FeatureColumn,
@@ -128,7 +129,7 @@ class _SparseColumn(
         )
         compatible = bool(self.length == other_column.length and same_type)
         if compatible:
-            tf.logging.warn(
+            logging.warn(
                 f"Column {self.name} and {other_column.name} may not have the same vocabulary."
             )
         return compatible

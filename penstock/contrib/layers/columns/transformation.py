@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import penstock as tf
+from penstock import logging
 from penstock.contrib.layers.columns.real_valued import real_valued_column
 from penstock.ir.composite import SparseTensor
 
@@ -20,7 +20,7 @@ class _Transformer:
 
     def transform(self, feature_column: Any) -> Any:
         """The tensor of a column, made now or before."""
-        tf.logging.debug("Transforming feature_column %s", feature_column)
+        logging.debug("Transforming feature_column %s", feature_column)
         found = self._columns_to_tensors
         if feature_column not in found:
             feature_column.insert_transformed_feature(found)
