@@ -75,12 +75,6 @@ class _Classifier(Estimator):
         """The probabilities of the classes."""
         return self._predicted(PredictionKey.PROBABILITIES, x, input_fn, batch_size, as_iterable)
 
-    def _predicted(
-        self, key: str, x: Any, input_fn: Any, batch_size: int | None, as_iterable: bool
-    ) -> Any:
-        found = super().predict(x, input_fn, batch_size, [key], as_iterable)
-        return (row[key] for row in found) if as_iterable else found[key]
-
 
 class _Regressor(Estimator):
     """An estimator whose predictions are numbers."""
@@ -107,9 +101,7 @@ class _Regressor(Estimator):
         as_iterable: bool = True,
     ) -> Any:
         """The numbers that are predicted."""
-        key = PredictionKey.SCORES
-        found = super().predict(x, input_fn, batch_size, [key], as_iterable)
-        return (row[key] for row in found) if as_iterable else found[key]
+        return self._predicted(PredictionKey.SCORES, x, input_fn, batch_size, as_iterable)
 
     def _evaluate(
         self, feed: Any, steps: Any, metrics: Any, name: Any, checkpoint_path: Any, hooks: Any

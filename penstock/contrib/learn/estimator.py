@@ -142,6 +142,13 @@ class BaseEstimator:
             return {key: np.array([row[key] for row in rows]) for key in rows[0]}
         return np.array(rows)
 
+    def _predicted(
+        self, key: str, x: Any, input_fn: Any, batch_size: int | None, as_iterable: bool
+    ) -> Any:
+        """One of the predictions, by its key."""
+        found = self.predict(x, input_fn, batch_size, [key], as_iterable)
+        return (row[key] for row in found) if as_iterable else found[key]
+
     def _batches(self, feed: Any, outputs: Any) -> Any:
         """The batches of predictions: one, if nothing in the input could ever end it."""
         is_constant = False

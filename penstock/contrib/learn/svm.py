@@ -63,9 +63,3 @@ class SVM(Estimator):
     ) -> Any:
         """The probabilities of the classes."""
         return self._predicted(PredictionKey.PROBABILITIES, x, input_fn, batch_size, as_iterable)
-
-    def _predicted(
-        self, key: str, x: Any, input_fn: Any, batch_size: int | None, as_iterable: bool
-    ) -> Any:
-        found = self.predict(x, input_fn, batch_size, [key], as_iterable)
-        return (row[key] for row in found) if as_iterable else found[key]
