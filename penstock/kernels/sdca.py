@@ -89,29 +89,35 @@ class _Examples:
                     "Found mismatched example_indices and feature_indices "
                     f"[{_listed(examples)}] vs [{_listed(features)}]"
                 )
-            numbers = {index: number for number, index in enumerate(indices.reshape(-1).tolist())}
             values = np.ones(features.size, np.float32)
             if i < len(inputs.sparse_feature_values):
                 values = inputs.sparse_feature_values[i].reshape(-1)
-            self._add_column(examples, features, values, numbers, start)
+            places = start + _positions(features, indices.reshape(-1))
+            self._add_column(examples, places, values)
             start += inputs.sparse_weights[i].size
 
-    def _add_column(self, examples, features, values, numbers, start):
-        seen = set()
-        places = np.empty(features.size, np.int64)
-        for k, (example, feature) in enumerate(
-            zip(examples.tolist(), features.tolist(), strict=True)
-        ):
-            if feature not in numbers:
-                raise _invalid(f"Found sparse feature indices out of valid range: {feature}")
-            if (example, feature) in seen:
-                raise _invalid("Duplicate index in sparse vector.")
-            seen.add((example, feature))
-            places[k] = start + numbers[feature]
-        for example in range(self.weights.size):
-            chosen = examples == example
+    def _add_column(self, examples, places, values):
+        if len(np.unique(np.stack([examples, places]), axis=1).T) < examples.size:
+            raise _invalid("Duplicate index in sparse vector.")
+        count = self.weights.size
+        order = np.argsort(examples, kind="stable")
+        ends = np.searchsorted(examples[order], np.arange(count + 1))
+        for example in range(count):
+            chosen = order[ends[example] : ends[example + 1]]
             self._places[example].append(places[chosen])
             self._values[example].append(values[chosen])
+
+
+def _positions(features, indices):
+    """Where each feature is among the indices of the weights."""
+    order = np.argsort(indices, kind="stable")
+    found = np.searchsorted(indices, features, side="right", sorter=order) - 1
+    is_there = found >= 0
+    is_there[is_there] = indices[order[found[is_there]]] == features[is_there]
+    if not is_there.all():
+        missing = features[~is_there][0]
+        raise _invalid(f"Found sparse feature indices out of valid range: {missing}")
+    return order[found]
 
 
 def _listed(numbers):
