@@ -2,6 +2,9 @@
 
 import os
 import signal
+import sys
+
+import pytest
 
 # A run that a shell has started in the background ignores Ctrl-C, which some tests send.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -21,3 +24,14 @@ from hypothesis import settings
 # the examples are always the same, so that a failure there is the change's own.
 settings.register_profile("penstock", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("penstock")
+
+
+@pytest.fixture(autouse=True)
+def a_graph_of_its_own():
+    """What a test leaves in the default graph is not there for the next one.
+
+    Which tests share a process is decided anew in each run: a graph that they shared would make
+    one fail that depends on nothing of its own.
+    """
+    if "penstock" in sys.modules:
+        sys.modules["penstock"].reset_default_graph()
