@@ -80,9 +80,6 @@ REASONS: dict[str, str] = {
         "There are no TPUs here: TPUEstimator runs with use_tpu=False, and a session on a CPU or "
         "GPU.",
     ),
-    "tf.estimator.experimental.KMeans": "Clustering is not there: use scikit-learn.",
-    "tf.estimator.experimental.LinearSDCA": "Dual coordinate ascent is not there: use the "
-    "optimizer 'Ftrl'.",
     **dict.fromkeys(
         ["tf.contrib.estimator.replicate_model_fn", "tf.contrib.estimator.TowerOptimizer"],
         "Build a tower for each GPU under tf.device, and average their gradients.",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from penstock import absent
+from penstock.ir import defaults
+from penstock.ops.control import init_scope
 from penstock.ops.flow_modes import (
     control_flow_v2_enabled,
     disable_control_flow_v2,
@@ -43,17 +45,23 @@ def _refuse(symbol: str) -> NoReturn:
 
 
 def executing_eagerly() -> bool:
-    """Whether operations run when they are called: never, a session runs them."""
-    return False
+    """Whether operations run as they are called, and not in a session."""
+    return defaults.executing_eagerly()
 
 
-executing_eagerly_outside_functions = executing_eagerly
+def executing_eagerly_outside_functions() -> bool:
+    """Whether operations would run at once outside of the function that is being traced."""
+    with init_scope():
+        return defaults.executing_eagerly()
 
 
 def enable_eager_execution(
     config: Any = None, device_policy: Any = None, execution_mode: Any = None
-) -> NoReturn:
-    """RuntimeError: Penstock runs graphs."""
+) -> None:
+    """Lets operations run as they are called, for the rest of the program.
+
+    It comes first in a program: a graph that has nodes already can't be left.
+    """
     if config is not None and not isinstance(config, ConfigProto):
         raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
     if device_policy not in (None, *range(4)):
@@ -62,11 +70,14 @@ def enable_eager_execution(
         raise ValueError(
             "execution_mode must be one of None, tf.contrib.eager.SYNC, tf.contrib.eager.ASYNC"
         )
-    _refuse("tf.enable_eager_execution")
+    from penstock.eager import context
+
+    context.enable()
 
 
 def disable_eager_execution() -> None:
-    """Nothing to do: operations are nodes of a graph."""
+    """Lets operations be nodes of graphs again, for the rest of the program."""
+    defaults.run_eagerly_from_start(None)
 
 
 def enable_v2_behavior() -> NoReturn:

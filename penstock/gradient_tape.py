@@ -1,4 +1,8 @@
-"""`tf.GradientTape` in a graph: gradients through the operations that were made in its block."""
+"""`tf.GradientTape`: gradients through the operations that were made in its block.
+
+In a graph they are found among its nodes afterwards; in eager mode they are told to the tape as
+they run.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,15 @@ from types import TracebackType
 from typing import Any
 
 from penstock import jacobians, nest
-from penstock.autodiff.gradients import UnconnectedGradients, gradients
+from penstock.autodiff.gradients import UnconnectedGradients, gradients, within_body
+from penstock.autodiff.tape import Tape
 from penstock.ir.convert import convert_to_tensor, to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
+from penstock.ir.function import FunctionGraph
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.ops.filling import zeros
+from penstock.ops.filling import ones_like, zeros
 from penstock.ops.joining import concat
 from penstock.ops.shaping import shape
 from penstock.ops.variables import Variable
@@ -42,7 +48,8 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
         self._persistent = persistent
         self._watches_variables = watch_accessed_variables
-        self._tape: _Recording | None = None
+        self._tape: _GraphTape | _EagerTape | None = None
+        self._watched_variables: tuple[Any, ...] = ()
         self._recording = False
 
     def __enter__(self) -> GradientTape:
@@ -62,8 +69,9 @@ class GradientTape:
         if self._recording:
             raise ValueError("Tape is already recording.")
         if self._tape is None:
-            self._tape = _Recording()
-        self._tape.start(get_default_graph())
+            make = _EagerTape if executing_eagerly() else _GraphTape
+            self._tape = make(watches_variables=self._watches_variables)
+        self._tape.start()
         self._recording = True
 
     def _stop(self) -> None:
@@ -78,7 +86,7 @@ class GradientTape:
         for each in nest.flatten(tensor):
             if not isinstance(each, (Tensor, Variable)):
                 raise ValueError(f"Passed in object of type {type(each)}, not tf.Tensor")
-            self._tape.watched.append(each)
+            self._tape.watch(each)
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -99,23 +107,15 @@ class GradientTape:
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables that operations on the tape read."""
-        assert self._tape is not None
-        used = {tensor for op in self._tape.operations() for tensor in op.inputs}
-        found = self._variables(get_default_graph())
-        return tuple(
-            variable
-            for variable in found
-            if _root(variable) in used or any(_root(variable) in t.op.inputs for t in used)
-        )
+        if self._tape is None:
+            return self._watched_variables
+        return self._tape.watched_variables()
 
-    def _variables(self, graph: Graph) -> list[Any]:
-        assert self._tape is not None
-        found = [each for each in self._tape.watched if isinstance(each, Variable)]
-        if self._watches_variables:
-            keys = graph.get_all_collection_keys()
-            named = {id(v): v for key in keys for v in graph.get_collection_ref(key)}
-            found += [v for v in named.values() if isinstance(v, Variable) and v.trainable]
-        return list({id(variable): variable for variable in found}.values())
+    def _used(self) -> None:
+        """Drops the record of a tape that gives gradients once."""
+        if not self._persistent and self._tape is not None:
+            self._watched_variables = self._tape.watched_variables()
+            self._tape = None
 
     def gradient(
         self,
@@ -141,8 +141,7 @@ class GradientTape:
         targets = [self._recorded(each) for each in nest.flatten(target)]
         weights = None if output_gradients is None else nest.flatten(output_gradients)
         found = self._gradients(targets, nest.flatten(sources), weights, unconnected_gradients)
-        if not self._persistent:
-            self._tape = None
+        self._used()
         return nest.pack_sequence_as(sources, found)
 
     def _recorded(self, target: Any) -> Any:
@@ -160,22 +159,8 @@ class GradientTape:
         weights: list[Any] | None,
         unconnected: Any,
     ) -> list[Any]:
-        tape = self._tape
-        assert tape is not None
-        roots = [_root(each) for each in [*tape.watched, *self._variables(targets[0].graph)]]
-        on_tape = tape.reached(roots)
-        wanted = [i for i, each in enumerate(targets) if each in on_tape]
-        known = [i for i, each in enumerate(sources) if _root(each) in on_tape]
-        found: list[Any] = [None] * len(sources)
-        if wanted and known:
-            results = gradients(
-                [targets[i] for i in wanted],
-                [sources[i] for i in known],
-                None if weights is None else [weights[i] for i in wanted],
-                stop_gradients=tape.ends(roots),
-            )
-            for i, result in zip(known, results, strict=True):
-                found[i] = result
+        assert self._tape is not None
+        found = self._tape.gradients(targets, sources, weights)
         missing = [i for i, each in enumerate(found) if each is None]
         if UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO:
             for i in missing:
@@ -243,7 +228,7 @@ class GradientTape:
             )
         tape = self._tape
         if not self._recording:
-            tape.start(get_default_graph())
+            tape.start()
         found = compute(
             target,
             sources,
@@ -253,25 +238,67 @@ class GradientTape:
         )
         if not self._recording:
             tape.stop()
-        if not self._persistent:
-            self._tape = None
+        self._used()
         return found
 
 
-class _Recording:
-    """Which operations were made while a tape recorded."""
+class _GraphTape:
+    """Which nodes of a graph were made while a tape recorded."""
 
-    def __init__(self) -> None:
-        self.watched: list[Any] = []
+    def __init__(self, *, watches_variables: bool) -> None:
+        self._watches_variables = watches_variables
+        self._watched: list[Any] = []
         self._finished: list[list[Operation]] = []
         self._open: tuple[Graph, int] | None = None
 
-    def start(self, graph: Graph) -> None:
+    def start(self) -> None:
+        graph = get_default_graph()
         self._open = graph, graph.version
 
     def stop(self) -> None:
         self._finished.append(self._current())
         self._open = None
+
+    def watch(self, tensor_or_variable: Any) -> None:
+        self._watched.append(tensor_or_variable)
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        used = {tensor for op in self._operations() for tensor in op.inputs}
+        return tuple(
+            variable
+            for variable in self._variables(get_default_graph())
+            if _root(variable) in used or any(_root(variable) in t.op.inputs for t in used)
+        )
+
+    def gradients(
+        self, targets: list[Any], sources: list[Any], weights: list[Any] | None
+    ) -> list[Any]:
+        """One gradient for each source; None where it has none."""
+        roots = [_root(each) for each in [*self._watched, *self._variables(targets[0].graph)]]
+        on_tape = self._reached(roots)
+        wanted = [i for i, each in enumerate(targets) if each in on_tape]
+        known = [i for i, each in enumerate(sources) if _root(each) in on_tape]
+        found: list[Any] = [None] * len(sources)
+        if wanted and known:
+            results = gradients(
+                [targets[i] for i in wanted],
+                [sources[i] for i in known],
+                None if weights is None else [weights[i] for i in wanted],
+                stop_gradients=self._ends(roots),
+            )
+            for i, result in zip(known, results, strict=True):
+                found[i] = result
+        return found
+
+    def _variables(self, graph: Graph) -> list[Any]:
+        found = [each for each in self._watched if isinstance(each, Variable)]
+        if self._watches_variables:
+            keys = graph.get_all_collection_keys()
+            named = {id(v): v for key in keys for v in graph.get_collection_ref(key)}
+            if isinstance(graph, FunctionGraph):
+                named.update(graph.read_variables)
+            found += [v for v in named.values() if isinstance(v, Variable) and v.trainable]
+        return list({id(variable): variable for variable in found}.values())
 
     def _current(self) -> list[Operation]:
         if self._open is None:
@@ -279,15 +306,15 @@ class _Recording:
         graph, start = self._open
         return graph.get_operations()[start:]
 
-    def operations(self) -> list[Operation]:
+    def _operations(self) -> list[Operation]:
         return [op for part in [*self._finished, self._current()] for op in part]
 
-    def reached(self, roots: Sequence[Tensor]) -> set[Tensor]:
+    def _reached(self, roots: Sequence[Tensor]) -> set[Tensor]:
         """The roots, and the tensors that recorded operations made of them."""
         found = {*roots}
         for root in roots:  # what a variable by reference is read by was made together with it
             found.update(out for op in _readers(root) for out in op.outputs)
-        operations = self.operations()
+        operations = self._operations()
         grows = True
         while grows:  # a loop's nodes are not in the order of their edges
             before = len(found)
@@ -297,21 +324,54 @@ class _Recording:
             grows = len(found) > before
         return found
 
-    def ends(self, roots: Sequence[Tensor]) -> list[Tensor]:
+    def _ends(self, roots: Sequence[Tensor]) -> list[Tensor]:
         """The tensors that recorded operations use and others made: gradients stop there."""
-        operations = self.operations()
+        operations = self._operations()
         recorded = {*operations}
         recorded.update(op for root in roots for op in _readers(root))
         used = {tensor: None for op in operations for tensor in op.inputs}
         return [tensor for tensor in used if tensor.op not in recorded]
 
 
+class _EagerTape:
+    """What is told to a tape in eager mode."""
+
+    def __init__(self, *, watches_variables: bool) -> None:
+        self._tape = Tape(watches_variables=watches_variables)
+
+    def start(self) -> None:
+        self._tape.start()
+
+    def stop(self) -> None:
+        self._tape.stop()
+
+    def watch(self, tensor_or_variable: Any) -> None:
+        if isinstance(tensor_or_variable, Variable):
+            self._tape.watch_variable(tensor_or_variable)
+        else:
+            self._tape.watch(tensor_or_variable)
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        return tuple(self._tape.variables.values())
+
+    def gradients(
+        self, targets: list[Any], sources: list[Any], weights: list[Any] | None
+    ) -> list[Any]:
+        """One gradient for each source; None where it has none."""
+        given = [None] * len(targets) if weights is None else weights
+        slopes = [
+            ones_like(target) if weight is None else convert_to_tensor(weight)
+            for target, weight in zip(targets, given, strict=True)
+        ]
+        return self._tape.gradient(targets, [_root(each) for each in sources], slopes)
+
+
 def _root(source: Any) -> Any:
     """The tensor that stands for a source: of a variable its handle, or its reference."""
     if isinstance(source, Variable):
         handle = getattr(source, "handle", None)
-        return handle if isinstance(handle, Tensor) else to_tensor(source, as_ref=True)
-    return source
+        source = handle if isinstance(handle, Tensor) else to_tensor(source, as_ref=True)
+    return within_body(source) if isinstance(source, Tensor) else source
 
 
 def _readers(root: Tensor) -> list[Operation]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from penstock import nest
 from penstock.autodiff.gradients import gradients
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.tensor import Tensor
 from penstock.ops.control import control_dependencies
 from penstock.ops.gather import gather
-from penstock.ops.joining import concat
+from penstock.ops.joining import concat, stack
 from penstock.ops.permuting import transpose
 from penstock.ops.shaping import reshape, shape, size
 from penstock.ops.value_assertions import assert_equal
@@ -119,6 +120,9 @@ def _loop(
     parallel_iterations: int | None,
 ) -> list[Any]:
     found: list[Any]
+    if executing_eagerly():
+        rows = [step(i) for i in range(count)]
+        return [None if None in column else stack(column) for column in zip(*rows, strict=True)]
     if use_pfor:
         found = pfor(step, count, parallel_iterations)
     else:

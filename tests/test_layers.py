@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("kernels", ("kernels",)),
     ("runtime", ("runtime",)),
     ("distributed", ("distributed",)),
-    ("client", ("client",)),
+    ("client", ("client", "eager")),
     # The libraries are summary, train, layers, …, the modules that re-export public
     # names (nn, math, …), and the examples: whatever the other rows do not name.
     ("libraries", ()),

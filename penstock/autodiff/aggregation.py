@@ -73,7 +73,7 @@ def _sum_by_device(tensors: Sequence[Tensor]) -> Tensor:
         if len(members) == 1:
             sums.append(members[0])
             continue
-        with get_default_graph().colocate_with(members[0].op, ignore_existing=True):
+        with get_default_graph().colocate_with(members[0]._op, ignore_existing=True):
             sums.append(add_n(members))
     return sums[0] if len(sums) == 1 else add_n(sums)
 

@@ -31,7 +31,8 @@ from penstock.autodiff.zeros import zeros_for, zeros_like_x
 from penstock.ir import registry
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
+from penstock.ir.function import FunctionGraph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation, describe
 from penstock.ir.tensor import Tensor
@@ -74,6 +75,11 @@ def gradients(
     `grad_ys` weighs the ys (ones if None); `stop_gradients` are taken as constants. An x that no y
     depends on has the gradient None.
     """
+    if executing_eagerly():
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
+            "instead."
+        )
     ys, xs, stops = (
         _as_list(ys),
         _as_list(xs),
@@ -121,10 +127,18 @@ def _x_tensor(x: Any) -> Tensor:
     """What to differentiate by: a resource variable stands for its handle, a ref for itself."""
     handle = getattr(x, "handle", None)
     if isinstance(handle, Tensor):
-        return handle
+        return within_body(handle)
     if isinstance(x, Tensor):
-        return x
+        return within_body(x)
     return to_tensor(x, name="x", as_ref=True)
+
+
+def within_body(tensor: Tensor) -> Tensor:
+    """A tensor; one of eager mode as the body that is being built has captured it."""
+    graph = get_default_graph()
+    if tensor._op.graph.is_eager and isinstance(graph, FunctionGraph):
+        return graph.capture(tensor)
+    return tensor
 
 
 def _initial_gradients(
@@ -297,7 +311,7 @@ class _BackwardWalk:
         with name_scope(f"{op.name}_grad"):
             with graph._original_op(op):
                 inputs = _as_list(function(op, *outputs))
-            _verify(op, inputs)
+            verify(op, inputs)
             if self.gate and sum(gradient is not None for gradient in inputs) > 1:
                 from penstock.ops.control import tuple as gated
 
@@ -372,7 +386,8 @@ def _pending_counts(
     return counts
 
 
-def _verify(op: Operation, inputs: Sequence[Gradient]) -> None:
+def verify(op: Operation, inputs: Sequence[Gradient]) -> None:
+    """Raises where a gradient function has returned what can't be its node's gradients."""
     if len(inputs) != len(op._inputs):
         raise ValueError(
             f"Num gradients {len(inputs)} generated for op {op.node_def} do not match num inputs "

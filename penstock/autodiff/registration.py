@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from penstock.ir import registry
+from penstock.ir import registry, tapes
 from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import to_tensor
 from penstock.ir.defaults import get_default_graph
@@ -101,6 +101,8 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     from penstock.ops.array import identity, identity_n
 
     graph = get_default_graph()
+    if graph.is_eager:
+        return _apply_now(f, args, kwargs)
     inputs = [identity(to_tensor(arg)) for arg in args]
     result, grad_fn = f(*inputs, **kwargs)
     outputs = [to_tensor(value) for value in flatten(result)]
@@ -110,11 +112,7 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
             "All variables used by `f` with @custom_gradient must be `ResourceVariable`s. Ensure "
             "that no `variable_scope` is created with `use_resource=False`."
         )
-    if variables and not _takes_variables(grad_fn):
-        raise TypeError(
-            "If using @custom_gradient with a function that uses variables, then grad_fn must "
-            f"accept a keyword argument 'variables' (used: {[v.name for v in variables]})"
-        )
+    _check_takes(grad_fn, variables)
     name = f"CustomGradient-{next(_names)}"
     count = len(outputs)
 
@@ -129,6 +127,44 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     with graph.gradient_override_map({"IdentityN": name}):
         tensors = identity_n([*outputs, *inputs, *sources])
     return pack_as(result, list(tensors[:count]))
+
+
+def _apply_now(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The function in eager mode: what it computes inside, no tape sees."""
+    from penstock.autodiff.tape import Tape
+    from penstock.ops.identity import identity
+
+    given = [*args, *kwargs.values()]
+    seen = Tape()  # for the variables
+    with tapes.stop_recording():
+        seen.start()
+        result, grad_fn = f(*args, **kwargs)
+        seen.stop()
+        outputs = [identity(to_tensor(value)) for value in flatten(result)]
+    variables = [v for v in seen.variables.values() if not any(v is each for each in given)]
+    _check_takes(grad_fn, variables)
+    inputs = [to_tensor(arg) for arg in args]
+    for variable in variables:
+        tapes.variable_accessed(variable)
+
+    def backward(*grads: Any) -> list[Any]:
+        if not variables:
+            return _as_list(grad_fn(*grads))
+        input_grads, variable_grads = grad_fn(*grads, variables=variables)
+        return _as_list(input_grads) + list(variable_grads)
+
+    graph: Any = get_default_graph()
+    handles = [_source(variable) for variable in variables]
+    graph.record_function(getattr(f, "__name__", "f"), [*inputs, *handles], outputs, backward)
+    return pack_as(result, outputs)
+
+
+def _check_takes(grad_fn: Callable[..., Any], variables: list[Any]) -> None:
+    if variables and not _takes_variables(grad_fn):
+        raise TypeError(
+            "If using @custom_gradient with a function that uses variables, then grad_fn must "
+            f"accept a keyword argument 'variables' (used: {[v.name for v in variables]})"
+        )
 
 
 def _takes_variables(grad_fn: Callable[..., Any]) -> bool:

@@ -15,13 +15,13 @@ def zeros_for(tensor: Tensor) -> Tensor:
     from penstock.ops.control_flow import Switch
     from penstock.ops.shaping import shape_of
 
-    op = tensor.op
+    op = tensor._op
     context = op._control_flow_context
     if op.type != "Switch" or not isinstance(context, CondContext):
         if tensor.dtype is dtypes.resource:
             return zeros(_variable_shape(tensor), _variable_type(tensor))
         # A body that differentiates another one would have to keep the tensor for its shape alone.
-        return zeros_like(tensor, optimize=tensor.graph is not get_default_graph())
+        return zeros_like(tensor, optimize=op.graph is not get_default_graph())
     # The zeros are wanted on the branch that is not taken, where the tensor itself is dead.
     taken = Switch(op.inputs[0], context.pred)[1 - context.branch]
     pivot = identity(taken)

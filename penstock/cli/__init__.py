@@ -23,6 +23,9 @@ def _parser(command: str) -> argparse.ArgumentParser:
     run.add_argument(
         "--py2", action="store_true", help="convert the program from Python 2, in memory"
     )
+    run.add_argument(
+        "-m", dest="is_module", action="store_true", help="the program is a module, by its name"
+    )
     run.add_argument("script", help="the program's file")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
     doctor = commands.add_parser(
@@ -114,6 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command in ("profile", "debug", "inspect", "diff", "certs", "launch"):
         status: int = getattr(_tool(options.command), options.command)(options)
         return status
-    from penstock.cli.run import run_program
+    from penstock.cli.run import run_module, run_program
 
+    if options.is_module:
+        return run_module(options.script, options.arguments)
     return run_program(options.script, options.arguments, py2=options.py2)

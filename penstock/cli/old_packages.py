@@ -1,4 +1,4 @@
-"""What SciPy, pandas, NetworkX, Matplotlib and h5py have dropped since the days of TensorFlow 1.x.
+"""What SciPy, pandas, Matplotlib, PyYAML and others have dropped since the days of TensorFlow 1.x.
 
 None of them is imported here: a package gets its names back when the program imports it.
 """
@@ -130,6 +130,18 @@ def _matplotlib_pyplot(module: Any) -> None:
     _missing(module, {"hold": lambda b=None: None})  # plots are always held
 
 
+def _yaml(module: Any) -> None:
+    """`yaml.load(stream)` without a loader, as PyYAML took it before 6."""
+    for name in ("load", "load_all"):
+        original = getattr(module, name)
+
+        @functools.wraps(original)
+        def load(stream: Any, Loader: Any = module.FullLoader, original: Any = original) -> Any:
+            return original(stream, Loader)
+
+        setattr(module, name, load)
+
+
 #: Module → what gives it back what it has lost, called once it is loaded.
 _REFILLS: dict[str, Callable[[Any], None]] = {
     "scipy": _scipy,
@@ -144,6 +156,7 @@ _REFILLS: dict[str, Callable[[Any], None]] = {
     "matplotlib.figure": _matplotlib_figure,
     "matplotlib.backends.backend_agg": _matplotlib_canvas,
     "matplotlib.pyplot": _matplotlib_pyplot,
+    "yaml": _yaml,
 }
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from penstock.cli import stand_in
 
 _SUFFIX = "_pb2"
-_SPELLED_OUT = re.compile(rb"\b_descriptor\.(Field|Enum)?Descriptor\(")
+_SPELLED_OUT = re.compile(rb"\b_descriptor\.(Field|Enum|File)?Descriptor\(")
 
 
 def serialized_file(tree: ast.Module) -> bytes | None:

@@ -18,6 +18,7 @@ from penstock.cli import (
     python2,
     stand_in,
 )
+from penstock.internal_paths import table
 
 
 def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> int:
@@ -31,11 +32,7 @@ def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> 
     old_code = None if py2 else _code_with_old_names(script)
     if not py2 and old_code is None and not _parses(script):
         return 1
-    stand_in.install()
-    old_numpy.restore()
-    old_python.restore()
-    old_packages.restore()
-    old_keywords.restore()
+    _take_tensorflow_place()
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
     if py2:
@@ -54,6 +51,35 @@ def run_program(script: str, arguments: Sequence[str], *, py2: bool = False) -> 
             _say(f"the program met what is not there: {', '.join(missing)}")
         raise
     return 0
+
+
+def run_module(name: str, arguments: Sequence[str]) -> int:
+    """Runs a module as `__main__` with penstock in tensorflow's place, as `python -m` does.
+
+    A module of TensorFlow, such as tensorflow.python.tools.freeze_graph, is Penstock's.
+    """
+    _take_tensorflow_place()
+    old_protobuf.restore()
+    root, _, path = name.partition(".")
+    if root == "tensorflow":
+        sources = table.sources(path)
+        if not sources:
+            _say(f"there is no module {name!r}")
+            return 2
+        name = f"penstock.{sources[0]}"
+    sys.argv = [name, *arguments]
+    sys.path.insert(0, os.getcwd())
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+    return 0
+
+
+def _take_tensorflow_place() -> None:
+    """Lets `import tensorflow` give penstock, and brings back what later releases have dropped."""
+    stand_in.install()
+    old_numpy.restore()
+    old_python.restore()
+    old_packages.restore()
+    old_keywords.restore()
 
 
 def _still_missing() -> list[str]:

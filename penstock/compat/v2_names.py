@@ -202,7 +202,7 @@ SAME: dict[str, str] = {
         CLASSIFY_OUTPUT_SCORES DEFAULT_SERVING_SIGNATURE_DEF_KEY GPU PREDICT_INPUTS
         PREDICT_METHOD_NAME PREDICT_OUTPUTS REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS
         SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT SAVED_MODEL_SCHEMA_VERSION SERVING TPU
-        TRAINING VARIABLES_DIRECTORY VARIABLES_FILENAME contains_saved_model load
+        TRAINING VARIABLES_DIRECTORY VARIABLES_FILENAME contains_saved_model save
     """,
     "sets": "difference intersection size union",
     "signal": """
@@ -410,4 +410,5 @@ OTHER: dict[str, dict[str, str]] = {
         "python.framework.test_util": "assert_equal_graph_def=assert_equal_graph_def_v2",
         "python.ops.gradient_checker_v2": "compute_gradient",
     },
+    "saved_model": {"saved_model": "load=load_v2"},
 }

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.data import iterator, nest, structure
+from penstock.data.eager_iterator import EagerIterator
 from penstock.data.options import Options
 from penstock.data.structure import _Kind, register_kind
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
 from penstock.ir.type_spec import BatchableTypeSpec
+from penstock.ops.datasets import pipeline_graphs
 from penstock.platform import logging
 from penstock.shapes import TensorShape
 
@@ -38,6 +40,17 @@ class DatasetV2:
     @property
     def _variant_tensor(self) -> Tensor:
         return self._variant
+
+    def _as_serialized_graph(self, stateful_whitelist: Any = None) -> Tensor:
+        """A scalar string: the pipeline as a serialized GraphDef.
+
+        Args:
+          stateful_whitelist: the stateful op types that its functions may use.
+        """
+        graph: Tensor = pipeline_graphs.DatasetToGraph(
+            self._variant_tensor, stateful_whitelist=stateful_whitelist or []
+        )
+        return graph
 
     def _inputs(self) -> list[Any]:
         """The datasets that this one reads."""
@@ -99,6 +112,8 @@ class DatasetV2:
     _shown_as = "DatasetV1Adapter"
 
     def __iter__(self) -> Any:
+        if executing_eagerly():
+            return EagerIterator(self)
         raise RuntimeError(
             "__iter__() is only supported inside of tf.function or when eager execution is enabled."
         )
@@ -301,11 +316,18 @@ class DatasetV2:
         """An iterator that needs no initializer; the pipeline must not use state or feeds."""
         from penstock.data.one_shot import one_shot_iterator
 
+        if executing_eagerly():
+            return EagerIterator(self)  # type: ignore[return-value]
         _warn_of_other_graphs(self)
         return one_shot_iterator(self)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> iterator.Iterator:
         """An iterator whose `initializer` begins at the beginning, with the values fed then."""
+        if executing_eagerly():
+            raise RuntimeError(
+                "dataset.make_initializable_iterator is not supported when eager execution is "
+                "enabled."
+            )
         _warn_of_other_graphs(self)
         return iterator.initializable_iterator(self._apply_options(), shared_name)
 
@@ -316,15 +338,15 @@ class DatasetV2:
 def _come_from_reference(tensors: list[Tensor]) -> bool:
     """Whether one of the tensors is a reference variable, or computed from one."""
     waiting = list(tensors)
-    seen = {tensor.op for tensor in tensors}
+    seen = {tensor._op for tensor in tensors}
     for tensor in waiting:
         if tensor.dtype.is_ref_dtype:
             return True
-        for source in tensor.op.inputs:
+        for source in tensor._op.inputs:
             if source.dtype.is_ref_dtype:
                 return True
-            if source.op not in seen:
-                seen.add(source.op)
+            if source._op not in seen:
+                seen.add(source._op)
                 waiting.append(source)
     return False
 

@@ -50,10 +50,7 @@ def _array(value: Any, dtype: Any) -> np.ndarray[Any, Any]:
     given = np.asarray(value)
     if given.dtype == object:
         raise ValueError("not a rectangular array")
-    if not hasattr(value, "dtype"):
-        # Python numbers have no width of their own.
-        return given.astype(dtype.as_numpy_dtype, casting="unsafe")
-    return given
+    return given.astype(dtype.as_numpy_dtype, casting="unsafe", copy=False)
 
 
 class _Flattened:
@@ -86,11 +83,6 @@ class _Flattened:
                 "`generator` yielded an element that could not be converted to the expected type. "
                 f"The expected type was {dtype.name}, but the yielded element was {value}."
             ) from None
-        if dtype != dtypes.string and array.dtype != dtype.as_numpy_dtype:
-            raise TypeError(
-                f"`generator` yielded an element of type {array.dtype} where an element of type "
-                f"{np.dtype(dtype.as_numpy_dtype)} was expected."
-            )
         if not shape.is_compatible_with(array.shape):
             raise ValueError(
                 f"`generator` yielded an element of shape {array.shape} where an element of shape "

@@ -69,8 +69,8 @@ class ParallelMapDataset(MappedDataset):
         use_legacy_function: bool = False,
     ):
         function = StructuredFunctionWrapper(map_func, "Dataset.map()", dataset=input_dataset)
-        calls = convert_to_tensor(num_parallel_calls, dtypes.int64, name="num_parallel_calls")
-        variant = nodes.ParallelMapDatasetV2(
+        calls = convert_to_tensor(num_parallel_calls, dtypes.int32, name="num_parallel_calls")
+        variant = nodes.ParallelMapDataset(
             input_dataset._variant_tensor,
             function.captured_inputs,
             calls,
@@ -150,12 +150,10 @@ class ParallelInterleaveDataset(MappedDataset):
             for name, value in (
                 ("cycle_length", cycle_length),
                 ("block_length", block_length),
-                ("buffer_output_elements", -1),
-                ("prefetch_input_elements", -1),
                 ("num_parallel_calls", num_parallel_calls),
             )
         ]
-        variant = nodes.ParallelInterleaveDatasetV4(
+        variant = nodes.ParallelInterleaveDatasetV2(
             input_dataset._variant_tensor,
             function.captured_inputs,
             *settings,

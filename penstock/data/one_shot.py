@@ -65,7 +65,8 @@ def _dataset_ops(variant: Tensor) -> set[Operation]:
         op = pending.pop()
         if op not in found:
             found.add(op)
-            pending += [t._op for t in op._inputs if t._dtype.base_dtype is dtypes.variant]
+            is_whole = op.type in ("DatasetFromGraph", "DatasetToGraph")
+            pending += [t._op for t in op._inputs if is_whole or t._dtype is dtypes.variant]
     return found
 
 

@@ -62,15 +62,15 @@ class ParallelInterleaveDataset(MappedDataset):
         if not isinstance(function.output_structure, DatasetSpec):
             raise TypeError("`map_func` must return a `Dataset` object.")
         spec = function.output_structure.element_spec
-        variant = mapped_nodes.LegacyParallelInterleaveDatasetV2(
+        variant = mapped_nodes.ParallelInterleaveDataset(
             input_dataset._variant_tensor,
             function.captured_inputs,
             convert_to_tensor(cycle_length, dtypes.int64, name="cycle_length"),
             convert_to_tensor(block_length, dtypes.int64, name="block_length"),
+            convert_to_tensor(sloppy, dtypes.bool, name="sloppy"),
             optional("buffer_output_elements", buffer_output_elements, 2 * block_length),
             optional("prefetch_input_elements", prefetch_input_elements, 2 * cycle_length),
             f=function.function,
-            deterministic="false" if isinstance(sloppy, bool) and sloppy else "true",
             **flat_structure(spec),
         )
         super().__init__(input_dataset, variant, [function], spec)
@@ -96,6 +96,67 @@ class _FilesDataset(DatasetSource):
         super().__init__(_STRING, files._variant_tensor)
 
 
+def _read_lines(names: Any, compression_type: Any, buffer_size: Any) -> Any:
+    kind = optional("compression_type", compression_type, "", dtypes.string)
+    return nodes.TextLineDataset(names, kind, optional("buffer_size", buffer_size, _BUFFER_SIZE))
+
+
+def _read_records(names: Any, compression_type: Any, buffer_size: Any) -> Any:
+    kind = optional("compression_type", compression_type, "", dtypes.string)
+    return nodes.TFRecordDataset(names, kind, optional("buffer_size", buffer_size, _BUFFER_SIZE))
+
+
+def _read_fixed_lengths(
+    names: Any,
+    record_bytes: Any,
+    header_bytes: Any,
+    footer_bytes: Any,
+    buffer_size: Any,
+    compression_type: Any,
+) -> Any:
+    length = convert_to_tensor(record_bytes, dtypes.int64, name="record_bytes")
+    header = optional("header_bytes", header_bytes)
+    footer = optional("footer_bytes", footer_bytes)
+    size = optional("buffer_size", buffer_size, _BUFFER_SIZE)
+    kind = optional("compression_type", compression_type, "", dtypes.string)
+    return nodes.FixedLengthRecordDatasetV2(names, header, length, footer, size, kind)
+
+
+class _TextLineDataset(DatasetSource):
+    """The lines of files, read by one node."""
+
+    def __init__(self, filenames: Any, compression_type: Any = None, buffer_size: Any = None):
+        names = convert_to_tensor(filenames, dtypes.string, name="filenames")
+        super().__init__(_STRING, _read_lines(names, compression_type, buffer_size))
+
+
+class _TFRecordDataset(DatasetSource):
+    """The records of files, read by one node."""
+
+    def __init__(self, filenames: Any, compression_type: Any = None, buffer_size: Any = None):
+        names = convert_to_tensor(filenames, dtypes.string, name="filenames")
+        super().__init__(_STRING, _read_records(names, compression_type, buffer_size))
+
+
+class _FixedLengthRecordDataset(DatasetSource):
+    """The records of a fixed length in files, read by one node."""
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_bytes: Any,
+        header_bytes: Any = None,
+        footer_bytes: Any = None,
+        buffer_size: Any = None,
+        compression_type: Any = None,
+    ):
+        names = convert_to_tensor(filenames, dtypes.string, name="filenames")
+        node = _read_fixed_lengths(
+            names, record_bytes, header_bytes, footer_bytes, buffer_size, compression_type
+        )
+        super().__init__(_STRING, node)
+
+
 class TextLineDataset(_FilesDataset):
     """The lines of text files, without their ends.
 
@@ -116,9 +177,7 @@ class TextLineDataset(_FilesDataset):
         num_parallel_reads: Any = None,
     ):
         def read(name: Tensor) -> Any:
-            kind = optional("compression_type", compression_type, "", dtypes.string)
-            size = optional("buffer_size", buffer_size, _BUFFER_SIZE)
-            return nodes.TextLineDataset(name, kind, size)
+            return _read_lines(name, compression_type, buffer_size)
 
         super().__init__(filenames, read, num_parallel_reads)
 
@@ -136,9 +195,7 @@ class TFRecordDataset(_FilesDataset):
         num_parallel_reads: Any = None,
     ):
         def read(name: Tensor) -> Any:
-            kind = optional("compression_type", compression_type, "", dtypes.string)
-            size = optional("buffer_size", buffer_size, _BUFFER_SIZE)
-            return nodes.TFRecordDataset(name, kind, size)
+            return _read_records(name, compression_type, buffer_size)
 
         super().__init__(filenames, read, num_parallel_reads)
 
@@ -163,11 +220,8 @@ class FixedLengthRecordDataset(_FilesDataset):
         num_parallel_reads: Any = None,
     ):
         def read(name: Tensor) -> Any:
-            length = convert_to_tensor(record_bytes, dtypes.int64, name="record_bytes")
-            header = optional("header_bytes", header_bytes)
-            footer = optional("footer_bytes", footer_bytes)
-            size = optional("buffer_size", buffer_size, _BUFFER_SIZE)
-            kind = optional("compression_type", compression_type, "", dtypes.string)
-            return nodes.FixedLengthRecordDatasetV2(name, header, length, footer, size, kind)
+            return _read_fixed_lengths(
+                name, record_bytes, header_bytes, footer_bytes, buffer_size, compression_type
+            )
 
         super().__init__(filenames, read, num_parallel_reads)

@@ -10,8 +10,8 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops.comparison import equal, logical_and
 from penstock.ops.constants import constant
+from penstock.ops.masking import where
 from penstock.ops.seeds import get_seed
-from penstock.ops.select import where_v2
 
 _LARGEST = 2**31 - 1
 
@@ -31,4 +31,4 @@ def dataset_seeds(seed: Any) -> tuple[Tensor, Tensor]:
         own = convert_to_tensor(second, dtypes.int64)
         both_zero = logical_and(equal(graph_seed, 0), equal(own, 0))
         largest = constant(_LARGEST, dtype=dtypes.int64)
-        return graph_seed, where_v2(both_zero, largest, own, name=scope)
+        return graph_seed, where(both_zero, largest, own, name=scope)

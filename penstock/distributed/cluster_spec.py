@@ -80,6 +80,9 @@ class ClusterSpec:
         items = ", ".join(f"{name!r}: {jobs[name]!r}" for name in sorted(jobs))
         return f"ClusterSpec({{{items}}})"
 
+    # Programs compare configurations by the texts of their fields.
+    __repr__ = __str__
+
     def as_dict(self) -> dict[str, Any]:
         """Addresses by job: a list where all tasks from 0 on are known, else by index."""
         found: dict[str, Any] = {}

@@ -26,7 +26,7 @@ from penstock.estimator.estimator import Estimator
 from penstock.estimator.estimator_spec import EstimatorSpec
 from penstock.estimator.exporters import BestExporter, Exporter, FinalExporter, LatestExporter
 from penstock.estimator.extenders import add_metrics
-from penstock.estimator.heads import (
+from penstock.estimator.keras_heads import (
     BinaryClassHead,
     Head,
     LogisticRegressionHead,

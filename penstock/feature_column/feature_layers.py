@@ -23,11 +23,18 @@ from penstock.layers.core_layer import CoreLayer
 
 
 class LayerState(StateManager):
-    """The state of columns as weights of the layer that is made of them."""
+    """The state of columns as weights of the layer that is made of them.
 
-    def __init__(self, layer: Any, trainable: bool):
+    Args:
+      layer: the layer.
+      trainable: whether its weights are trained.
+      getter: makes the variables.
+    """
+
+    def __init__(self, layer: Any, trainable: bool, getter: Any = tf.get_variable):
         self._layer = layer
         self._trainable = trainable
+        self._getter = getter
         self._variables: dict[Any, dict[str, Any]] = defaultdict(dict)
         self._resources: dict[Any, dict[str, Any]] = defaultdict(dict)
 
@@ -50,7 +57,7 @@ class LayerState(StateManager):
             initializer=initializer,
             trainable=self._trainable and trainable,
             use_resource=use_resource,
-            getter=tf.get_variable,
+            getter=self._getter,
         )
         self._variables[feature_column][name] = made
         return made

@@ -47,6 +47,10 @@ NAMES: dict[str, str] = {
         wrap_function
     """,
     "python.estimator": """
+        canned.kmeans canned.rnn canned.saved_model_estimator canned.linear_optimizer
+        canned.linear_optimizer.python canned.linear_optimizer.python.utils
+        canned.linear_optimizer.python.utils.sdca_ops
+        canned.linear_optimizer.python.utils.sharded_mutable_dense_hashtable
         canned canned.baseline canned.boosted_trees canned.boosted_trees_utils canned.dnn
         canned.dnn_linear_combined canned.head canned.linear canned.metric_keys
         canned.optimizers canned.parsing_utils canned.prediction_keys estimator estimator_lib

@@ -295,7 +295,23 @@ contrib.grid_rnn.python.ops             contrib.grid_rnn
 contrib.grid_rnn.python.ops.grid_rnn_cell contrib.grid_rnn
 contrib.opt.python                      contrib.opt
 contrib.opt.python.training             contrib.opt
-contrib.opt.python.training.*           contrib.opt contrib.opt.center_variables
+contrib.opt.python.training.matrix_functions contrib.opt.matrix_functions
+contrib.opt.python.training.*           contrib.opt contrib.opt.center_variables contrib.opt.shampoo
+contrib.optimizer_v2.*                  contrib.optimizer_v2
+contrib.constrained_optimization.python contrib.constrained_optimization
+contrib.constrained_optimization.python.candidates contrib.constrained_optimization.candidates
+contrib.constrained_optimization.python.* contrib.constrained_optimization
+ contrib.constrained_optimization.regret
+contrib.labeled_tensor.python           contrib.labeled_tensor
+contrib.labeled_tensor.python.ops       contrib.labeled_tensor
+contrib.labeled_tensor.python.ops._typecheck contrib.labeled_tensor.typecheck
+contrib.labeled_tensor.python.ops.core  contrib.labeled_tensor.tensors
+ contrib.labeled_tensor.axes contrib.labeled_tensor.elementwise
+contrib.labeled_tensor.python.ops.ops   contrib.labeled_tensor.computing
+ contrib.labeled_tensor.shaping
+contrib.labeled_tensor.python.ops.io_ops contrib.labeled_tensor.parsing
+contrib.labeled_tensor.python.ops.nn    contrib.labeled_tensor.nn
+contrib.labeled_tensor.python.ops.sugar contrib.labeled_tensor.sugar
 contrib.rnn.python                      contrib.rnn
 contrib.rnn.python.ops                  contrib.rnn
 contrib.rnn.python.kernel_tests.benchmarking testing.step_timing
@@ -305,6 +321,15 @@ contrib.rnn.python.ops.*                contrib.rnn rnn.rnn_cell
 
 contrib.distributions.python            contrib.distributions
 contrib.distributions.python.ops        contrib.distributions
+contrib.distributions.python.ops.batch_reshape contrib.distributions.batch_reshape
+contrib.distributions.python.ops.distribution_util contrib.distributions.scales
+ python.ops.distributions.util contrib.distributions
+contrib.distributions.python.ops.mvn_linear_operator contrib.distributions.multivariate_normal
+contrib.distributions.python.ops.poisson_lognormal contrib.distributions.quadratures
+contrib.distributions.python.ops.statistical_testing contrib.distributions.mean_tests
+contrib.distributions.python.ops.test_util contrib.distributions.sample_checks
+contrib.distributions.python.ops.vector_diffeomixture contrib.distributions.diffeomixture
+ contrib.distributions.quadratures
 contrib.distributions.python.ops.*      contrib.distributions
 contrib.seq2seq.python                  contrib.seq2seq
 contrib.seq2seq.python.ops              contrib.seq2seq
@@ -347,6 +372,7 @@ python.data.experimental.ops.*          data.experimental data.experimental.tran
  data.experimental.whole data.options data
  data.experimental.pipeline_probes data.experimental.versioned_names
  data.experimental.branches data.experimental.statistics
+ data.experimental.workers data.experimental.snapshots
 python.data.kernel_tests.test_base      testing.dataset_test_case
 python.data.experimental.kernel_tests.reader_dataset_ops_test_base testing.dataset_reader_cases
 python.data.experimental.kernel_tests.stats_dataset_test_base testing.dataset_statistics_case
@@ -413,15 +439,22 @@ python.eager.*                          internal_paths.graph_mode
 
 python.estimator                        estimator
 python.estimator.canned.baseline        estimator estimator.canned.v1_names
+                                        estimator.canned.v2_names
 python.estimator.canned.boosted_trees   estimator.trees.estimators estimator.trees.model
                                         estimator.trees.growers estimator.trees.v1_names estimator
 python.estimator.canned.boosted_trees_utils estimator.trees.v1_names
 python.estimator.canned.dnn             estimator estimator.canned.logits
-                                        estimator.canned.v1_names
+                                        estimator.canned.v1_names estimator.canned.v2_names
 python.estimator.canned.dnn_linear_combined estimator estimator.canned.v1_names
-python.estimator.canned.head            estimator.heads estimator.heads.v1_names
+                                        estimator.canned.v2_names
+python.estimator.canned.head            estimator.heads.v1_names estimator.heads
 python.estimator.canned.linear          estimator estimator.canned.logits
-                                        estimator.canned.v1_names
+                                        estimator.canned.v1_names estimator.canned.v2_names
+                                        estimator.sdca.linear_sdca
+python.estimator.canned.kmeans          estimator.clustering contrib.factorization.kmeans
+python.estimator.canned.rnn             estimator.canned.recurrent
+python.estimator.canned.saved_model_estimator contrib.estimator.saved_models contrib.estimator
+python.estimator.canned.linear_optimizer.python.utils.* estimator.sdca.v1_names
 python.estimator.canned.metric_keys     estimator.heads.keys
 python.estimator.canned.optimizers      estimator.canned.optimizers
 python.estimator.canned.parsing_utils   estimator
@@ -432,21 +465,27 @@ python.estimator.export.*               estimator.export estimator.export.signat
                                         estimator.export.receivers
 python.estimator.exporter               estimator.exporters
 python.estimator.gc                     estimator.path_filters
-python.estimator.head.base_head         estimator.heads estimator.heads.keys
-python.estimator.head.*                 estimator.heads
+python.estimator.head.base_head         estimator.keras_heads.base_head_names
+                                        estimator.heads.keys
+python.estimator.head.sequential_head   estimator.keras_heads.sequential_head
+python.estimator.head.*                 estimator.keras_heads
 python.estimator.hooks.fake_summary_writer contrib.testing.fake_summary_writer
+python.estimator.hooks.hooks            estimator.evaluator_hooks
 python.estimator.hooks.*                train estimator
+python.estimator.inputs.queues.*        estimator.inputs.queue_names
 python.estimator.inputs.*               estimator.inputs
 python.estimator.model_fn               estimator.estimator_spec estimator
                                         estimator.model_fn_names
 python.estimator.run_config             estimator.run_config estimator.cluster_task
 python.estimator.training               estimator.train_and_evaluate estimator.specs estimator
+python.estimator.keras                  keras.estimator
 python.estimator.util                   estimator.input_results estimator.argument_names
 python.estimator.*                      estimator
 
 python.feature_column.feature_column    feature_column.v1_names feature_column
 python.feature_column.feature_column_lib feature_column.v2_names feature_column
 python.feature_column.feature_column_v2 feature_column.v2_names feature_column
+python.feature_column.dense_features_v2 feature_column.scoped_features
 python.feature_column.*                 feature_column.v2_names feature_column
 
 python.framework.auto_control_deps      internal_paths.effect_order
@@ -852,6 +891,7 @@ python.saved_model                      saved_model
 python.saved_model.builder              saved_model.builder saved_model
 python.saved_model.builder_impl         saved_model.builder saved_model.assets saved_model
 python.saved_model.constants            saved_model.constants saved_model
+python.saved_model.load                 saved_model.object_loader
 python.saved_model.loader               saved_model.loader saved_model
 python.saved_model.loader_impl          saved_model.loader saved_model
 python.saved_model.model_utils.mode_keys saved_model.mode_keys
@@ -864,6 +904,8 @@ python.saved_model.main_op_impl         saved_model.main_op saved_model
 python.saved_model.signature_constants  saved_model.signature_constants
 python.saved_model.signature_def_utils  saved_model.signature_def_utils
 python.saved_model.signature_def_utils_impl saved_model.signature_def_utils
+python.saved_model.save                 saved_model.exporting saved_model.exported_objects
+python.saved_model.signature_serialization saved_model.signature_functions
 python.saved_model.simple_save          saved_model
 python.saved_model.tag_constants        saved_model.tag_constants
 python.saved_model.utils                saved_model.utils
@@ -882,10 +924,13 @@ python.summary.*                        summary
 
 python.tools                            tools
 python.tools.freeze_graph               tools.freeze_graph
+python.tools.import_pb_to_tensorboard   tools.import_pb_to_tensorboard
 python.tools.inspect_checkpoint         tools.inspect_checkpoint
+python.tools.optimize_for_inference     tools.optimize_for_inference
 python.tools.optimize_for_inference_lib tools.optimize_for_inference_lib
 python.tools.saved_model_cli            tools.saved_model_cli
 python.tools.saved_model_utils          tools.saved_model_utils
+python.tools.strip_unused               tools.strip_unused
 python.tools.strip_unused_lib           tools.strip_unused_lib
 
 python.tpu                              contrib.tpu
@@ -917,11 +962,12 @@ python.training.session_run_hook        train.session_run_hook train
 python.training.supervisor              train.supervisor train
 python.training.sync_replicas_optimizer train.sync_replicas train
 python.training.warm_starting_util      train.warm_starting train
-python.training.optimizer               train.optimizer train
+python.training.optimizer               train.optimizer train.optimizer_internals train
 python.training.queue_runner            train.queue_runner train
 python.training.queue_runner_impl       train.queue_runner train
 python.training.saver                   train.saver train
 python.training.saver_test_utils        testing.checkpointed_table
+python.training.saving.functional_saver train.functional_saver train.saveables
 python.training.saving.*                train.saveables
 python.training.server_lib              train.server_lib train
 python.training.slot_creator            train.slots
@@ -937,6 +983,8 @@ python.training.experimental.mixed_precision train.mixed_precision
 python.training.experimental.mixed_precision_global_state client.mixed_precision_state
 python.training.tensorboard_logging     summary.logged_messages
 python.training.tracking.layer_utils    train.tracking.layer_containers keras.utils.weight_layouts
+python.training.tracking.tracking       train.tracking.resources train.tracking train
+python.training.tracking.util           train.tracking ops.templates train
 python.training.tracking.*              train.tracking train
 python.training.*                       train
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock import dtypes, shapes
+from penstock import dtypes, errors, shapes
 from penstock.dtypes import DType
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.convert import convert_n_to_tensor, graph_of, to_tensor
@@ -22,6 +22,8 @@ from penstock.ir.operation import Operation
 from penstock.ir.registry import OpSpec
 from penstock.ir.signature import Arg, Attr, single_precision
 from penstock.ir.tensor import Tensor
+
+_KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}  # in its messages
 
 
 def apply_op(
@@ -73,6 +75,8 @@ def _build(
 ) -> Operation:
     explicit = frozenset(values)
     tensors: list[Tensor] = []
+    if graph.is_eager:
+        _settle_by_tensors(spec, inputs, values)
     for arg, value in zip(spec.inputs, inputs, strict=True):
         _add_input(spec, arg, value, values, tensors, explicit)
     complete_attrs(spec, attrs, values)
@@ -101,7 +105,7 @@ def results(op: Operation) -> Any:
     """A node's outputs in the form of the op's signature: a tensor, a list, a named tuple."""
     args = op.spec.outputs
     if not args:
-        return op
+        return None if op.graph.is_eager else op
     if len(args) == 1 and not args[0].is_list:
         return op._outputs[0]
     fields: list[Any] = []
@@ -200,9 +204,35 @@ def _convert_one(
         ) from None
 
 
+def _settle_by_tensors(spec: OpSpec, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
+    """Lets the first tensor decide what the other inputs of its type are converted to.
+
+    So it is where operations run at once: `tf.multiply(2, x)` multiplies floats. In a graph it is
+    the first input that decides.
+    """
+    for arg, value in zip(spec.inputs, inputs, strict=True):
+        key = arg.type_attr
+        if key is None or key in attrs:
+            continue
+        for each in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(each, Tensor) or hasattr(each, "_as_graph_element"):
+                attrs[key] = each.dtype.base_dtype  # type: ignore[union-attr]
+                _check_allowed(spec, spec.attrs[key], attrs[key], arg.name)
+                break
+
+
 def _refuse_type(
     spec: OpSpec, arg: Arg, tensor: Tensor, base: DType, wanted: DType, explicit: frozenset[str]
 ) -> None:
+    if tensor._op.graph.is_eager:
+        number = spec.inputs.index(arg)
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"cannot compute {spec.name} as input #{number}(zero-based) was expected to be a "
+            f"{_KERNEL_NAMES.get(wanted.name, wanted.name)} tensor but is a "
+            f"{_KERNEL_NAMES.get(base.name, base.name)} tensor [Op:{spec.name}]",
+        )
     given = f"Input '{arg.name}' of '{spec.name}' Op has type {base.name} that does not match"
     if arg.type_attr is not None and arg.type_attr not in explicit:
         first = next(a.name for a in spec.inputs if a.type_attr == arg.type_attr)

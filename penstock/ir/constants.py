@@ -19,6 +19,15 @@ _LARGEST = 10_000  # elements: shape arithmetic is small, and building must stay
 
 def constant_value(tensor: Tensor) -> np.ndarray | None:
     """The value of `tensor` where the graph determines it, else None."""
+    if type(tensor) is Tensor and tensor._op.spec.name == "Enter":
+        # TensorFlow looks out of a loop for the input of a node, but not for the input's inputs.
+        tensor = tensor._op._inputs[0]
+    return _value(tensor)
+
+
+def _value(tensor: Tensor) -> np.ndarray | None:
+    if type(tensor) is not Tensor and (known := tensor._known_value()) is not None:
+        return known
     op = tensor._op
     rule = op.spec.fold_rule
     if rule is None:
@@ -46,6 +55,8 @@ def static_value(tensor: Tensor) -> np.ndarray | None:
     An assertion that is known to fail raises when it is built, any other when it runs: which of the
     two it is must not depend on how much Penstock can compute ahead.
     """
+    if type(tensor) is not Tensor and (known := tensor._known_value()) is not None:
+        return known
     op = tensor._op
     if op.spec.name not in _LOOKED_THROUGH or (op.spec.name == "Pack" and op.attrs["axis"]):
         return None
@@ -60,11 +71,11 @@ def _fold(op: Any, rule: Any) -> list[np.ndarray] | None:
         return None
     inputs = []
     if getattr(rule, "reads_partial_shapes", False):
-        if any(constant_value(tensor) is None for tensor in op._inputs):
+        if any(_value(tensor) is None for tensor in op._inputs):
             return None
     elif not getattr(rule, "reads_shapes_only", False):
         for tensor in op._inputs:
-            value = constant_value(tensor)
+            value = _value(tensor)
             if value is None or value.size > _LARGEST:
                 return None
             inputs.append(value)
@@ -108,7 +119,7 @@ def constant_shape(tensor: Tensor) -> Shape:
 
 def static_shape(tensor: Tensor) -> Shape:
     """The shape that a 1-D integer tensor holds, where TensorFlow's Python code would know it."""
-    if tensor._op.spec.name in _LOOKED_THROUGH or tensor._op.spec.name == "StridedSlice":
+    if tensor._known_value() is not None or tensor._op.spec.name in _LOOKED_THROUGH or tensor._op.spec.name == "StridedSlice":
         return constant_shape(tensor)
     length = tensor._shape[0] if tensor._shape else None
     return None if length is None else (None,) * length
@@ -197,6 +208,8 @@ _ARITHMETIC: dict[str, Any] = {
 
 
 def _of_arithmetic(op: Any) -> list[int | None] | None:
+    if any(tensor._op.spec.name == "Enter" for tensor in op._inputs):
+        return None  # as in `constant_value`
     x, y = _partial(op._inputs[0]), _partial(op._inputs[1])
     if x is None or y is None or (len(x) != len(y) and 1 not in (len(x), len(y))):
         return None

@@ -65,6 +65,8 @@ def to_tensor(
 ) -> Tensor:
     wanted: DType | None = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
+        if type(value) is not Tensor:
+            value._check_use_in(get_default_graph())
         if wanted is not None and not wanted.is_compatible_with(value._dtype):
             raise ValueError(
                 f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
@@ -208,11 +210,25 @@ def is_dense_tensor_like(value: Any) -> bool:
     return isinstance(value, _tensor_like) or hasattr(value, "_as_graph_element")
 
 
+def _graph_of_layers(values: Any) -> Any:
+    """The graph, if any, that takes operations of eager mode on its tensors: that of layers."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            found = _graph_of_layers(value)
+            if found is not None:
+                return found
+        elif isinstance(value, Tensor) and getattr(value._op.graph, "takes_eager_ops", False):
+            return value._op.graph
+    return None
+
+
 def graph_of(values: Any) -> Any:
     """The graph that the tensors among `values` (nested lists allowed) belong to; None if none."""
     default = get_default_graph()
     if default.building_function:
         return default  # what a function's body uses of an outer graph becomes an argument of it
+    if default.is_eager:
+        return _graph_of_layers(values) or default
     found: Any = None
     pending = list(values)
     while pending:
@@ -220,8 +236,11 @@ def graph_of(values: Any) -> Any:
         if isinstance(value, (list, tuple)):
             pending.extend(value)
             continue
-        if isinstance(value, (Tensor, Operation)):
-            graph: Any = value.graph
+        if isinstance(value, Tensor):
+            value._check_use_in(default)
+            graph: Any = value._op.graph
+        elif isinstance(value, Operation):
+            graph = value.graph
         elif isinstance(value, CompositeTensor) or hasattr(value, "_as_graph_element"):
             graph = getattr(value, "graph", None)
         else:

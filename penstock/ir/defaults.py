@@ -19,6 +19,7 @@ class _Stacks(threading.local):
 
 _stacks = _Stacks()
 _global_graph: Graph | None = None
+_eager_graph: Graph | None = None  # in the place of the process-wide graph, once it is enabled
 _global_lock = threading.Lock()
 
 
@@ -27,10 +28,32 @@ def get_default_graph() -> Graph:
     graphs = _stacks.graphs
     if graphs:
         return graphs[-1]
-    return _process_graph()
+    return _eager_graph or process_graph()
 
 
-def _process_graph() -> Graph:
+def executing_eagerly() -> bool:
+    """Whether operations made here and now run at once."""
+    return get_default_graph().is_eager
+
+
+def run_eagerly_from_start(graph: Graph | None) -> None:
+    """Lets `graph`, an eager one, be where every thread starts; None undoes it."""
+    global _eager_graph
+    _eager_graph = graph
+
+
+def starts_eagerly() -> bool:
+    """Whether operations outside of all graphs run at once."""
+    return _eager_graph is not None
+
+
+def has_built() -> bool:
+    """Whether the process-wide graph has nodes."""
+    return _global_graph is not None and _global_graph.version > 0
+
+
+def process_graph() -> Graph:
+    """The process-wide graph."""
     global _global_graph
     if _global_graph is None:
         from penstock.ir.graph import Graph
@@ -43,7 +66,7 @@ def _process_graph() -> Graph:
 
 def graph_around(graph: Graph) -> Graph | None:
     """The graph of the `with` block around that of an open one, or the process-wide graph."""
-    outwards = [*reversed(_stacks.graphs), _process_graph()]
+    outwards = [*reversed(_stacks.graphs), _eager_graph or process_graph()]
     if graph not in outwards[:-1]:
         return None
     return outwards[outwards.index(graph) + 1]
@@ -52,7 +75,7 @@ def graph_around(graph: Graph) -> Graph | None:
 def reset_default_graph() -> None:
     """Replaces the process-wide default graph by an empty one."""
     global _global_graph
-    if _stacks.graphs:
+    if _stacks.graphs and not (_stacks.graphs[-1].is_eager and len(_stacks.graphs) == 1):
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
             "graph, exit the `with graph.as_default()` blocks and create a new graph."

@@ -50,6 +50,7 @@ class FunctionGraph(Graph):
         self.captured: dict[Tensor, Tensor] = {}
         self.control_captures: dict[Operation, None] = {}
         self.variables: list[Any] = []  # that the body asked for, of the graph around it
+        self.read_variables: dict[int, Any] = {}  # behind handles, in the order of their use
         if outer is not None:
             self._functions = outer._functions
             self._py_functions = outer._py_functions
@@ -79,6 +80,12 @@ class FunctionGraph(Graph):
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
         return tuple(variable for variable in self.variables if variable.trainable)
+
+    def watch_variable(self, variable: Any) -> None:
+        """Notes that the body reads a variable of the graph around it."""
+        self.read_variables[id(variable)] = variable
+        if self.outer_graph is not None:
+            self.outer_graph.watch_variable(variable)
 
     def add_input(self, dtype: Any, shape: Any, name: str) -> Tensor:
         """A further argument of the function."""

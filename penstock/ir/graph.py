@@ -36,6 +36,9 @@ class Graph:
     3. `mutations` counts changes to existing nodes; a session compiles its steps anew after one.
     """
 
+    #: Whether operations run as they are made and nothing is kept of them: `penstock/eager`.
+    is_eager = False
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._nodes: list[Operation] = []
@@ -214,9 +217,16 @@ class Graph:
     def seed(self, seed: int | None) -> None:
         self._seed = seed
 
+    def drawn_seed(self) -> int:
+        """A seed that follows from the one of the program: where operations run at once."""
+        raise NotImplementedError
+
     @property
     def building_function(self) -> bool:
         return self._building_function
+
+    def watch_variable(self, variable: Any) -> None:
+        """Notes that a variable is read: of interest to the body of a function alone."""
 
     # Names ------------------------------------------------------------------------------------
 

@@ -19,7 +19,9 @@ _OP_TYPES_BY_ATTR = {
     "SparseSegmentSumWithNumSegments",
     "Tshape": "TensorListGetItem",
     "allow_missing_files": "MergeV2Checkpoints",
+    "allow_stateful": "DatasetToGraph",
     "allowed_devices": "VarHandleOp",
+    "auto_shard_policy": "AutoShardDataset ExperimentalAutoShardDataset",
     "axis": "Dequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeV2",
     "bad_indices_policy": "GatherNd ResourceScatterNdAdd ResourceScatterNdSub "
     "ResourceScatterNdUpdate ScatterNd ScatterNdAdd ScatterNdNonAliasingAdd ScatterNdSub "
@@ -60,19 +62,29 @@ _OP_TYPES_BY_ATTR = {
     "SkipDataset TFRecordDataset TakeDataset TakeWhileDataset TensorDataset TensorSliceDataset "
     "TextLineDataset UnbatchDataset UniqueDataset WindowDataset ZipDataset",
     "mixed_priority_policy": "BatchFunction",
+    "mode": "SnapshotDataset",
     "multiply_linear_by_lr": "ApplyFtrl ApplyFtrlV2 ResourceApplyFtrl ResourceApplyFtrlV2 "
     "ResourceSparseApplyFtrl ResourceSparseApplyFtrlV2 SparseApplyFtrl SparseApplyFtrlV2",
     "narrow_range": "Dequantize QuantizeV2",
     "num_groups": "BoostedTreesUpdateEnsembleV2",
+    "num_replicas": "AutoShardDataset",
     "offset": "InitializeTableFromTextFile InitializeTableFromTextFileV2",
     "perturb_singular": "TridiagonalSolve",
+    "ragged_split_types": "ParseExampleDataset",
+    "ragged_value_types": "ParseExampleDataset",
+    "ragged_keys": "ParseExampleDataset",
     "ram_budget": "ModelDataset",
     "replicate_on_split": "RangeDataset TensorSliceDataset",
     "reshuffle_each_iteration": "ShuffleAndRepeatDataset",
     "resize_if_index_out_of_bounds": "TensorListSetItem",
+    "seed": "SnapshotDataset",
+    "seed2": "SnapshotDataset",
     "shape_type": "ConcatOffset",
+    "shuffle_on_read": "SnapshotDataset",
+    "snapshot_name": "SnapshotDataset",
     "sparse_gradient": "SparseSegmentMean SparseSegmentMeanWithNumSegments SparseSegmentSqrtN "
     "SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumWithNumSegments",
+    "strip_device_assignment": "DatasetToGraph",
     "use_default_device": "ScanDataset",
     "validate_shape": "AssignVariableOp",
 }

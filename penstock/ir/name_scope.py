@@ -19,7 +19,10 @@ class name_scope:
 
     def __init__(self, name: Any, default_name: str | None = None, values: Any = None):
         if default_name is not None and not isinstance(default_name, (str, bytes)):
-            raise TypeError(f"'default_name' must be a string, got {default_name!r}")
+            raise TypeError(
+                f"`default_name` type ({type(default_name)}) is not a string type. "
+                "You likely meant to pass this into the `values` kwarg."
+            )
         if name is None and default_name is None and values is not None:
             raise ValueError(
                 "At least one of name (None) and default_name (None) must be provided."

@@ -21,6 +21,11 @@ class _InputList(tuple[Tensor, ...]):
 
     __slots__ = ()
 
+    def __getitem__(self, index: Any) -> Any:
+        """One input, or a list of several: `op.inputs[:2] + variables` is what programs write."""
+        found = super().__getitem__(index)
+        return list(found) if isinstance(index, slice) else found
+
 
 class Operation:
     """A node: an op type, a unique name, attrs, inputs and control inputs.

@@ -124,10 +124,15 @@ def apply_colocation(stack: list[ColocationScope], op: Operation) -> None:
 
 def op_to_colocate_with(value: Any) -> Operation | None:
     """The operation behind a variable, tensor or operation."""
-    if value is None or isinstance(value, Operation):
-        return value
+    if isinstance(value, Operation):
+        return None if value.graph.is_eager else value
+    if value is None:
+        return None
     handle: Tensor | None = getattr(value, "handle", None)
-    op = (handle if handle is not None else value).op
+    element = value if handle is None else handle
+    if hasattr(element, "_id"):
+        return None  # it has a value already, and no node
+    op = element.op
     if not isinstance(op, Operation):
         raise TypeError(f"can't colocate with {value!r}: it has no operation")
     return op

@@ -81,6 +81,13 @@ class Tensor:
         except ValueError as error:
             raise ValueError(f"set_shape of {self.name!r}: {error}") from None
 
+    def _check_use_in(self, graph: Graph) -> None:
+        """Raises where a tensor that has a value already can't be used in a graph."""
+
+    def _known_value(self) -> Any:
+        """The value of a tensor that has one while a program builds; None for all others."""
+        return None
+
     def _shape_as_list(self) -> list[int | None] | None:
         return None if self._shape is None else list(self._shape)
 

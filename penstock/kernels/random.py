@@ -34,7 +34,9 @@ def generator_of(node, env):
         return Generator(*np.frombuffer(os.urandom(16), np.int64).tolist())
 
     # A function has generators of its own: it may be one of several with nodes of the same names.
-    if node.origin is not None and node.origin.graph.building_function:
+    # In eager mode the kernel is kept, and its generator with it.
+    origin = node.origin
+    if origin is not None and (origin.graph.building_function or origin.graph.is_eager):
         return make()
     # Sessions of a server may have nodes of one name in graphs of their own.
     name = f"{node.name}:{seeds[0]}:{seeds[1]}"

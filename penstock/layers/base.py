@@ -11,7 +11,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir import nest
 from penstock.ir.collections import GraphKeys
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
@@ -201,8 +201,11 @@ class Layer(CoreLayer):
 
     def _respect_getter(self, variable: Any) -> None:
         """Counts a variable as not trained if a scope's custom getter made it so."""
-        trained = trainable_variables()
-        if isinstance(variable, Variable) and not any(variable is other for other in trained):
+        if executing_eagerly():
+            is_trained = variable.trainable
+        else:
+            is_trained = any(variable is other for other in trainable_variables())
+        if isinstance(variable, Variable) and not is_trained:
             self._trainable_weights = [w for w in self._trainable_weights if w is not variable]
             if not any(variable is known for known in self._non_trainable_weights):
                 self._non_trainable_weights.append(variable)

@@ -12,7 +12,7 @@ import numpy as np
 from penstock import dtypes, errors
 from penstock.ir import nest
 from penstock.ir.convert import convert_to_tensor
-from penstock.ir.defaults import get_default_session
+from penstock.ir.defaults import executing_eagerly, get_default_session
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
@@ -73,6 +73,7 @@ class CoreLayer(Trackable):
         self._updates: list[Any] = []
         self._losses: list[Any] = []
         self._callable_losses: list[Callable[[], Any]] = []
+        self._eager_losses: list[Any] = []  # of the last call, in eager mode
         self._layers: list[Any] = []
         self._inbound_nodes: list[Any] = []
         self._outbound_nodes: list[Any] = []
@@ -309,6 +310,8 @@ class CoreLayer(Trackable):
 
     def get_weights(self) -> list[Any]:
         """The variables' values, as arrays."""
+        if executing_eagerly():
+            return [weight.numpy() for weight in self.weights]
         return self._session().run(self.weights) if self.weights else []
 
     def set_weights(self, weights: Any) -> None:
@@ -326,7 +329,7 @@ class CoreLayer(Trackable):
                     f"Layer weight shape {variable.shape} not compatible with provided weight "
                     f"shape {np.shape(value)}"
                 )
-        session = self._session() if variables else None
+        session = self._session() if variables and not executing_eagerly() else None
         for variable, value in zip(variables, weights, strict=True):
             variable.load(value, session)
 
@@ -348,13 +351,21 @@ class CoreLayer(Trackable):
             if callable(loss) and not isinstance(loss, (Tensor, Variable)):
                 self._callable_losses.append(partial(_loss_made_by, loss, inputs is None))
             elif loss is not None:
-                self._losses.append(_marked_loss(loss, inputs is None))
+                marked = _marked_loss(loss, inputs is None)
+                (self._eager_losses if executing_eagerly() else self._losses).append(marked)
 
     @property
     def losses(self) -> list[Any]:
         """The losses; those of weight regularizers are made anew each time."""
         made = [loss for make in self._callable_losses if (loss := make()) is not None]
-        return self._losses + made + self._of_sublayers("losses")
+        own = self._eager_losses if executing_eagerly() else self._losses
+        return own + made + self._of_sublayers("losses")
+
+    def _clear_losses(self) -> None:
+        """Forgets the losses of the last call, in eager mode."""
+        self._eager_losses = []
+        for layer in self._layers:
+            layer._clear_losses()
 
     def get_losses_for(self, inputs: Any) -> list[Any]:
         """The losses that depend on `inputs`; with None those that depend on no inputs at all."""
@@ -366,6 +377,11 @@ class CoreLayer(Trackable):
         Args:
           inputs: not used; what an update depends on is seen from the graph.
         """
+        if executing_eagerly():
+            for update in nest.flatten(updates):
+                if callable(update) and not isinstance(update, Variable):
+                    update()
+            return
         relevant = nest.flatten(
             call_context.inputs if call_context.in_call else self._inputs_of_calls()
         )
@@ -393,6 +409,8 @@ class CoreLayer(Trackable):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Applies the layer, after building it on the first inputs."""
+        if executing_eagerly() and not call_context.in_call:
+            self._clear_losses()
         inputs = nest.map_structure(_tensor_if_number, inputs)
         training = self._take_training(args, kwargs)
         with call_context.enter(self, inputs, training):

@@ -12,11 +12,13 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.ops.control import add_to_collection, device, init_scope
+from penstock.ir.trackable import Trackable
+from penstock.ops.control import add_to_collection, init_scope
 from penstock.ops.lookup_tables import InitializeTableFromTextFileV2, LookupTableImportV2
+from penstock.train.tracking.resources import TrackableAsset
 
 
-class TableInitializerBase:
+class TableInitializerBase(Trackable):
     """Fills tables of `key_dtype` and `value_dtype`."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any):
@@ -72,8 +74,14 @@ class KeyValueTensorInitializer(TableInitializerBase):
             init_op: Operation = LookupTableImportV2(
                 table.resource_handle, self._keys, self._values
             )
-        add_to_collection(GraphKeys.TABLE_INITIALIZERS, init_op)
+        _list_initializer(init_op)
         return init_op
+
+
+def _list_initializer(operation: Operation) -> None:
+    """Lets `tf.tables_initializer` run an operation, unless it is part of a function."""
+    if not get_default_graph().building_function:
+        add_to_collection(GraphKeys.TABLE_INITIALIZERS, operation)
 
 
 class TextFileIndex:
@@ -117,8 +125,8 @@ class TextFileInitializer(TableInitializerBase):
         self._vocab_size = vocab_size
         self._delimiter = delimiter
         self._name = name
-        with init_scope(), device("CPU"):
-            self._filename = convert_to_tensor(filename, dtypes.string, "asset_path")
+        asset = self._track_trackable(TrackableAsset(filename), name="_filename")
+        self._filename = asset.asset_path
         super().__init__(key_dtype, value_dtype)
 
     def initialize(self, table: Any) -> Operation:
@@ -132,8 +140,9 @@ class TextFileInitializer(TableInitializerBase):
                 vocab_size=-1 if self._vocab_size is None else self._vocab_size,
                 delimiter=self._delimiter,
             )
-        add_to_collection(GraphKeys.TABLE_INITIALIZERS, init_op)
-        if self._filename.op.type == "Const" and self._filename.graph is get_default_graph():
+        _list_initializer(init_op)
+        op = self._filename._op
+        if op.type == "Const" and op.graph is get_default_graph():
             add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
         return init_op
 

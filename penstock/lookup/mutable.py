@@ -59,7 +59,7 @@ class _MutableTable(LookupInterface):
             add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self._Saveable(self, name))
 
     def _named(self, handle: Tensor) -> Tensor:
-        self._table_name = handle.op.name.split("/")[-1]
+        self._table_name = handle._op.name.split("/")[-1]
         return handle
 
     @property

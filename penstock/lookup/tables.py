@@ -23,26 +23,18 @@ from penstock.ops.lookup_tables import (
     LookupTableSizeV2,
 )
 from penstock.shapes import TensorShape
+from penstock.train.tracking.resources import TrackableResource
 
 
-class LookupInterface(Trackable):
+class LookupInterface(TrackableResource):
     """What every lookup table offers: `lookup(keys)`, `size()`, and the types of both sides."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any):
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
-        if not hasattr(self, "_resource_handle"):
-            self._resource_handle: Any = None
-
-    def _create_resource(self) -> Any:
-        raise NotImplementedError
-
-    @property
-    def resource_handle(self) -> Any:
-        """The handle of the table, which ops on it take."""
-        if self._resource_handle is None:
-            self._resource_handle = self._create_resource()
-        return self._resource_handle
+        made_before = getattr(self, "_resource_handle", None)
+        super().__init__()
+        self._resource_handle = made_before
 
     @property
     def key_dtype(self) -> DType:
@@ -88,6 +80,8 @@ class InitializableLookupTableBase(LookupInterface):
         self._default_value: Any = convert_to_tensor(default_value, self._value_dtype)
         self._default_value.get_shape().merge_with(TensorShape([]))
         self._initializer = initializer
+        if isinstance(initializer, Trackable):
+            self._track_trackable(initializer, name="_initializer")
         with init_scope():
             self._resource_handle = self._create_resource()
         if get_default_graph()._get_control_flow_context() is None:
@@ -159,7 +153,7 @@ class StaticHashTable(InitializableLookupTableBase):
             value_dtype=self._initializer.value_dtype,
             name=self._name,
         )
-        self._table_name = handle.op.name.split("/")[-1]
+        self._table_name = handle._op.name.split("/")[-1]
         return handle
 
     @property

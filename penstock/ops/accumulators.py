@@ -163,7 +163,7 @@ class ConditionalAccumulatorBase:
         self._dtype = dtype
         self._shape = unknown_shape() if shape is None else TensorShape(shape)
         self._accumulator_ref = accumulator_ref
-        self._name = accumulator_ref.op.name.rpartition("/")[2]
+        self._name = accumulator_ref._op.name.rpartition("/")[2]
 
     @property
     def accumulator_ref(self) -> Tensor:

@@ -97,7 +97,7 @@ class Barrier:
         self._barrier_ref: Tensor = _Barrier(
             component_types=self._types, shapes=self._shapes, shared_name=shared_name, name=name
         )
-        self._name = self._barrier_ref.op.name.rpartition("/")[2]
+        self._name = self._barrier_ref._op.name.rpartition("/")[2]
 
     @property
     def barrier_ref(self) -> Tensor:
@@ -107,7 +107,7 @@ class Barrier:
     @property
     def name(self) -> str:
         """The name of the barrier's node."""
-        return self._barrier_ref.op.name
+        return self._barrier_ref._op.name
 
     def insert_many(
         self, component_index: int, keys: Any, values: Any, name: str | None = None

@@ -122,7 +122,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
         ]
         halves = []
         for value in values:
-            with get_default_graph().colocate_with(value.op):
+            with get_default_graph().colocate_with(value._op):
                 halves.append(l2_loss(value))
         half_square: Any = reductions.reduce_sum(array.stack(halves))
         doubled = half_square * constant(2.0, dtype=half_square.dtype)
@@ -153,7 +153,7 @@ def clip_by_global_norm(
 
 def _scaled(t: Any, scale: Any, name: str) -> Any:
     values: Any = _values(t) if isinstance(t, IndexedSlices) else to_tensor(t)
-    with get_default_graph().colocate_with(values.op):
+    with get_default_graph().colocate_with(values._op):
         return _like(t, array.identity(values * scale, name=name))
 
 

@@ -10,7 +10,8 @@ from penstock.ir import nest
 from penstock.ir.collections import GraphKeys
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import CompositeTensor, to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.constants import constant_value
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.same_structure import assert_same_structure
@@ -40,7 +41,11 @@ def cond(
     where it is taken; nodes made outside of them always run.
     """
     true_fn, false_fn = _one(true_fn, fn1, "true_fn"), _one(false_fn, fn2, "false_fn")
-    if EnableControlFlowV2(get_default_graph()):
+    graph = get_default_graph()
+    if graph.is_eager:
+        result = true_fn() if pred else false_fn()
+        return result if strict else _unpacked(result)
+    if EnableControlFlowV2(graph):
         return cond_v2(pred, true_fn, false_fn, name)
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool: use Python's own if, or tf.constant(pred)")
@@ -227,6 +232,9 @@ def switch_case(
     `branch_fns` is a list of functions, a list of pairs of a number and a function, or a dict.
     """
     actions = _actions(branch_index, branch_fns, default)
+    if executing_eagerly():
+        number: Any = constant_value(branch_index)
+        return actions[int(number) if 0 <= number < len(actions) else -1]()
     with name_scope(name, "switch_case", [branch_index]):
         return indexed_case(branch_index, actions)
 
@@ -297,12 +305,16 @@ def _guarded(
     from penstock.ops.debugging import Assert
 
     def checked() -> Any:
-        names = ", ".join(p.name for p in preds)
+        names = _named(preds)
         message = f"Input error: None of conditions evaluated as True: {names}"
         with get_default_graph().control_dependencies([Assert(pred, [message])]):
             return function()
 
     return checked
+
+
+def _named(preds: Sequence[Tensor]) -> str:
+    return ", ".join(getattr(pred, "name", "") or str(pred) for pred in preds)
 
 
 def _exclusive_guard(preds: Sequence[Tensor]) -> list[Operation]:
@@ -316,6 +328,6 @@ def _exclusive_guard(preds: Sequence[Tensor]) -> list[Operation]:
     stacked = stack(list(preds), name="preds_c")
     count = reduce_sum(cast(stacked, dtypes.int32), name="num_true_conds")
     at_most_one = less_equal(count, constant(1, name="n_true_conds"))
-    names = ", ".join(pred.name for pred in preds)
+    names = _named(preds)
     message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
     return [Assert(at_most_one, [message, stacked])]

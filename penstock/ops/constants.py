@@ -8,6 +8,7 @@ import numpy as np
 
 from penstock import dtypes, shapes
 from penstock.ir.convert import register_tensor_conversion_function
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.registry import not_differentiable, op
 from penstock.ir.signature import attr
 from penstock.ir.tensor import Tensor
@@ -101,6 +102,8 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
 
     >>> x = tf.placeholder(tf.float32, [None, 784])
     """
+    if executing_eagerly():
+        raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
     return Placeholder(dtype=dtypes.as_dtype(dtype), shape=shapes.raw(shape), name=name)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from penstock.ir import tapes
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import to_tensor
-from penstock.ir.defaults import get_default_graph, graph_around
+from penstock.ir.defaults import executing_eagerly, get_default_graph, graph_around
 from penstock.ir.function import FunctionGraph
 from penstock.ir.graph import Graph
 from penstock.ir.name_scope import name_scope
@@ -73,6 +74,7 @@ def init_scope() -> Iterator[None]:
         graph.name_scope(f"{scope}/" if scope else None),
         graph._scopes.setting(devices=devices),
         graph.control_dependencies(None),
+        tapes.stop_recording(),
     ):
         yield
 
@@ -127,6 +129,8 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+    if executing_eagerly():
+        return None  # type: ignore[return-value]  # they have run
     elements = [entry for entry in flatten(list(inputs)) if entry is not None]
     by_device: dict[str, list[Operation]] = {}
     for entry in elements:
@@ -150,6 +154,8 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
 
 def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
     """The same tensors, each available only when all of them are (and `control_inputs` ran)."""
+    if executing_eagerly():
+        return list(tensors)
     with name_scope(name, "tuple", list(tensors)) as scope:
         gates = [
             entry if isinstance(entry, Operation) else entry.op
@@ -181,6 +187,8 @@ def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = 
     """`output_tensor`, available only after `dependencies` ran."""
     from penstock.ops.array import identity
 
+    if executing_eagerly():
+        return output_tensor
     values = [*dependencies, output_tensor]
     with name_scope(name, "control_dependency", values) as scope:
         graph = get_default_graph()

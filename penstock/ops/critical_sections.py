@@ -81,7 +81,7 @@ class CriticalSection:
 
     @property
     def name(self) -> str:
-        return self._handle.op.name
+        return self._handle._op.name
 
     def execute(
         self,
@@ -102,7 +102,7 @@ class CriticalSection:
             with graph.control_dependencies([lock]):
                 result = map_structure(_as_value, fn())
             made = [each for each in graph.get_operations() if each not in before]
-            _run_after_arguments(lock.op, made)
+            _run_after_arguments(lock._op, made)
             resources = _resources_of(made)
             self._refuse_own_handle(resources)
             self._refuse_shared(resources, exclusive_resource_access)
@@ -112,12 +112,12 @@ class CriticalSection:
                 result = pack_as(result, tuple_(flatten(result)))
             with graph.control_dependencies([is_released]):
                 outputs = map_structure(_same, result)
-            execution = _Execution(lock.op, self._handle, resources, exclusive_resource_access)
+            execution = _Execution(lock._op, self._handle, resources, exclusive_resource_access)
             graph.add_to_collections(CRITICAL_SECTION_EXECUTIONS, execution)
         return outputs
 
     def _is_own(self, handle: Tensor) -> bool:
-        mutex, own = handle.op, self._handle.op
+        mutex, own = handle._op, self._handle._op
         if mutex.type != "MutexV2" or mutex.get_attr("shared_name") != own.get_attr("shared_name"):
             return False
         return mutex.device == own.device or mutex.colocation_groups() == own.colocation_groups()
@@ -138,7 +138,7 @@ class CriticalSection:
             if shared and (exclusive or other.exclusive_resource_access):
                 raise ValueError(
                     f"This execution would access resources: {shared}. Either this section "
-                    f"('{self.name}') or '{other.handle.op.name}' requested exclusive resource "
+                    f"('{self.name}') or '{other.handle._op.name}' requested exclusive resource "
                     "access of it; execute both with exclusive_resource_access=False to share it."
                 )
 

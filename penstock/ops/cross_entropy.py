@@ -93,7 +93,7 @@ def _per_row(weights: Tensor, rows: Tensor) -> Tensor:
 
 def _logits_gradient(op: Any, by_logits: Tensor, backprop_grad: Tensor | None) -> Tensor:
     """The gradient for the logits; the second output, itself a gradient, may have one too."""
-    if backprop_grad is None or backprop_grad.op.type in ("ZerosLike", "Zeros"):
+    if backprop_grad is None or backprop_grad._op.type in ("ZerosLike", "Zeros"):
         return by_logits
     probabilities = Softmax(op.inputs[0])
     dot = matmul(expand_dims(backprop_grad, 1), expand_dims(probabilities, 2))

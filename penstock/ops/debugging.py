@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from penstock import dtypes
-from penstock.ir.constants import static_value
+import numpy as np
+
+from penstock import dtypes, errors
+from penstock.ir.constants import constant_value, static_value
 from penstock.ir.convert import to_tensor
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import STATEFUL, not_differentiable, op
 from penstock.ir.signature import attr
@@ -55,6 +58,8 @@ def Assert(
     Run it, or make others wait for it: `with tf.control_dependencies([tf.Assert(ok, [x])]):`.
     `summarize` is the number of elements of each tensor to show (3 if None).
     """
+    if executing_eagerly():
+        return _assert_now(condition, data, summarize)
     with name_scope(name, "Assert", [condition, *data]):
         values = list(data)
         shown = 3 if summarize is None else summarize
@@ -73,6 +78,26 @@ def Assert(
             name="AssertGuard",
         )
         return guard.op
+
+
+def _assert_now(condition: Any, data: Sequence[Any], summarize: int | None) -> None:
+    """The assertion in eager mode."""
+    if np.all(constant_value(to_tensor(condition, dtypes.bool))):
+        return
+    shown = 3 if summarize is None else summarize
+    described = "\n".join(_described(to_tensor(each), shown) for each in data)
+    raise errors.InvalidArgumentError(
+        None, None, f"Expected '{condition}' to be true. Summarized data: {described}"
+    )
+
+
+def _described(tensor: Tensor, shown: int) -> str:
+    """The first elements of a tensor as text; all of them for a negative number."""
+    array: Any = constant_value(tensor)
+    if not array.ndim:
+        return str(array[()])
+    flat = array.reshape(-1)
+    return str(flat if shown < 0 else flat[:shown])
 
 
 def Print(

@@ -94,7 +94,7 @@ def after(grad: Any) -> AbstractContextManager[None]:
     """Nodes made inside run after `grad`: what they compute from the forward pass is not kept
     in memory before the backward pass needs it.
     """
-    return grad.graph.control_dependencies([grad])
+    return grad._op.graph.control_dependencies([grad])
 
 
 @Abs.gradient

@@ -111,7 +111,9 @@ def _is_resource(part: Any) -> bool:
 
 
 def _op(part: Any) -> Any:
-    return part.handle.op if _is_resource(part) else part.op
+    if isinstance(part, Tensor):
+        return part._op
+    return part.handle._op if _is_resource(part) else part.op
 
 
 def _clipped(rows: Tensor, ids: Tensor, max_norm: Any) -> Tensor:

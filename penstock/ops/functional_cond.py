@@ -164,7 +164,7 @@ class Branches:
         for name, branch in zip(self.names, branches, strict=True):
             for tensor in branch.external_captures:
                 for other, owner in zip(self.names, branches, strict=True):
-                    if tensor.graph is owner:
+                    if tensor._op.graph is owner:
                         raise ValueError(
                             f"Tensor {tensor.name} in {other} is accessed from {name}."
                         )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.ir import nest
+from penstock.ir import nest, tapes
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.convert import CompositeTensor, convert_to_tensor
 from penstock.ir.defaults import get_default_graph
@@ -17,6 +17,7 @@ from penstock.ir.function import Function, add_function
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
+from penstock.ops.differentiated_calls import Differentiated, called, watched
 from penstock.ops.flow_graphs import FlowGraph, trace, unique_function_name
 from penstock.ops.flow_structures import leaf_tensors, packed_tensors
 from penstock.ops.functions import (
@@ -80,6 +81,12 @@ class ConcreteFunction:
         self.graph = graph
         self._function = function
         self._arguments = arguments
+        self._differentiated: Differentiated | None = None
+        #: The names that arguments may be given by, and how many may be given without.
+        self._arg_keywords: list[str] = [each.op.name for each in graph.inputs[:arguments]]
+        self._num_positional_args = arguments
+        #: Positional and keyword arguments with a `tf.TensorSpec` for each tensor.
+        self.structured_input_signature: Any = None
 
     @property
     def name(self) -> str:
@@ -116,23 +123,55 @@ class ConcreteFunction:
         return nest.map_structure(lambda each: each.shape, self.structured_outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given = [*nest.flatten(list(args)), *nest.flatten(kwargs)]
+        given = [*nest.flatten(list(args)), *nest.flatten(self._in_order(len(args), kwargs))]
         tensors = [tensor for value in given if _is_tensor_like(value) for tensor in _parts(value)]
         if len(tensors) != self._arguments:
             tensors = [convert_to_tensor(value) for value in given][: self._arguments]
         return self.call(tensors)
 
-    def call(self, tensors: Sequence[Tensor]) -> Any:
-        """Adds a node that calls the function; its results in the form that the body gives."""
+    def _in_order(self, positional: int, kwargs: dict[str, Any]) -> list[Any]:
+        """Keyword arguments in the order of the function's own."""
+        order = {name: index for index, name in enumerate(self._arg_keywords)}
+        taken = set(self._arg_keywords[:positional]) & set(kwargs)
+        if taken:
+            raise TypeError(f"{self.name} got two values for {sorted(taken)[0]!r}")
+        return [kwargs[name] for name in sorted(kwargs, key=lambda name: order.get(name, -1))]
+
+    def call(self, tensors: Sequence[Tensor], captures: Sequence[Tensor] | None = None) -> Any:
+        """Adds a node that calls the function; its results in the form that the body gives.
+
+        Args:
+          tensors: the arguments.
+          captures: what to use in place of `captured_inputs`, in the graph of another program.
+        """
         graph = get_default_graph()
+        inputs = [*tensors, *(self.captured_inputs if captures is None else captures)]
+        if graph.is_eager:
+            return packed_tensors(self.graph.structured_outputs, self._call_now(inputs))
         add_function(graph, self._function)
-        inputs = entered([*tensors, *self.graph.external_captures])
+        inputs = entered(inputs)
         call = StatefulPartitionedCall if self._function.is_stateful else PartitionedCall
         types = [output._dtype.base_dtype for output in self.graph.outputs]
-        with graph.control_dependencies(list(self.graph.control_captures)):
+        waits = [] if captures is not None else list(self.graph.control_captures)
+        with graph.control_dependencies(waits):
             made = call(inputs, Tout=types, f=FunctionName(self._function.name, {}))
-        results = [] if isinstance(made, Operation) else list(made)
+        return self._packed([] if isinstance(made, Operation) else list(made))
+
+    def _packed(self, results: list[Tensor]) -> Any:
+        """Results in the form that the body gives them."""
         return packed_tensors(self.graph.structured_outputs, results)
+
+
+    def _call_now(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """The results of a call in eager mode, flat."""
+        for variable in self.graph.read_variables.values():
+            if variable.trainable:
+                tapes.variable_accessed(variable)
+        if not watched(inputs):
+            return called(self._function, inputs)
+        if self._differentiated is None:
+            self._differentiated = Differentiated(self.graph, FuncGraph, get_default_graph())
+        return self._differentiated.call(inputs)
 
 
 class GraphFunction:
@@ -185,7 +224,12 @@ class GraphFunction:
             body.add_input(spec.dtype, spec.shape, spec.name or argument)
         args, kwargs = call.with_tensors(body.inputs)
         trace(body, functools.partial(self.python_function, *args, **kwargs))
-        return ConcreteFunction(body, Function(name, body=body), len(call.specs))
+        made = ConcreteFunction(body, Function(name, body=body), len(call.specs))
+        made._arg_keywords = [
+            spec.name or argument for spec, argument in zip(call.specs, names, strict=True)
+        ]
+        made.structured_input_signature = call.signature(made._arg_keywords)
+        return made
 
 
 def _form(structure: Any) -> str:
@@ -203,7 +247,9 @@ class _Call:
     """The arguments of a call: the tensors among them, and what the others are."""
 
     def __init__(self, owner: GraphFunction, args: Any, kwargs: Any):
-        args, kwargs = _positional(owner.python_function, args, kwargs)
+        args, kwargs = _positional(
+            owner.python_function, args, kwargs, with_defaults=owner.input_signature is None
+        )
         if owner.input_signature is not None:
             args = _fitting(args, kwargs, owner.input_signature)
         self.structure = (args, kwargs)
@@ -230,13 +276,32 @@ class _Call:
         args, kwargs = nest.pack_as(self.structure, leaves)
         return args, kwargs
 
+    def signature(self, names: Sequence[str]) -> Any:
+        """The arguments with a named `TensorSpec` in the place of each tensor."""
+        specs = (
+            TensorSpec(spec.shape, spec.dtype, name)
+            for spec, name in zip(self.specs, names, strict=True)
+        )
+        leaves = []
+        for leaf in self.leaves:
+            if isinstance(leaf, CompositeTensor):
+                parts = [next(specs) for _ in leaf._parts()]
+                leaves.append(getattr(leaf, "_type_spec", parts))
+            else:
+                leaves.append(next(specs) if _is_argument(leaf) else leaf)
+        return nest.pack_as(self.structure, leaves)
 
-def _positional(func: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
+
+def _positional(
+    func: Callable[..., Any], args: Any, kwargs: Any, *, with_defaults: bool
+) -> tuple[Any, Any]:
     """The arguments by position, as far as the function's signature allows it."""
     try:
         bound = inspect.signature(func).bind(*args, **kwargs)
     except (TypeError, ValueError):
         return args, kwargs  # the call itself tells what is wrong
+    if with_defaults:
+        bound.apply_defaults()
     return bound.args, bound.kwargs
 
 

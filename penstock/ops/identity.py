@@ -142,7 +142,7 @@ def verify_tensor_all_finite(
         tensor = convert_to_tensor(value, name="t")
         with get_default_graph().colocate_with(tensor):
             checked = check_numerics(tensor, text)
-        return with_dependencies([checked.op], tensor)
+        return with_dependencies([checked._op], tensor)
 
 
 # Bits -----------------------------------------------------------------------------------------

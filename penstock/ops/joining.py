@@ -121,7 +121,7 @@ def _concat_gradient(grad: Any, values: list[Tensor], axis: Tensor) -> list[Any]
     if len(values) == 1:
         return [grad]
     known = constant_value(axis)
-    if known is not None and output_context(axis.op) is not output_context(grad.op):
+    if known is not None and output_context(axis._op) is not output_context(grad._op):
         # In a gradient loop: a constant of its own, not one that is carried in from the loop.
         axis = constant(known, axis.dtype)
     position = axis % rank(values[0])
@@ -135,7 +135,7 @@ def _shapes_of(values: list[Tensor]) -> list[Tensor]:
     known: list[Tensor] = []
     for value in values:
         size = shape(value)
-        if size.op.type != "Const":
+        if size._op.type != "Const":
             return ShapeN(values)
         known.append(size)
     return known

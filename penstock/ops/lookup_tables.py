@@ -159,7 +159,7 @@ def _(op: Any, table: Shape, keys: Shape, default: Shape) -> Shape:
 
     Only the node that makes the table says what those are.
     """
-    maker = op.inputs[0].op
+    maker = op.inputs[0]._op
     if maker.spec not in _MAKING or keys is None:
         return None
     value_shape = maker.attrs.get("value_shape", ())
@@ -178,7 +178,7 @@ def _(op: Any, table: Shape) -> Shape:
 @LookupTableExport.shape
 @LookupTableExportV2.shape
 def _(op: Any, table: Shape) -> list[Shape]:
-    maker = op.inputs[0].op
+    maker = op.inputs[0]._op
     if maker.spec not in _MAKING or maker.inputs:  # a dense table exports keys as a matrix
         return [None, None]
     value_shape = maker.attrs.get("value_shape", ())

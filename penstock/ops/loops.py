@@ -53,6 +53,8 @@ def while_loop(
         raise TypeError("body must be callable.")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
+    if get_default_graph().is_eager:
+        return _run_now(cond, body, loop_vars, maximum_iterations, not return_same_structure)
     if EnableControlFlowV2(get_default_graph()):
         return functional_while.while_loop(
             cond,
@@ -84,6 +86,31 @@ def while_loop(
         if counted:
             return result[1]
         return result[0] if len(loop.initial) == 1 and not return_same_structure else result
+
+
+def _run_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, unpacks: bool) -> Any:
+    """The loop in eager mode: Python's own."""
+    if not isinstance(loop_vars, (list, tuple)) and not nest.is_nested(loop_vars):
+        loop_vars = [loop_vars]
+    if not loop_vars:
+        raise ValueError("No loop variables provided")
+    left = None if maximum_iterations is None else int(maximum_iterations)
+    is_single = len(loop_vars) == 1 and unpacks
+    was_single = False
+    values = loop_vars
+    while (left is None or left > 0) and _call(cond, values):
+        result = _call(body, values)
+        if is_single and not isinstance(result, (list, tuple)):
+            result, was_single = (result,), True
+        assert_same_structure(list(values), list(result))
+        values = result
+        left = None if left is None else left - 1
+    converted = nest.map_structure(_kept, values)
+    return converted[0] if was_single or (is_single and left is not None) else converted
+
+
+def _kept(value: Any) -> Any:
+    return value if isinstance(value, (TensorArray, CompositeTensor)) else to_tensor(value)
 
 
 def _limit(maximum_iterations: Any) -> Tensor | None:

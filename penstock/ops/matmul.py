@@ -140,7 +140,7 @@ def _(op: Any, grad: Any) -> Any:
 
 def _is_rectified(grad: Any) -> bool:
     """Whether many entries of a gradient are zeros: it comes from a rectifier."""
-    return grad.op.type == "ReluGrad"
+    return grad._op.type == "ReluGrad"
 
 
 def _batch_gradients(op: Any, grad: Any) -> tuple[Any, Any]:

@@ -150,9 +150,9 @@ def pad(
 
 def _use_known_rows(padded: Tensor) -> None:
     """Sets the sizes of dimensions whose paddings are known though others are not."""
-    x, paddings = padded.op.inputs[:2]
-    if x._shape is None or constant_value(paddings) is not None or paddings.op.type != "Pack":
+    x, paddings = padded._op.inputs[:2]
+    if x._shape is None or constant_value(paddings) is not None or paddings._op.type != "Pack":
         return
-    rows = [constant_shape(row) or (None, None) for row in paddings.op.inputs]
-    if len(rows) == len(x._shape) and paddings.op.attrs["axis"] == 0:
+    rows = [constant_shape(row) or (None, None) for row in paddings._op.inputs]
+    if len(rows) == len(x._shape) and paddings._op.attrs["axis"] == 0:
         padded.set_shape(_add_borders(x._shape, rows))

@@ -57,9 +57,8 @@ def parse_example(
     """
     if not features:
         raise ValueError(f"Missing: features was {features}.")
-    rows = _with_rows(features)
-    columns = FeatureColumns.of(rows, _OF_EXAMPLES)
-    return _with_sparse_features(features, _parse(serialized, columns, example_names, name))
+    columns = parsed_columns(features)
+    return with_sparse_features(features, _parse(serialized, columns, example_names, name))
 
 
 def parse_single_example(
@@ -68,15 +67,20 @@ def parse_single_example(
     """Parses one serialized `tf.train.Example`, a scalar; see `tf.parse_example`."""
     if not features:
         raise ValueError("Missing features.")
-    columns = FeatureColumns.of(_with_rows(features), _OF_EXAMPLES)
+    columns = parsed_columns(features)
     if example_names is None:
         parsed = _parse_single(serialized, columns, name)
     else:
         parsed = _parse_batch_of_one(serialized, columns, example_names, name)
-    return _with_sparse_features(features, parsed)
+    return with_sparse_features(features, parsed)
 
 
 # How they are made -----------------------------------------------------------------------------
+
+
+def parsed_columns(features: Mapping[str, Any]) -> FeatureColumns:
+    """How `tf.parse_example` parses features."""
+    return FeatureColumns.of(_with_rows(features), _OF_EXAMPLES)
 
 
 def _with_rows(features: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,7 +152,7 @@ def _sparse_of(parts: Any) -> list[SparseTensor]:
     return sparse_tensors(parts.sparse_indices, parts.sparse_values, parts.sparse_shapes)
 
 
-def _with_sparse_features(features: Mapping[str, Any], parsed: Parsed) -> Parsed:
+def with_sparse_features(features: Mapping[str, Any], parsed: Parsed) -> Parsed:
     """Puts each SparseFeature together from its parts; what only these needed is left out."""
     merged = {}
     for key in sorted(features):

@@ -110,7 +110,7 @@ class QueueBase:
             raise ValueError("Queue names must have the same length as dtypes")
         self._names = names
         self._queue_ref = queue_ref
-        self._name = queue_ref.op.name.rpartition("/")[2]
+        self._name = queue_ref._op.name.rpartition("/")[2]
 
     @staticmethod
     def from_list(index: Any, queues: list[QueueBase]) -> QueueBase:
@@ -139,7 +139,7 @@ class QueueBase:
     @property
     def name(self) -> str:
         """The name of the queue's node."""
-        return self._queue_ref.op.name
+        return self._queue_ref._op.name
 
     @property
     def dtypes(self) -> list[DType]:

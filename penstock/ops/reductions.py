@@ -164,10 +164,10 @@ def _spread(op: Anything, grad: Anything) -> Anything:
             sizes = constant(x._shape, dtypes.int32) if full else array.shape(x)
             return array.tile(kept, sizes)
         if None not in x._shape:
-            kept_sizes, times = _tiling(grad.graph, x._shape, known_axes)
+            kept_sizes, times = _tiling(grad._op.graph, x._shape, known_axes)
             return array.tile(array.reshape(grad, kept_sizes), times)
     sizes = array.shape(x)
-    with grad.graph.colocate_with(sizes):
+    with grad._op.graph.colocate_with(sizes):
         kept_shape = shape_with_ones(sizes, axes)
         times = _whole_quotient(sizes, kept_shape)
     return array.tile(array.reshape(grad, kept_shape), times)
@@ -233,7 +233,7 @@ def _(op: Anything, grad: Anything) -> Anything:
     kept_shape = shape_with_ones(sizes, op.inputs[1])
     times = _whole_quotient(sizes, kept_shape)
     grad = array.tile(array.reshape(grad, kept_shape), times)
-    with grad.graph.device("/cpu:0"):
+    with grad._op.graph.device("/cpu:0"):
         rank = array.rank(x)
         reduced = (casts.cast(axes, dtypes.int32) + rank) % rank
         other, _ = array.setdiff1d(array.range(0, rank), reduced)

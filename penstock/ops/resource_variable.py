@@ -8,8 +8,11 @@ from typing import Any
 
 from penstock import shapes
 from penstock.dtypes import DType
+from penstock.ir import tapes
+from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import convert_to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
+from penstock.ir.graph import Graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.naming import within_scope, without_scope, without_slash
 from penstock.ir.operation import Operation
@@ -92,6 +95,11 @@ class ResourceVariable(Variable):
         values = [] if callable(initial_value) else [initial_value]
         with init_scope(), name_scope(name, "Variable", values) as scope:
             self._add_handle(scope, initial_value, dtype, shape)
+            if executing_eagerly():
+                self._initialize_now()
+                if GraphKeys.GLOBAL_STEP in joined:
+                    get_default_graph().add_to_collection(GraphKeys.GLOBAL_STEP, self)
+                return
             with name_scope("IsInitialized"):
                 self._is_initialized = ops.VarIsInitializedOp(self._handle)
             self._add_initializer()
@@ -136,6 +144,12 @@ class ResourceVariable(Variable):
             assert self._initial_value is not None
             safe = without_uninitialized_reads(self._initial_value, self._handle.op.name)
             self._initializer_op = ops.AssignVariableOp(self._handle, safe, name=scope)
+
+    def _initialize_now(self) -> None:
+        """Assigns the initial value, in eager mode; the variable lives as long as this object."""
+        ops.AssignVariableOp(self._handle, self._initial_value)
+        self._initial_value = self._initializer_op = None  # type: ignore[assignment]
+        self._graph_element = self._cached_value = None  # type: ignore[assignment]
 
     def _add_snapshot(self) -> None:
         """Adds the read that fetches and feeds of the variable share, and its cached copy."""
@@ -186,7 +200,7 @@ class ResourceVariable(Variable):
 
     @property
     def name(self) -> str:
-        return f"{self._handle.op.name}:0"
+        return f"{self._handle._op.name}:0"
 
     @property
     def dtype(self) -> DType:
@@ -208,7 +222,39 @@ class ResourceVariable(Variable):
     @property
     def create(self) -> Operation:
         """The operation that gives the variable its initial value."""
+        if self._is_eager:
+            raise RuntimeError("Calling create is not supported when eager execution is enabled.")
         return self._initializer_op
+
+    @property
+    def initial_value(self) -> Tensor | None:
+        if self._is_eager:
+            raise RuntimeError("initial_value not supported in EAGER mode.")
+        return self._initial_value
+
+    @property
+    def _is_eager(self) -> bool:
+        """Whether it was made in eager mode, and has a value outside of sessions."""
+        return self._handle._op.graph.is_eager
+
+    @property
+    def _home_graph(self) -> Graph:
+        return self._handle._op.graph
+
+    @property
+    def _unique_id(self) -> str:
+        """What tells it from others, whose names may be the same in eager mode."""
+        if not self._is_eager:
+            return self._shared_name
+        return f"{self._shared_name}_{self._handle._id}"  # type: ignore[attr-defined]
+
+    @property
+    def _in_graph_mode(self) -> bool:
+        return not self._is_eager
+
+    @property
+    def device(self) -> str:
+        return self._handle.device
 
     def set_shape(self, shape: Any) -> None:
         self._shape = shapes.merge(self._shape, shapes.raw(shape))
@@ -222,7 +268,16 @@ class ResourceVariable(Variable):
     def _on_its_device(self) -> AbstractContextManager[Any]:
         return get_default_graph().device(self._handle.device)
 
+    def _note_access(self) -> None:
+        """Tells the function that is traced, and the tapes, that the variable is read."""
+        graph = get_default_graph()
+        if graph.building_function:
+            graph.watch_variable(self)
+        if self._trainable:
+            tapes.variable_accessed(self)
+
     def _read(self) -> Tensor:
+        self._note_access()
         value: Tensor = ops.ReadVariableOp(self._handle, dtype=self._dtype)
         value._shape = shapes.merge(value._shape, self._shape)
         return value
@@ -241,17 +296,70 @@ class ResourceVariable(Variable):
         return identity(value)
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+        self._note_access()
         with name_scope(name or "Gather") as scope:
             rows = ops.ResourceGather(self._handle, indices, dtype=self._dtype, name=scope)
         return identity(rows)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        self._note_access()
         with name_scope(name or "GatherNd") as scope:
             slices = ops.ResourceGatherNd(self._handle, indices, dtype=self._dtype, name=scope)
         return identity(slices)
 
     def _as_graph_element(self) -> Tensor:
-        return self._graph_element
+        return self.value() if self._graph_element is None else self._graph_element
+
+    def numpy(self) -> Any:
+        """The value, in eager mode."""
+        if not executing_eagerly():
+            raise NotImplementedError(
+                "numpy() is only available when eager execution is enabled."
+            )
+        return self._read().numpy()
+
+    def eval(self, session: Any = None) -> Any:
+        if executing_eagerly():
+            raise RuntimeError("Trying to eval in EAGER mode")
+        return super().eval(session)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        if executing_eagerly():
+            self.assign(value)
+            return
+        super().load(value, session)
+
+    def __bool__(self) -> bool:
+        return bool(self.read_value()) if self._is_eager else True
+
+    __nonzero__ = __bool__
+
+    def __int__(self) -> int:
+        if not self._dtype.is_integer:
+            raise TypeError("Non-integer variable can't be converted to integer.")
+        return int(self.value().numpy())
+
+    __index__ = __int__
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ResourceVariable:
+        if not self._is_eager:
+            raise NotImplementedError(
+                "__deepcopy__() is only available when eager execution is enabled."
+            )
+        copied = ResourceVariable(
+            initial_value=self.read_value(),
+            trainable=self._trainable,
+            constraint=self._constraint,
+            dtype=self._dtype,
+            name=f"{self._shared_name}_copy",
+        )
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> Any:
+        if not self._is_eager:
+            return super().__reduce__()
+        return ResourceVariable, (self.numpy(),)
 
     def _to_tensor(self, as_ref: bool) -> Tensor:
         return self._handle if as_ref else self.value()
@@ -324,12 +432,22 @@ class ResourceVariable(Variable):
             ResourceStridedSliceAssign(self._handle, begin, end, strides, part, name=name, **masks)
         )
 
-    def _after(self, update: Operation) -> _UpdatedVariable:
+    def _after(self, update: Operation | None) -> _UpdatedVariable:
         return _UpdatedVariable(self, update)
+
+    def __repr__(self) -> str:
+        if not self._is_eager:
+            return super().__repr__()
+        described = f"<tf.Variable '{self.name}' shape={self.shape} dtype={self._dtype.name}"
+        with tapes.stop_recording(), init_scope():
+            value: Any = self.value()
+        return f"{described}, numpy={value._text(is_repr=True).strip()}>"
 
     # Messages ---------------------------------------------------------------------------------
 
     def to_proto(self, export_scope: str | None = None) -> Any:
+        if self._is_eager:
+            raise RuntimeError("to_proto not supported in EAGER mode.")
         if export_scope is not None and not self.name.startswith(export_scope):
             return None
         snapshot = self._graph_element if self._cached_value is None else self._cached_value
@@ -349,22 +467,26 @@ class _UpdatedVariable(ResourceVariable):
     It is what `assign` and its kin return; a program that only runs it runs the update.
     """
 
-    def __init__(self, variable: ResourceVariable, update: Operation):
+    _update: Operation | None  # None in eager mode, where it has run
+
+    def __init__(self, variable: ResourceVariable, update: Operation | None):
         self.__dict__.update(variable.__dict__)
         self._cached_value = None
         self._update = update
-        self._graph_element = self.value()
+        if not self._is_eager or update is not None:
+            self._graph_element = self.value()
 
     @property
     def name(self) -> str:
-        return self._update.name
+        return "UnreadVariable" if self._update is None else self._update.name
 
     @property
     def op(self) -> Operation:
-        return self._update
+        return self._handle.op if self._update is None else self._update
 
     def value(self) -> Tensor:
-        with get_default_graph().control_dependencies([self._update]):
+        waited_for = [] if self._update is None else [self._update]
+        with get_default_graph().control_dependencies(waited_for):
             return self._read()
 
     def read_value(self) -> Tensor:
@@ -377,7 +499,8 @@ def _wait_for_update(method_name: str) -> None:
 
     @wraps(method)
     def waiting(variable: _UpdatedVariable, *args: Any, **kwargs: Any) -> Any:
-        with get_default_graph().control_dependencies([variable._update]):
+        waited_for = [] if variable._update is None else [variable._update]
+        with get_default_graph().control_dependencies(waited_for):
             return method(variable, *args, **kwargs)
 
     setattr(_UpdatedVariable, method_name, waiting)

@@ -95,20 +95,20 @@ def variable_of(handle: Tensor) -> Operation | None:
 
     The argument of a function's body stands for a handle of the graph around it.
     """
-    while handle.op.type != "VarHandleOp":
-        op = handle.op
+    while handle._op.type != "VarHandleOp":
+        op = handle._op
         outer = op.__dict__.get("_stands_for")
         if outer is not None:
             handle = outer
             continue
         if op.type in _PASSING_ON:
-            handle = op.inputs[handle.value_index]
+            handle = op.inputs[handle._value_index]
             continue
         handles = [tensor for tensor in op.inputs if tensor.dtype.base_dtype is dtypes.resource]
         if len(handles) != 1:
             return None
         handle = handles[0]
-    return handle.op
+    return handle._op
 
 
 def handle_shape(handle: Tensor) -> Shape:

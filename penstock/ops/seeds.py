@@ -36,13 +36,20 @@ def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
             return None, None
         seeds = DEFAULT_GRAPH_SEED, _truncated(op_seed)
     elif op_seed is None:
-        number = _drawn.get(graph, 0)
-        _drawn[graph] = number + 1
+        number = _next_number(graph)
         seeds = _truncated(graph.seed), _truncated(number)
     else:
         seeds = _truncated(graph.seed), _truncated(op_seed)
     # Two zeros would ask for other numbers in each session.
     return (0, _LARGEST) if seeds == (0, 0) else seeds
+
+
+def _next_number(graph: Graph) -> int:
+    if graph.is_eager:
+        return graph.drawn_seed()
+    number = _drawn.get(graph, 0)
+    _drawn[graph] = number + 1
+    return number
 
 
 def numbers_ops(graph: Graph) -> bool:

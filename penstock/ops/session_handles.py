@@ -104,7 +104,7 @@ def get_session_handle(data: Any, name: str | None = None) -> Tensor:
     """
     if not isinstance(data, Tensor):
         raise TypeError("`data` must be of type Tensor.")
-    with get_default_graph().colocate_with(data.op):
+    with get_default_graph().colocate_with(data._op):
         return GetSessionHandle(data, name=name)
 
 

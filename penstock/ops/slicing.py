@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -221,24 +222,29 @@ def strided_slice(
     if strides is None:
         strides = ones_like(begin)
     part: Tensor = StridedSlice(input_, begin, end, strides, name=name, **attrs)
-    _attach_assign(part, var, name, attrs)
+    if not part._op.graph.is_eager:
+        _attach_assign(part, var, part._op.inputs[1:4], name, attrs)
+    elif var is not None:
+        _attach_assign(part, var, [begin, end, strides], name, attrs)
     return part
 
 
-def _attach_assign(part: Tensor, var: Any, name: str | None, attrs: dict[str, int]) -> None:
-    parent = name
+def _attach_assign(
+    part: Tensor, var: Any, bounds: Sequence[Any], name: str | None, attrs: dict[str, int]
+) -> None:
+    parent = name or part._op.name
 
     def assign(val: Any, name: str | None = None) -> Any:
         """Changes this part of the variable, and gives the variable's new value."""
         if var is None:
             raise ValueError("Sliced assignment is only supported for variables")
-        begin, end, strides = part.op.inputs[1:4]
+        begin, end, strides = bounds
         return var._strided_slice_assign(
             begin=begin,
             end=end,
             strides=strides,
             value=val,
-            name=f"{(parent or part.op.name).removesuffix('/')}/_assign" if name is None else name,
+            name=f"{parent.removesuffix('/')}/_assign" if name is None else name,
             **attrs,
         )
 

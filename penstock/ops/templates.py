@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
 from penstock.ir.collections import GraphKeys
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.source import summary, user_line
 from penstock.ir.trackable import Trackable
 from penstock.ops.variable_creation import variable_creator_scope
+from penstock.ops.eager_variable_store import EagerVariableStore
 from penstock.ops.variable_scope import unique_scope_name, variable_scope
 
-__all__ = ["make_template"]
+__all__ = ["capture_dependencies", "make_template"]
 
 
 def make_template(
@@ -38,8 +40,39 @@ def make_template(
     return Template(name_, function, create_scope_now_, unique_name_, custom_getter_)
 
 
-# The template that makes a variable, while the templates around it are told.
-_MAKING: ContextVar[Template | None] = ContextVar("making", default=None)
+# Who owns the variable that is being made and the name of their scope, while the owners around
+# them are told.
+_MAKING: ContextVar[tuple[Trackable, str] | None] = ContextVar("making", default=None)
+
+
+@contextmanager
+def capture_dependencies(template: Any) -> Iterator[None]:
+    """Lets a trackable object own the variables made inside, by their names in its scope.
+
+    A variable made in a further such context inside belongs to the owner there, which then belongs
+    to this one.
+
+    Args:
+      template: a trackable object whose `variable_scope` is open.
+    """
+    scope: str = template.variable_scope.name
+    prefix = f"{scope}/" if scope and not scope.endswith("/") else scope
+
+    def make_owned(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        inner = _MAKING.get()
+        told = _MAKING.set((template, scope))
+        try:
+            variable = next_creator(**kwargs)
+        finally:
+            _MAKING.reset(told)
+        name = kwargs.get("name")
+        if name is not None and name.startswith(prefix):
+            owned, owned_name = (variable, name) if inner is None else inner
+            template._track_trackable(owned, name=owned_name[len(prefix) :], overwrite=True)
+        return variable
+
+    with variable_creator_scope(make_owned):
+        yield
 
 
 class Template(Trackable):
@@ -62,6 +95,7 @@ class Template(Trackable):
         self._variables_created = False
         self._made_at = user_line()
         self._scope: Any = None
+        self._store: EagerVariableStore | None = None  # of its variables, in eager mode
         if create_scope_now:
             wanted = unique_name or unique_scope_name(name)
             with variable_scope(
@@ -70,6 +104,14 @@ class Template(Trackable):
                 self._scope = scope
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not executing_eagerly():
+            return self._called_in_scope(args, kwargs)
+        if self._store is None:
+            self._store = EagerVariableStore()
+        with self._store.as_default():
+            return self._called_in_scope(args, kwargs)
+
+    def _called_in_scope(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._scope is None:
             with variable_scope(
                 self._unique_name, self._name, custom_getter=self._custom_getter
@@ -91,7 +133,7 @@ class Template(Trackable):
     def _checked_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
         before = len(trainable)
-        with variable_creator_scope(self._own):
+        with capture_dependencies(self):
             result = self._func(*args, **kwargs)
         if self._variables_created and len(trainable) > before:
             raise ValueError(
@@ -100,23 +142,6 @@ class Template(Trackable):
             )
         self._variables_created = True
         return result
-
-    def _own(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
-        """Makes a variable, which object-based checkpoints know by its name in the scope.
-
-        A variable of a template that is called by this one belongs to that one.
-        """
-        inner = _MAKING.get()
-        told = _MAKING.set(self)
-        try:
-            variable = next_creator(**kwargs)
-        finally:
-            _MAKING.reset(told)
-        name, prefix = kwargs.get("name"), self.variable_scope_name or ""
-        if name is not None and name.startswith(prefix):
-            owned, owned_name = (variable, name) if inner is None else (inner, inner._scope.name)
-            self._track_trackable(owned, name=owned_name[len(prefix) :], overwrite=True)
-        return variable
 
     @property
     def name(self) -> str:
@@ -145,6 +170,11 @@ class Template(Trackable):
         return self._scope
 
     def _in_scope(self, key: str) -> list[Any]:
+        if self._store is not None:
+            if key == GraphKeys.LOCAL_VARIABLES:
+                return []
+            trained = key == GraphKeys.TRAINABLE_VARIABLES
+            return self._store.trainable_variables() if trained else self._store.variables()
         if self._scope is None:
             return []
         return get_default_graph().get_collection(key, self.variable_scope_name or "")

@@ -70,6 +70,10 @@ class TensorArray:
         """An array behind a handle, or a list of tensors where control flow is functional."""
         if len(args) > 4:
             flow = args[4]
+        if get_default_graph().is_eager:
+            from penstock.ops.eager_tensor_array import EagerTensorArray
+
+            return object.__new__(EagerTensorArray)
         is_list = isinstance(flow, Tensor) and flow._dtype is dtypes.variant
         if is_list or EnableControlFlowV2(get_default_graph()):
             from penstock.ops.list_tensor_array import ListTensorArray

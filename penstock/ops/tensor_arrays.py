@@ -172,9 +172,9 @@ _PASSING_ON = ("Enter", "Switch", "Merge", "Identity", "NextIteration", "Exit")
 
 def _made_by(handle: Tensor) -> Operation:
     """The node that made an array, seen through what loops and branches put between."""
-    while handle.op.type in _PASSING_ON:
-        handle = handle.op.inputs[0]
-    return handle.op
+    while handle._op.type in _PASSING_ON:
+        handle = handle._op.inputs[0]
+    return handle._op
 
 
 def _element_shape(handle: Tensor) -> tuple[bool, Shape]:

@@ -139,7 +139,7 @@ def elements_of(handle: Tensor) -> _Elements | None:
     tensor, passed = handle, []
     found: _Elements | None = None
     while found is None:
-        op = tensor.op
+        op = tensor._op
         found = op.__dict__.get("_elements")
         passed.append(op)
         before = _before(tensor)
@@ -156,7 +156,7 @@ def elements_of(handle: Tensor) -> _Elements | None:
 
 def _before(handle: Tensor) -> Tensor | None:
     """The list that a list has come from: through a change, into a function, through a loop."""
-    op = handle.op
+    op = handle._op
     outer: Tensor | None = op.__dict__.get("_stands_for")
     if outer is not None:
         return outer

@@ -62,10 +62,10 @@ def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray | None:
     if not isinstance(tensor, Tensor):
         return None if is_tensor(tensor) else cast("np.ndarray | None", tensor)
     value = static_value(tensor)
-    if value is not None or not partial or tensor.op.type != "Pack" or tensor.op.attrs["axis"]:
+    if value is not None or not partial or tensor._op.type != "Pack" or tensor._op.attrs["axis"]:
         return value
-    stacked = np.empty(len(tensor.op.inputs), object)
-    for i, part in enumerate(tensor.op.inputs):
+    stacked = np.empty(len(tensor._op.inputs), object)
+    for i, part in enumerate(tensor._op.inputs):
         stacked[i] = get_static_value(part, partial)
     return stacked
 
@@ -85,7 +85,7 @@ def constant_value_as_shape(tensor: Any) -> TensorShape:
             )
         return shapes.TensorShape(None)
     tensor.shape.with_rank(1)
-    if tensor.op.type == "StridedSlice" and any(tensor.op.attrs[mask] for mask in _OTHER_MASKS):
+    if tensor._op.type == "StridedSlice" and any(tensor._op.attrs[mask] for mask in _OTHER_MASKS):
         return shapes.unknown_shape(shapes.dimension_value(tensor.shape[0]))
     return shapes.TensorShape(constant_shape(tensor))
 

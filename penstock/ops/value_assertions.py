@@ -14,6 +14,7 @@ import numpy as np
 from penstock import dtypes, errors
 from penstock.ir.constants import static_value
 from penstock.ir.convert import to_tensor
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
@@ -151,6 +152,9 @@ def _compared(
     name: str | None,
 ) -> Operation:
     in_step, at_once = _COMPARISONS[symbol]
+    if executing_eagerly():
+        _compare_now(symbol, in_step, to_tensor(x), to_tensor(y), data, summarize, message)
+        return no_op()
     with name_scope(name, function, [x, y, data]):
         x, y = to_tensor(x, name="x"), to_tensor(y, name="y")
         if data is None:
@@ -169,6 +173,56 @@ def _compared(
             text = "\n".join(_shown(value) for value in data)
             raise errors.InvalidArgumentError(None, None, text)
         return Assert(condition, data, summarize=summarize)
+
+
+def _compare_now(
+    symbol: str,
+    compare: Callable[..., Tensor],
+    x: Tensor,
+    y: Tensor,
+    data: Data,
+    summarize: int | None,
+    message: str | None,
+) -> None:
+    """The comparison in eager mode: what differs is known, and told."""
+    holds: Any = static_value(compare(x, y))
+    if holds.all():
+        return
+    shown = 3 if summarize is None else summarize
+    told: list[Any] = [] if message is None else [message]
+    if data is not None:
+        told += data
+    else:
+        told += [f"Condition x {symbol} y did not hold.", *_differences(x, y, holds, shown)]
+    text = "\n".join(_listed(value, shown) for value in told)
+    raise errors.InvalidArgumentError(None, None, text)
+
+
+def _differences(x: Tensor, y: Tensor, holds: np.ndarray, shown: int) -> list[Any]:
+    """Which elements differ, and the first ones of both tensors."""
+    values: list[Any] = [static_value(x), static_value(y)]
+    told: list[Any] = []
+    if shown <= 0:
+        return told
+    if x._shape == y._shape and x._shape:
+        places = np.argwhere(~holds)[:shown]
+        told += [f"Indices of first {len(places)} different values:", places]
+        for name, value in zip("xy", values, strict=True):
+            told += [f"Corresponding {name} values:", value[~holds][:shown]]
+    for name, value in zip("xy", values, strict=True):
+        first = value.reshape(-1)[:shown]
+        told += [f"First {first.size} elements of {name}:", first]
+    return told
+
+
+def _listed(value: Any, shown: int) -> str:
+    if not isinstance(value, Tensor):
+        return str(value)
+    array: Any = static_value(value)
+    if not array.ndim:
+        return str(array)
+    flat = [str(each) for each in array.reshape(-1)[:shown]]
+    return str([*flat, "..."] if len(flat) < array.size else flat)
 
 
 def _shown(value: Any) -> str:
@@ -240,7 +294,7 @@ def _with_zero(x: Any, symbol: str, data: Data, message: str | None) -> Any:
         data = [
             message or "",
             f"Condition x {symbol} 0 did not hold element-wise:",
-            f"x ({x.name}) = ",
+            f"x ({getattr(x, 'name', 'shape=' + str(x.shape))}) = ",
             x,
         ]
     return x, to_tensor(0, x.dtype), data

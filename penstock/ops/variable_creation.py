@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ops.ref_variable import RefVariable
 from penstock.ops.resource_variable import ResourceVariable
@@ -126,6 +126,8 @@ def _create_default(
 ) -> Variable:
     if variable_def is not None:
         use_resource = bool(variable_def.is_resource)
+    if executing_eagerly():
+        use_resource = True
     if use_resource is None:
         from penstock.ops.variable_scope import get_variable_scope
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -261,6 +261,18 @@ def _open_scopes() -> _OpenScopes:
 def default_store() -> VariableStore:
     """The variables that `get_variable` made in the default graph."""
     return _only_entry(STORE_KEY, VariableStore)
+
+
+@contextmanager
+def using_store(store: VariableStore) -> Iterator[None]:
+    """A block in which `get_variable` looks in another store than the default graph's."""
+    entries = get_default_graph().get_collection_ref(STORE_KEY)
+    outer = list(entries)
+    entries[:] = [store]
+    try:
+        yield
+    finally:
+        entries[:] = outer
 
 
 def unique_scope_name(name: str) -> str:

@@ -13,7 +13,8 @@ from penstock import dtypes, shapes
 from penstock.dtypes import DType
 from penstock.ir import source
 from penstock.ir.collections import GraphKeys
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.convert import convert_to_tensor
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops.initializers import glorot_uniform_initializer, zeros_initializer
@@ -72,9 +73,12 @@ class VariableStore:
 
     1. A name is either that of one variable or of a partitioned one.
     2. The parts of a partitioned variable are variables too, named `name/part_0` and on.
+    3. A variable of eager mode lives as long as its object: it is kept, and shared, only where
+       `keeps_eager_variables` says so.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_eager_variables: bool = False) -> None:
+        self.keeps_eager_variables = keeps_eager_variables
         self._vars: dict[str, Variable] = {}
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
 
@@ -139,6 +143,9 @@ class VariableStore:
     ) -> Variable:
         if request.shape is not None and request.is_from_value:
             raise ValueError("If initializer is a constant, do not specify shape.")
+        eagerly = executing_eagerly()
+        if eagerly:
+            request = replace(request, reuse=AUTO_REUSE)
         found = self._vars.get(name)
         if found is not None:
             return _shared(name, found, request)
@@ -148,7 +155,8 @@ class VariableStore:
                 "you mean to set reuse=tf.AUTO_REUSE in VarScope?"
             )
         variable = _made(name, request, partition_info)
-        self._vars[name] = variable
+        if not eagerly or self.keeps_eager_variables:
+            self._vars[name] = variable
         if request.regularizer:  # an empty dict of regularizers is none, too
             _add_regularization(name, variable, request.regularizer)
         return variable
@@ -233,8 +241,10 @@ class VariableStore:
     ) -> Variable:
         initializer = request.initializer
         with name_scope(""):
-            if isinstance(initializer, Tensor):
+            if request.is_from_value:
                 with name_scope(f"{name}/PartitionedInitializer"):
+                    if not isinstance(initializer, Tensor):
+                        initializer = convert_to_tensor(initializer, dtype=request.dtype)
                     initializer = slice_of(initializer, offset, part_shape)
                 wanted = replace(request, shape=None, initializer=initializer)
             else:
@@ -344,7 +354,7 @@ def _default_initializer(name: str, dtype: DType) -> Callable[..., Any]:
 def _add_regularization(name: str, variable: Variable, regularizer: Callable[..., Any]) -> None:
     graph = get_default_graph()
     with (
-        graph.colocate_with(variable.op),
+        graph.colocate_with(variable),
         name_scope(f"{name}/Regularizer/"),
         graph.control_dependencies(None),
     ):

@@ -144,6 +144,11 @@ class Variable(Trackable, metaclass=_VariableMeta):
         return self.op.graph
 
     @property
+    def _home_graph(self) -> Graph:
+        """The graph that it was made in; the eager one has no `graph` to show."""
+        return self.graph
+
+    @property
     def initializer(self) -> Operation:
         """The operation that gives the variable its initial value."""
         return self._initializer_op
@@ -454,7 +459,7 @@ def check_arguments(initial_value: Any, constraint: Any) -> None:
 
 def refuse_value_of_a_branch(initial_value: Tensor, name: str | None) -> None:
     """Raises where an initial value exists only in a loop or a branch, its variable everywhere."""
-    if initial_value.op._get_control_flow_context() is not None:
+    if initial_value._op._get_control_flow_context() is not None:
         raise ValueError(
             f"Initializer for variable {name} is from inside a control-flow construct, such as a "
             "loop or conditional. When creating a variable inside a loop or conditional, use a "

@@ -568,7 +568,10 @@ class RaggedTensor(CompositeTensor):
     # As a Python value ---------------------------------------------------------------------------
 
     def to_list(self) -> list[Any]:
-        """Only values have elements: see RaggedTensorValue.to_list()."""
+        """The elements in nested lists, in eager mode; see RaggedTensorValue.to_list()."""
+        if self._is_eager():
+            found: list[Any] = self._value().to_list()
+            return found
         raise ValueError(
             "RaggedTensor.to_list() is only supported in eager mode; in graph mode, evaluate the "
             "RaggedTensor first and then use RaggedTensorValue.to_list()."
@@ -584,7 +587,13 @@ class RaggedTensor(CompositeTensor):
         return result
 
     def _is_eager(self) -> bool:
-        return False
+        return all(hasattr(each, "numpy") for each in [self.flat_values, *self.nested_row_splits])
+
+    def _value(self) -> RaggedTensorValue:
+        """Its tensors' values, in eager mode."""
+        values = self._values
+        inner = values._value() if isinstance(values, RaggedTensor) else values.numpy()
+        return RaggedTensorValue(inner, self._row_splits.numpy())
 
     def __repr__(self) -> str:
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"

@@ -119,6 +119,12 @@ class KernelEnv:
 
         return function_call(self.device, node, name, attrs)
 
+    def body_function(self, body: Any) -> Any:
+        """The same for a body that a kernel makes, which has no name."""
+        from penstock.runtime.functions import body_call
+
+        return body_call(self.device, body)
+
     def shared_function(self, node: Node, name: str, attrs: dict[str, Any]) -> Any:
         """The same, whose random ops go on where another node's call of it has left them."""
         from penstock.runtime.functions import shared_call

@@ -45,24 +45,30 @@ class Failure:
 
 def diagnose(failure: Failure, error: Exception) -> Exception:
     """The error to raise instead of `error`."""
-    node, origin = failure.node, failure.node.origin
+    if isinstance(error, errors.OpError) and error.op is not None:
+        return error
+    error_class, message = cause(failure, error)
+    return _error(error_class, failure.node.origin, failure.node, message)
+
+
+def cause(failure: Failure, error: Exception) -> tuple[type[errors.OpError], str]:
+    """The class of TensorFlow's error, and what it says besides the node's name."""
+    node = failure.node
     if isinstance(error, errors.OpError):
-        if error.op is not None:
-            return error
-        return _error(type(error), origin, node, error.message)
+        return type(error), error.message
     if is_out_of_memory(error):
         shortage = describe_shortage(node, _result_shapes(failure), failure.held(), error)
-        return _error(errors.ResourceExhaustedError, origin, node, shortage)
+        return errors.ResourceExhaustedError, shortage
     explained = kernel_messages.message(node, failure.values) or _explain(failure)
     if explained is not None:
-        return _error(errors.InvalidArgumentError, origin, node, explained)
+        return errors.InvalidArgumentError, explained
     given = ", ".join(_describe_value(v) for v in failure.values)
     message = f"{error} (inputs: {given})" if given else str(error)
     if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
-        return _error(errors.UnimplementedError, origin, node, message)
+        return errors.UnimplementedError, message
     if isinstance(error, (ValueError, IndexError, TypeError, RuntimeError, ArithmeticError)):
-        return _error(errors.InvalidArgumentError, origin, node, message)
-    return _error(errors.UnknownError, origin, node, f"{type(error).__name__}: {message}")
+        return errors.InvalidArgumentError, message
+    return errors.UnknownError, f"{type(error).__name__}: {message}"
 
 
 def in_iteration(error: Exception, loop: str, iteration: int) -> Exception:
@@ -110,7 +116,7 @@ class _ConcreteTensor:
 
     def __init__(self, value: Any, tensor: Any):
         self.dtype = self._dtype = tensor.dtype
-        self.name = tensor.name
+        self.name = getattr(tensor, "name", "")  # of a tensor with a value: it has none
         self._value_index = 0
         self._shape = tuple(value.shape) if hasattr(value, "shape") else None
         self.shape = self._shape

@@ -32,6 +32,11 @@ def function_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) 
     return _Lazily(device, lambda: function.body(attrs, library))
 
 
+def body_call(device: Device, body: FunctionGraph) -> Call:
+    """A body without a name as something to call with runtime values."""
+    return _Lazily(device, lambda: body)
+
+
 def shared_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) -> Call:
     """As `function_call`; the random ops in a function go on from call to call of a session."""
     function, library = _find(node, name)

@@ -24,7 +24,9 @@ from penstock.saved_model.constants import (
     VARIABLES_FILENAME,
 )
 from penstock.saved_model.loader import contains_saved_model, load, maybe_saved_model_directory
+from penstock.saved_model.exporting import save
 from penstock.saved_model.main_op import main_op_with_restore
+from penstock.saved_model.object_loader import load as load_v2
 from penstock.saved_model.signature_constants import (
     CLASSIFY_INPUTS,
     CLASSIFY_METHOD_NAME,
@@ -84,12 +86,14 @@ __all__ = [
     "get_tensor_from_tensor_info",
     "is_valid_signature",
     "load",
+    "load_v2",
     "loader",
     "main_op",
     "main_op_with_restore",
     "maybe_saved_model_directory",
     "predict_signature_def",
     "regression_signature_def",
+    "save",
     "signature_constants",
     "signature_def_utils",
     "simple_save",

@@ -51,6 +51,13 @@ class ResourceManager:
             entries = self._containers.get(container or self._default, {})
             return entries.pop((kind, name), None) is not None
 
+    def disown(self, resource: Any) -> None:
+        """Forgets a resource by what it is: from now on it lives as long as its handles."""
+        with self._lock:
+            for entries in self._containers.values():
+                for key in [key for key, value in entries.items() if value is resource]:
+                    del entries[key]
+
     def clear(self, containers: Iterable[str] = ()) -> None:
         """Drops the named containers; without names, all of them."""
         with self._lock:

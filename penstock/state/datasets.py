@@ -13,10 +13,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from penstock import errors
 from penstock.dtypes import DType
+from penstock.ir.step_graph import Node
 from penstock.shapes import Shape
 
 INFINITE = -1
@@ -126,9 +127,18 @@ class UnaryElements(Elements):
         self._source.close()
 
 
+class Recipe(NamedTuple):
+    """How a dataset was made: `make(*inputs)` by the kernel of `node`."""
+
+    node: Node
+    inputs: tuple[Any, ...]
+    make: Callable[..., Any]
+
+
 class Dataset:
     """A pipeline, as the value of a variant tensor."""
 
+    recipe: Recipe | None = None  # of the dataset of a node; others are the parts of such
     is_mapped = False  # whether its elements are those of another, each through a function
 
     @property

@@ -9,9 +9,10 @@ import penstock as tf
 from penstock import graph_util
 from penstock.proto import GraphDef, SaverDef
 from penstock.saved_model import loader
+from penstock.tools.command_flags import FlagParser
 from penstock.tools.graph_files import read_message, write_message
 
-__all__ = ["freeze_graph", "freeze_graph_with_def_protos"]
+__all__ = ["freeze_graph", "freeze_graph_with_def_protos", "main", "run_main"]
 
 
 def freeze_graph_with_def_protos(
@@ -161,3 +162,40 @@ def freeze_graph(
         _names(saved_model_tags),
         checkpoint_version,
     )
+
+
+def main(unused_args: Any, flags: Any) -> None:
+    """Freezes what flags of the command line name."""
+    if flags.checkpoint_version not in (1, 2):
+        raise ValueError(
+            f"Invalid checkpoint version (must be '1' or '2'): {flags.checkpoint_version}"
+        )
+    given = dict(vars(flags))
+    given["checkpoint_version"] = SaverDef.V1 if given["checkpoint_version"] == 1 else SaverDef.V2
+    freeze_graph(**given)
+
+
+def run_main() -> None:
+    """Runs the command: `python -m penstock.tools.freeze_graph --input_graph=…`."""
+    parser = FlagParser(description=__doc__)
+    parser.text("input_graph", "GraphDef file to read")
+    parser.text("input_saver", "SaverDef file to read")
+    parser.text("input_checkpoint", "prefix of the checkpoint with the values")
+    parser.number("checkpoint_version", 2, "the checkpoint's format: 1 or 2")
+    parser.text("output_graph", "file to write the frozen GraphDef to")
+    parser.switch("input_binary", False, "whether input files are binary")
+    parser.text("output_node_names", "the nodes to keep, with commas between")
+    parser.text("restore_op_name", "not used", "save/restore_all")
+    parser.text("filename_tensor_name", "not used", "save/Const:0")
+    parser.switch("clear_devices", True, "whether to forget where nodes are placed")
+    parser.text("initializer_nodes", "nodes to run before freezing, with commas between")
+    parser.text("variable_names_whitelist", "the only variables to freeze, with commas between")
+    parser.text("variable_names_blacklist", "variables to leave as they are")
+    parser.text("input_meta_graph", "MetaGraphDef file to read")
+    parser.text("input_saved_model_dir", "folder of the SavedModel to read")
+    parser.text("saved_model_tags", "tags of its MetaGraphDef, with commas between", "serve")
+    parser.run(main)
+
+
+if __name__ == "__main__":
+    run_main()

@@ -34,6 +34,9 @@ def _state_path(directory: Any, latest_filename: str | None) -> str:
     return os.path.join(os.fspath(directory), latest_filename or "checkpoint")
 
 
+_GetCheckpointFilename = _state_path  # its name in TensorFlow
+
+
 def generate_checkpoint_state_proto(
     save_dir: Any,
     model_checkpoint_path: str,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from penstock import dtypes
 from penstock.dtypes import DType
 from penstock.ir.convert import convert_n_to_tensor, convert_to_tensor
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops.binary import add, divide, minimum, multiply, pow
@@ -35,7 +38,33 @@ __all__ = [
     "polynomial_decay",
 ]
 
+Decay = Callable[..., Any]
 
+
+def _computed_when_asked(decay: Decay) -> Decay:
+    """Makes a rate of eager mode a function without arguments: the global step changes."""
+
+    @functools.wraps(decay)
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        if executing_eagerly() and not getattr(_asked, "inside", False):
+            return functools.partial(_ask, decay, *args, **kwargs)
+        return decay(*args, **kwargs)
+
+    return chosen
+
+
+_asked = threading.local()
+
+
+def _ask(decay: Decay, *args: Any, **kwargs: Any) -> Any:
+    _asked.inside = True  # a decay may be written with the help of another one
+    try:
+        return decay(*args, **kwargs)
+    finally:
+        _asked.inside = False
+
+
+@_computed_when_asked
 def exponential_decay(
     learning_rate: Any,
     global_step: Any,
@@ -56,6 +85,7 @@ def exponential_decay(
         return multiply(rate, pow(factor, progress), name=scope)
 
 
+@_computed_when_asked
 def natural_exp_decay(
     learning_rate: Any,
     global_step: Any,
@@ -69,6 +99,7 @@ def natural_exp_decay(
     return exponential_decay(learning_rate, global_step, decay_steps, factor, staircase, name)
 
 
+@_computed_when_asked
 def inverse_time_decay(
     learning_rate: Any,
     global_step: Any,
@@ -87,6 +118,7 @@ def inverse_time_decay(
         return divide(rate, add(one, multiply(factor, progress)), name=scope)
 
 
+@_computed_when_asked
 def polynomial_decay(
     learning_rate: Any,
     global_step: Any,
@@ -118,6 +150,7 @@ def polynomial_decay(
         return add(remaining, end, name=scope)
 
 
+@_computed_when_asked
 def piecewise_constant(
     x: Any, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
 ) -> Tensor:
@@ -166,6 +199,7 @@ def _boundary_like(limit: Tensor, x: Tensor) -> Tensor:
 piecewise_constant_decay = piecewise_constant
 
 
+@_computed_when_asked
 def cosine_decay(
     learning_rate: Any,
     global_step: Any,
@@ -182,6 +216,7 @@ def cosine_decay(
         return multiply(rate, (1 - alpha) * fraction + alpha)
 
 
+@_computed_when_asked
 def cosine_decay_restarts(
     learning_rate: Any,
     global_step: Any,
@@ -207,6 +242,7 @@ def cosine_decay_restarts(
         return multiply(rate, (1 - low) * fraction + low, name=scope)
 
 
+@_computed_when_asked
 def linear_cosine_decay(
     learning_rate: Any,
     global_step: Any,
@@ -228,6 +264,7 @@ def linear_cosine_decay(
         return multiply(rate, (low + linear) * cosine + offset, name=scope)
 
 
+@_computed_when_asked
 def noisy_linear_cosine_decay(
     learning_rate: Any,
     global_step: Any,

@@ -19,11 +19,13 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.autodiff.gradients import gradients
+from penstock.autodiff.tape import Tape
 from penstock.dtypes import DType
 from penstock.ir.collections import GraphKeys
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import convert_to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
+from penstock.ir.function import FunctionGraph
 from penstock.ir.graph import Graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.nest import flatten
@@ -32,6 +34,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.trackable import Trackable, TrackableReference
 from penstock.ops.control import colocate_with, control_dependencies, get_collection, group
 from penstock.ops.control import tuple as gate
+from penstock.ops.filling import ones_like
 from penstock.ops.resource_variable import ResourceVariable
 from penstock.ops.resource_variables import AssignAddVariableOp, ResourceScatterAdd
 from penstock.ops.segments import unsorted_segment_sum
@@ -130,6 +133,8 @@ class Optimizer(Trackable):
         """
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(f"gate_gradients must be one of: {_GATES}.  Not {gate_gradients}")
+        if executing_eagerly():
+            return self._compute_gradients_now(loss, var_list, grad_loss)
         only_connected = callable(loss) and var_list is None
         loss = replicas.scaled_loss(self._call_if_callable(loss))
         self._assert_valid_dtypes([loss])
@@ -149,6 +154,34 @@ class Optimizer(Trackable):
         pairs = list(zip(found, variables, strict=True))
         if only_connected:
             pairs = [(gradient, v) for gradient, v in pairs if gradient is not None]
+        self._assert_valid_dtypes([v for gradient, v in pairs if gradient is not None])
+        return pairs
+
+    def _compute_gradients_now(
+        self, loss: Any, var_list: Any, grad_loss: Any
+    ) -> list[tuple[Gradient, Any]]:
+        """`compute_gradients` in eager mode: the loss is computed under a tape."""
+        if not callable(loss):
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function when eager "
+                "execution is enabled."
+            )
+        tape = Tape()
+        tape.start()
+        try:
+            if var_list is not None:
+                for variable in flatten(self._call_if_callable(var_list)):
+                    tape.watch_variable(variable)
+            value = replicas.scaled_loss(loss())
+        finally:
+            tape.stop()
+        if var_list is None:
+            variables = list(tape.variables.values())
+        else:
+            variables = flatten(self._call_if_callable(var_list))
+        weight = ones_like(value) if grad_loss is None else grad_loss
+        found = tape.gradient([value], [variable.handle for variable in variables], [weight])
+        pairs = list(zip(found, variables, strict=True))
         self._assert_valid_dtypes([v for gradient, v in pairs if gradient is not None])
         return pairs
 
@@ -204,10 +237,10 @@ class Optimizer(Trackable):
 
     def variables(self) -> list[Any]:
         """All variables that this optimizer made in the default graph, sorted by name."""
-        graph = get_default_graph()
+        graph = outermost(get_default_graph())
         made = [v for named in self._slots.values() for v in named.values()]
         made += self._non_slot_variables()
-        return sorted((v for v in made if v.graph is graph), key=lambda v: v.name)
+        return sorted((v for v in made if _graph_of(v) is graph), key=lambda v: v.name)
 
     def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
         return self._slots.setdefault(slot_name, {})
@@ -242,7 +275,7 @@ class Optimizer(Trackable):
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
         """A variable that belongs to no single trained one, such as a power of a decay rate."""
-        graph = colocate_with.graph
+        graph = _graph_of(colocate_with)
         key = (name, graph)
         if key not in self._non_slot_dict:
             settings: dict[str, Any] = {
@@ -261,7 +294,7 @@ class Optimizer(Trackable):
         return self._non_slot_dict[key]
 
     def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Any:
-        return self._non_slot_dict.get((name, graph))  # type: ignore[arg-type]
+        return self._non_slot_dict.get((name, outermost(graph)))
 
     def _non_slot_variables(self) -> list[Any]:
         return list(self._non_slot_dict.values())
@@ -271,11 +304,11 @@ class Optimizer(Trackable):
     @property
     def _checkpoint_dependencies(self) -> list[TrackableReference]:
         """One optimizer may train in several graphs: what it owns are the default one's."""
-        graph = get_default_graph()
+        graph = outermost(get_default_graph())
         own = [
             TrackableReference(name, variable)
             for (name, _), variable in sorted(self._non_slot_dict.items(), key=lambda e: e[0][0])
-            if variable.graph is graph
+            if _graph_of(variable) is graph
         ]
         return super()._checkpoint_dependencies + own
 
@@ -375,14 +408,30 @@ def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     return unsorted_segment_sum(values, positions, shape(unique_indices)[0]), unique_indices
 
 
+def outermost(graph: Graph | None) -> Any:
+    """The graph that variables are made in where a graph is the default one."""
+    while isinstance(graph, FunctionGraph) and graph.outer_graph is not None:
+        graph = graph.outer_graph
+    return graph
+
+
+def _graph_of(variable: Any) -> Graph:
+    """The graph that a variable was made in."""
+    home: Graph | None = getattr(variable, "_home_graph", None)
+    return variable.graph if home is None else home  # type: ignore[no-any-return]
+
+
 def _key(variable: Any) -> tuple[Graph, str]:
     """What a slot is filed under: a variable may be met again as another object."""
     whole = replicas.container_of(variable)
-    return whole.graph, whole.name.partition(":")[0]
+    graph = _graph_of(whole)
+    return graph, whole._unique_id if graph.is_eager else whole.name.partition(":")[0]
 
 
 def _listed(train_op: Any) -> Any:
     """Adds an operation to the graph's training operations."""
+    if train_op is None or executing_eagerly():
+        return train_op
     collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
     element = train_op.op if isinstance(train_op, Tensor) else train_op
     if not any(element is each for each in collection):
@@ -429,7 +478,7 @@ def _as_gradient(value: Any) -> Any:
 
 def _update(optimizer: Optimizer, gradient: Gradient, variable: Any) -> Any:
     """One variable's update, in its own name scope and on the variable's device."""
-    with name_scope(f"update_{variable.op.name}"), colocate_with(variable):
+    with name_scope(f"update_{variable.name.partition(':')[0]}"), colocate_with(variable):
         return apply_update(optimizer, gradient, variable)
 
 

@@ -39,7 +39,7 @@ def variables_beside(variable: Any) -> AbstractContextManager[Any]:
     strategy = getattr(container_of(variable), "_distribute_strategy", None)
     if strategy is None:
         graph = get_default_graph()
-        return graph.colocate_with(variable if isinstance(variable, Tensor) else variable.op)
+        return graph.colocate_with(variable)
     beside: AbstractContextManager[Any] = strategy.extended.colocate_vars_with(
         container_of(variable)
     )

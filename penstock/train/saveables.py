@@ -8,7 +8,7 @@ from typing import Any
 from penstock.devices import DeviceSpec
 from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.ops.identity import identity
 from penstock.ops.partitioned_variables import PartitionedVariable
@@ -200,6 +200,8 @@ def all_saveable_objects(scope: str | None = None) -> list[Any]:
 
 
 def _is_variable_tensor(value: Any) -> bool:
+    if isinstance(value, ResourceVariable):
+        return value._is_eager
     return isinstance(value, Tensor) and value.op.type in _VARIABLE_TYPES
 
 
@@ -209,7 +211,17 @@ def _is_plain_variable(value: Any) -> bool:
 
 
 def _variable_tensor(variable: Any) -> Tensor:
-    """The node that stands for a variable in the checkpoint's graph nodes."""
+    """The node that stands for a variable in the checkpoint's graph nodes.
+
+    In eager mode there are none: a variable stands for itself.
+    """
+    if executing_eagerly():
+        if not isinstance(variable, ResourceVariable):
+            raise ValueError(
+                "Can only save/restore ResourceVariables when eager execution is enabled, type: "
+                f"{type(variable)}."
+            )
+        return variable  # type: ignore[return-value]
     if isinstance(variable, ResourceVariable):
         return variable._as_graph_element()
     tensor: Tensor = to_tensor(variable, as_ref=True)
@@ -217,7 +229,8 @@ def _variable_tensor(variable: Any) -> Tensor:
 
 
 def _saveable_of(variable: Any, slice_spec: str, name: str) -> SaveableObject:
-    is_reference = variable.op.type in _REF_TYPES
+    has_value = isinstance(variable, ResourceVariable) and variable._is_eager
+    is_reference = not has_value and variable.op.type in _REF_TYPES
     make = ReferenceVariableSaveable if is_reference else ResourceVariableSaveable
     return make(variable, slice_spec, name)
 
@@ -303,6 +316,9 @@ def op_list_to_dict(op_list: Any, convert_variable_to_tensor: bool = True) -> di
             variable = _variable_tensor(entry) if convert_variable_to_tensor else entry
             if convert_variable_to_tensor and not _is_variable_tensor(variable):
                 raise TypeError(f"Variable to save is not a Variable: {variable}")
+            if isinstance(variable, ResourceVariable) and variable._is_eager:
+                put(variable._shared_name, variable)
+                continue
             op = variable.op
             put(op.inputs[0].op.name if op.type == "ReadVariableOp" else op.name, variable)
     return found

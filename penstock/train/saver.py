@@ -15,8 +15,9 @@ from penstock.checkpoint.reader import NewCheckpointReader
 from penstock.client.session import BaseSession
 from penstock.ir.collection_protos import register_proto_function
 from penstock.ir.collections import GraphKeys
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.naming import within_scope, without_scope
+from penstock.ops.constants import constant
 from penstock.platform import file_io, file_limits, logging
 from penstock.proto import SaverDef, TrackableObjectGraph
 from penstock.train import checkpoint_state
@@ -121,6 +122,9 @@ class Saver:
         if self._is_built:
             return
         self._is_built = True
+        if executing_eagerly():
+            self._prepare_eagerly()
+            return
         if not self.saver_def:
             self._add_nodes()
             if self._is_empty:
@@ -132,6 +136,26 @@ class Saver:
         self._check_saver_def()
         hours = self.saver_def.keep_checkpoint_every_n_hours
         self._next_checkpoint_time = time.time() + hours * 3600
+
+    def _prepare_eagerly(self) -> None:
+        """What `build` does in eager mode: `save` and `restore` run at once."""
+        if self._var_list is None:
+            raise RuntimeError(
+                "When eager execution is enabled, `var_list` must specify a list or dict of "
+                "variables to save"
+            )
+        if self._builder is None:
+            self._builder = BulkSaverBuilder(self._write_version)
+        self._is_empty = not self._var_list
+        self.saver_def = SaverDef(
+            filename_tensor_name="",
+            save_tensor_name="save",
+            restore_op_name="restore",
+            max_to_keep=self._max_to_keep or 0,
+            keep_checkpoint_every_n_hours=self._keep_checkpoint_every_n_hours,
+            version=self._write_version,
+        )
+        self._next_checkpoint_time = time.time() + self._keep_checkpoint_every_n_hours * 3600
 
     def _add_nodes(self) -> None:
         if self._builder is None:
@@ -245,7 +269,7 @@ class Saver:
         if not self._is_empty:
             with _missing_parent_explained(save_path):
                 saved = self._run_save(sess, prefix)
-        if write_meta_graph:
+        if write_meta_graph and not executing_eagerly():
             path = checkpoint_state.meta_graph_filename(prefix, meta_graph_suffix)
             with sess.graph.as_default():
                 self.export_meta_graph(
@@ -272,14 +296,17 @@ class Saver:
         if os.path.dirname(latest_filename):
             raise ValueError("'latest_filename' must not contain path components")
         prefix = self._prefix(sess, save_path, global_step, latest_filename)
-        if not isinstance(sess, BaseSession):
+        if not executing_eagerly() and not isinstance(sess, BaseSession):
             raise TypeError(f"'sess' must be a Session; {sess}")
         return prefix
 
     def _prefix(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:
         if global_step is not None:
             if not isinstance(global_step, numbers.Integral):
-                global_step = global_step_of(sess, global_step)
+                if executing_eagerly():
+                    global_step = int(global_step.numpy())
+                else:
+                    global_step = global_step_of(sess, global_step)
             return (
                 f"{save_path}-{global_step:08d}"
                 if self._pad_step_number
@@ -294,6 +321,10 @@ class Saver:
 
     def _run_save(self, sess: Any, prefix: str) -> str:
         definition = self.saver_def
+        if executing_eagerly():
+            assert self._builder is not None
+            self._builder._AddSaveOps(constant(prefix), validate_and_slice_inputs(self._var_list))
+            return prefix
         with file_limits.allowing(os.path.dirname(prefix)):
             saved = sess.run(definition.save_tensor_name, {definition.filename_tensor_name: prefix})
         return os.fsdecode(saved)
@@ -327,6 +358,9 @@ class Saver:
         logging.info("Restoring parameters from %s", prefix)
         definition = self.saver_def
         try:
+            if executing_eagerly():
+                self._restore_now(prefix)
+                return
             if not self._reshape:
                 refuse_other_shapes(sess.graph, definition.restore_op_name, prefix)
             with file_limits.allowing(os.path.dirname(prefix)):
@@ -348,6 +382,14 @@ class Saver:
             self._object_restore_saver.restore(sess, prefix)
         except errors.InvalidArgumentError as error:
             raise _explained(error, "a mismatch between the current graph and the graph") from None
+
+    def _restore_now(self, prefix: str) -> None:
+        """Restores, in eager mode."""
+        assert self._builder is not None
+        saveables = validate_and_slice_inputs(self._var_list)
+        self._builder._AddRestoreOps(
+            constant(prefix), saveables, self._restore_sequentially, self._reshape
+        )
 
     # Messages ---------------------------------------------------------------------------------
 

@@ -69,7 +69,7 @@ def _create(
     where: Any = nullcontext()
     if colocate_with_primary:
         where = replicas.variables_beside(primary)
-    with variable_scope(None, f"{primary.op.name}/{name}"), where:
+    with variable_scope(None, f"{primary.name.partition(':')[0]}/{name}"), where:
         # A slot is as large as its variable and must not be cut again.
         scope = get_variable_scope()
         partitioner = scope.partitioner

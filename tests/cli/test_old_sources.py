@@ -7,7 +7,7 @@ import sys
 import pytest
 from google.protobuf import descriptor_pb2
 
-from penstock.cli import old_keywords, old_protobuf
+from penstock.cli import old_keywords, old_packages, old_protobuf
 
 # A message module as protoc wrote it before 3.20: descriptors around the serialized file.
 _MODULE = """
@@ -48,6 +48,7 @@ def import_from(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     old_protobuf.restore()
+    old_packages.restore()
 
     def import_from(name, source):
         (tmp_path / f"{name}.py").write_text(source)
@@ -80,6 +81,31 @@ def test_message_modules_with_spelled_out_descriptors(import_from):
     assert module.OldOuterKind.Name(0) == "OLDOUTER_NONE"
     assert module.DESCRIPTOR.name == "old_outer.proto"
     assert module.OldOuter.__module__ == "old_outer_pb2"
+
+
+def test_a_message_module_of_services_alone(import_from):
+    file = descriptor_pb2.FileDescriptorProto(name="old_service.proto", syntax="proto3")
+    file.service.add(name="OldService")
+    module = import_from(
+        "old_service_pb2",
+        "from google.protobuf import descriptor as _descriptor\n"
+        "DESCRIPTOR = _descriptor.FileDescriptor(name='old_service.proto', package='',\n"
+        f"  syntax='proto3', serialized_pb={file.SerializeToString()!r})\n"
+        "DESCRIPTOR.has_options = True\n",
+    )
+    assert module.DESCRIPTOR.services_by_name["OldService"].full_name == "OldService"
+
+
+def test_yaml_is_loaded_without_a_loader(import_from):
+    yaml = import_from(
+        "yaml",
+        "class FullLoader: pass\n"
+        "def load(stream, Loader): return stream, Loader\n"
+        "def load_all(stream, Loader): return [stream], Loader\n",
+    )
+    assert yaml.load("a: 1") == ("a: 1", yaml.FullLoader)
+    assert yaml.load("a: 1", Loader=dict) == ("a: 1", dict)
+    assert yaml.load_all("a: 1") == (["a: 1"], yaml.FullLoader)
 
 
 def test_other_modules_are_left_alone(import_from):

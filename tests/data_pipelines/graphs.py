@@ -1,4 +1,4 @@
-"""Graphs of datasets and iterators; `recorded_graphs.json` has the nodes of real TensorFlow."""
+"""Graphs of datasets and iterators; `recorded_graphs.json` has the nodes of TensorFlow 1.15."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Any
 
 GRAPHS: dict[str, Callable[[Any], Any]] = {}
 
-_SETTINGS = ("OptimizeDataset", "ModelDataset")
-
 
 def graph(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
     GRAPHS[build.__name__] = build
@@ -16,25 +14,10 @@ def graph(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def nodes(tf: Any, build: Callable[[Any], Any]) -> list[list[Any]]:
-    """The names, types and inputs of the nodes of a graph.
-
-    The nodes that TensorFlow 1.15 and Penstock put before an iterator are left out: 2.21, which
-    was recorded, does without.
-    """
+    """The names, types and inputs of the nodes of a graph."""
     with tf.Graph().as_default() as made:
         build(tf)
-    found = list(made.as_graph_def().node)
-    behind = {node.name: node.input[0] for node in found if node.op in _SETTINGS}
-    names_of_rewritings = {node.input[1] for node in found if node.op == "OptimizeDataset"}
-
-    def source(name: str) -> str:
-        return source(behind[name]) if name in behind else name
-
-    return [
-        [node.name, node.op, [source(name) for name in node.input]]
-        for node in found
-        if node.name not in behind and node.name not in names_of_rewritings
-    ]
+    return [[node.name, node.op, list(node.input)] for node in made.as_graph_def().node]
 
 
 @graph

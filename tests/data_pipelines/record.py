@@ -4,6 +4,7 @@ python tests/data_pipelines/record.py           # all, with a Python that has Te
 python tests/data_pipelines/record.py NAME...   # these, with TensorFlow 1.15 where it differs:
     listed_files_in_random_order shuffled shuffled_and_repeated
     shuffled_and_repeated_in_a_large_buffer
+python tests/data_pipelines/record.py graphs    # the nodes, with TensorFlow 1.15
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ def main() -> None:
     tf.disable_v2_behavior()
     tf.logging.set_verbosity(tf.logging.ERROR)
     chosen = sys.argv[1:]
+    if chosen == ["graphs"]:
+        _write("recorded_graphs.json", {name: nodes(tf, build) for name, build in GRAPHS.items()})
+        return
     recorded = json.loads((HERE / "recorded.json").read_text()) if chosen else {}
     for name in chosen or PIPELINES:
         with tempfile.TemporaryDirectory() as folder:
             write_files(tf, Path(folder))
             recorded[name] = run(tf, PIPELINES[name], Path(folder))
     _write("recorded.json", recorded)
-    if chosen:
-        return
-    _write("recorded_graphs.json", {name: nodes(tf, build) for name, build in GRAPHS.items()})
 
 
 def _write(name: str, recorded: dict[str, object]) -> None:

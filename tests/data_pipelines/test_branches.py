@@ -10,9 +10,9 @@ from penstock.data.dataset import from_variant
 from penstock.data.experimental.branches import (
     _ChooseFastestBranchDataset,
     _ChooseFastestDataset,
-    _RebatchDataset,
     map_defun,
 )
+from penstock.data.experimental.workers import _RebatchDataset
 from penstock.ops.datasets import branches as nodes
 
 NUMBERS = {"output_types": [tf.int64], "output_shapes": [[None]]}

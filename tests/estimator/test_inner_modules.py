@@ -77,7 +77,7 @@ def test_heads_leave_the_variables_to_the_optimizer():
 
     with tf.Graph().as_default():
         tf.train.create_global_step()
-        spec = tf.estimator.RegressionHead().create_estimator_spec(
+        spec = head._regression_head().create_estimator_spec(
             {"x": tf.constant([[1.0]])},
             "train",
             tf.constant([[1.0]]),

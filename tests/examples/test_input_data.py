@@ -262,6 +262,14 @@ class TestNextBatch:
             assert order(None) == order(11)
             assert order(None) != order(12)
 
+    def test_a_seed_decides_numpys_later_numbers_too(self):
+        def drawn() -> float:
+            data = numbered(8, seed=5)
+            data.next_batch(8)
+            return np.random.rand()  # noqa: NPY002
+
+        assert drawn() == drawn()
+
     def test_numpys_generator_decides_without_a_seed(self):
         def order() -> list[int]:
             np.random.seed(4)  # noqa: NPY002

@@ -95,3 +95,15 @@ def _sharing(**kwargs):
 def test_refused(make, phrase):
     with pytest.raises(ValueError, match=phrase):
         make()
+
+
+def test_a_list_as_initializer_is_cut_into_the_parts():
+    rows = [[0.5], [1.0], [1.5], [2.0]]
+    made = tf.get_variable(
+        "rows", shape=[4, 1], initializer=rows, partitioner=lambda shape, dtype: [2, 1]
+    )
+    parts = list(made)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert [part.tolist() for part in session.run(parts)] == [rows[:2], rows[2:]]
+    assert parts[0].initial_value.op.name == "rows/part_0/PartitionedInitializer/Slice"

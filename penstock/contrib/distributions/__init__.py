@@ -1,8 +1,14 @@
 """`tf.contrib.distributions`: those of `tf.distributions`, and further ones."""
 
 from penstock.contrib.distributions import bijectors
+from penstock.contrib.distributions.batch_reshape import BatchReshape
 from penstock.contrib.distributions.composed import Independent, Mixture
+from penstock.contrib.distributions.conditional import (
+    ConditionalDistribution,
+    ConditionalTransformedDistribution,
+)
 from penstock.contrib.distributions.counts import Binomial, Geometric, NegativeBinomial
+from penstock.contrib.distributions.diffeomixture import VectorDiffeomixture
 from penstock.contrib.distributions.mixtures import (
     Autoregressive,
     MixtureSameFamily,
@@ -34,6 +40,13 @@ from penstock.contrib.distributions.positive import (
     Kumaraswamy,
     RelaxedBernoulli,
     VectorDeterministic,
+)
+from penstock.contrib.distributions.quadratures import (
+    PoissonLogNormalQuadratureCompound,
+    quadrature_scheme_lognormal_gauss_hermite,
+    quadrature_scheme_lognormal_quantiles,
+    quadrature_scheme_softmaxnormal_gauss_hermite,
+    quadrature_scheme_softmaxnormal_quantiles,
 )
 from penstock.contrib.distributions.sample_statistics import (
     assign_log_moving_mean_exp,
@@ -101,6 +114,7 @@ __all__ = [
     "FULLY_REPARAMETERIZED",
     "NOT_REPARAMETERIZED",
     "Autoregressive",
+    "BatchReshape",
     "Bernoulli",
     "BernoulliWithSigmoidProbs",
     "Beta",
@@ -110,6 +124,8 @@ __all__ = [
     "Cauchy",
     "Chi2",
     "Chi2WithAbsDf",
+    "ConditionalDistribution",
+    "ConditionalTransformedDistribution",
     "Deterministic",
     "Dirichlet",
     "DirichletMultinomial",
@@ -142,6 +158,7 @@ __all__ = [
     "NormalWithSoftplusScale",
     "OneHotCategorical",
     "Poisson",
+    "PoissonLogNormalQuadratureCompound",
     "QuantizedDistribution",
     "RegisterKL",
     "RelaxedBernoulli",
@@ -154,6 +171,7 @@ __all__ = [
     "TransformedDistribution",
     "Uniform",
     "VectorDeterministic",
+    "VectorDiffeomixture",
     "VectorExponentialDiag",
     "VectorExponentialLinearOperator",
     "VectorLaplaceDiag",
@@ -173,6 +191,10 @@ __all__ = [
     "normal_conjugates_known_scale_posterior",
     "normal_conjugates_known_scale_predictive",
     "percentile",
+    "quadrature_scheme_lognormal_gauss_hermite",
+    "quadrature_scheme_lognormal_quantiles",
+    "quadrature_scheme_softmaxnormal_gauss_hermite",
+    "quadrature_scheme_softmaxnormal_quantiles",
     "reduce_weighted_logsumexp",
     "softplus_inverse",
     "tridiag",

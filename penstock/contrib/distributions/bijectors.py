@@ -1,5 +1,6 @@
 """`tf.contrib.distributions.bijectors`."""
 
+from penstock.contrib.distributions.conditional import ConditionalBijector
 from penstock.contrib.distributions.flows import (
     BatchNormalization,
     MaskedAutoregressiveFlow,
@@ -57,6 +58,7 @@ __all__ = [
     "Bijector",
     "Chain",
     "CholeskyOuterProduct",
+    "ConditionalBijector",
     "Exp",
     "FillTriangular",
     "Gumbel",

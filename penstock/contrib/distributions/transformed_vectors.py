@@ -39,7 +39,7 @@ def diagonal_scale(
             factor = tf.convert_to_tensor(multiplier, diagonal.dtype.base_dtype)
             diagonal = diagonal + factor[..., tf.newaxis]
         return linalg.LinearOperatorDiag(
-            _checked_diagonal(diagonal, assert_positive) if validate_args else diagonal,
+            checked_diagonal(diagonal, assert_positive) if validate_args else diagonal,
             is_non_singular=True,
             is_self_adjoint=True,
             is_positive_definite=assert_positive,
@@ -53,14 +53,15 @@ def diagonal_scale(
     factor = tf.convert_to_tensor(multiplier, loc.dtype.base_dtype)
     return linalg.LinearOperatorScaledIdentity(
         num_rows=rows,
-        multiplier=_checked_diagonal(factor, assert_positive) if validate_args else factor,
+        multiplier=checked_diagonal(factor, assert_positive) if validate_args else factor,
         is_non_singular=True,
         is_self_adjoint=True,
         is_positive_definite=assert_positive,
     )
 
 
-def _checked_diagonal(diagonal: Any, positive: bool) -> Any:
+def checked_diagonal(diagonal: Any, positive: bool) -> Any:
+    """A diagonal; a step fails where it has zeros, or numbers that are not positive."""
     if positive:
         check = tf.assert_positive(diagonal, message="diagonal part must be positive")
     else:

@@ -1,16 +1,20 @@
-"""`tf.contrib.eager`: those of its names that mean something in a graph.
-
-What runs operations as they are called raises a RuntimeError that says what to do instead.
-"""
+"""`tf.contrib.eager`: what came with eager execution, in the names of its first years."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import penstock as tf
-from penstock import absent
 from penstock.contrib.eager import metrics
+from penstock.data.eager_iterator import EagerIterator as Iterator
 from penstock.execution_modes import enable_eager_execution, executing_eagerly
+from penstock.gradient_functions import (
+    gradients_function,
+    implicit_grad,
+    implicit_val_and_grad,
+    val_and_grad_function,
+)
+from penstock.ops.eager_variable_store import EagerVariableStore
 from penstock.ops.resource_variable import ResourceVariable as Variable
 from penstock.platform.app import run
 from penstock.testing.decorators import (
@@ -30,6 +34,8 @@ __all__ = [
     "SYNC",
     "Checkpoint",
     "Checkpointable",
+    "EagerVariableStore",
+    "GradientTape",
     "Iterator",
     "Saver",
     "TensorSpec",
@@ -61,13 +67,20 @@ DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT = 0, 1
 TensorSpec = tf.TensorSpec
 custom_gradient = tf.custom_gradient
 defun = function = tf.function
+implicit_gradients = implicit_grad
+implicit_value_and_gradients = implicit_val_and_grad
 in_eager_mode = executing_eagerly
+value_and_gradients_function = val_and_grad_function
+GradientTape = tf.GradientTape
 make_template = tf.make_template
 py_func = tf.py_function
 
 
 def list_devices() -> list[str]:
     """The names of this machine's devices."""
+    if executing_eagerly():
+        graph: Any = tf.get_default_graph()
+        return list(graph.runtime.device_names)
     from penstock.client.device_lib import list_local_devices
 
     return [device.name for device in list_local_devices()]
@@ -103,36 +116,3 @@ class Saver:
     def restore(self, file_prefix: str) -> None:
         """Reads a checkpoint."""
         self._saver.restore(tf.get_default_session(), file_prefix)
-
-
-def _refuse(name: str, instead: str) -> NoReturn:
-    symbol = f"tf.contrib.eager.{name}"
-    absent.met.add(symbol)
-    raise RuntimeError(f"{symbol}: Penstock runs graphs. {instead}")
-
-
-class Iterator:
-    """RuntimeError: a dataset's elements are tensors of a graph."""
-
-    def __init__(self, dataset: Any):
-        _refuse("Iterator", "Use dataset.make_one_shot_iterator().get_next().")
-
-
-def implicit_gradients(f: Any) -> NoReturn:
-    """RuntimeError: gradients of a function with respect to the variables that it reads."""
-    _refuse("implicit_gradients", "Use optimizer.compute_gradients(loss).")
-
-
-def implicit_value_and_gradients(f: Any) -> NoReturn:
-    """RuntimeError: value and gradients of a function, by the variables that it reads."""
-    _refuse("implicit_value_and_gradients", "Use optimizer.compute_gradients(loss).")
-
-
-def gradients_function(f: Any, params: Any = None) -> NoReturn:
-    """RuntimeError: gradients of a function by its arguments."""
-    _refuse("gradients_function", "Use tf.gradients(f(x), x).")
-
-
-def value_and_gradients_function(f: Any, params: Any = None) -> NoReturn:
-    """RuntimeError: value and gradients of a function by its arguments."""
-    _refuse("value_and_gradients_function", "Use tf.gradients(f(x), x).")

@@ -47,6 +47,8 @@ class Metric(Trackable):
             with tf.variable_scope(self._scope):
                 self.build(*args, **kwargs)
             self._built = True
+        if tf.executing_eagerly():
+            return self.call(*args, **kwargs)
         if self._updating is None:
             self._updating = tf.function(self.call)
         return self._updating(*args, **kwargs)
@@ -60,7 +62,11 @@ class Metric(Trackable):
         return self._vars
 
     def init_variables(self) -> Any:
-        """An operation that sets the variables back."""
+        """An operation that sets the variables back; in eager mode they are set at once."""
+        if tf.executing_eagerly():
+            for variable in self._vars:
+                variable.assign(tf.zeros_like(variable))
+            return None
         return tf.group([variable.initializer for variable in self._vars])
 
     def build(self, *args: Any, **kwargs: Any) -> None:
@@ -76,8 +82,8 @@ class Metric(Trackable):
         raise NotImplementedError("Metrics must define a result() member function")
 
     def value(self) -> Any:
-        """The value so far, as a tensor."""
-        return self.result()
+        """The value so far, as a tensor; in eager mode a function that gives it."""
+        return self.result if tf.executing_eagerly() else self.result()
 
     def aggregate(self, metrics: Any) -> Any:
         """An operation that adds the variables of other metrics of this kind."""
@@ -132,17 +138,21 @@ class Mean(Metric):
         self.denom = self.add_variable("denom", shape=(), dtype=self.dtype, initializer=zeros)
 
     def call(self, values: Any, weights: Any = None) -> Any:
-        self._add(values, weights)
-        return values if weights is None else (values, weights)
+        added = self._add(values, weights)
+        return added if weights is None else (added, weights)
 
-    def _add(self, values: Any, weights: Any) -> None:
+    def _add(self, values: Any, weights: Any) -> Any:
+        """Adds values; returns what was added of them: their sum, or each times its weight."""
         if weights is None:
             self.denom.assign_add(tf.cast(tf.size(values), self.dtype))
-            self.numer.assign_add(tf.cast(tf.reduce_sum(values), self.dtype))
+            values = tf.reduce_sum(values)
+            self.numer.assign_add(tf.cast(values, self.dtype))
         else:
             weights = tf.cast(weights, self.dtype)
             self.denom.assign_add(tf.reduce_sum(weights))
-            self.numer.assign_add(tf.reduce_sum(tf.cast(values, self.dtype) * weights))
+            values = tf.cast(values, self.dtype) * weights
+            self.numer.assign_add(tf.reduce_sum(values))
+        return values
 
     def result(self, write_summary: Any = True) -> Any:
         """The mean.

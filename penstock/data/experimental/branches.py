@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.data import nest, structure
-from penstock.data.dataset import DatasetSpec, DatasetV1, DatasetV2, UnaryDataset, flat_structure
+from penstock.data.dataset import DatasetSpec, DatasetV1, DatasetV2, flat_structure
 from penstock.data.mapped import MappedDataset
 from penstock.data.mapped_function import StructuredFunctionWrapper
 from penstock.ir.attr_codec import Function as FunctionName
@@ -111,29 +110,3 @@ class _ChooseFastestBranchDataset(MappedDataset):
             **flat_structure(result),
         )
         super().__init__(input_dataset, variant, wrapped, result)
-
-
-class _RebatchDataset(UnaryDataset):
-    """Each batch as `num_replicas` smaller ones, which have all its rows together."""
-
-    def __init__(self, input_dataset: DatasetV2, num_replicas: int, use_fallback: bool = True):
-        def part(shape: TensorShape) -> TensorShape:
-            if shape.rank == 0:
-                raise ValueError(
-                    "Input shape should have at least one dimension. Perhaps your input dataset is "
-                    "not batched?"
-                )
-            first, *others = shape.as_list()
-            if first is None or first % num_replicas:
-                return TensorShape([None, *others])
-            return TensorShape([first // num_replicas, *others])
-
-        spec = structure.convert_legacy_structure(
-            input_dataset.output_types,
-            nest.map_structure(part, input_dataset.output_shapes),
-            input_dataset.output_classes,
-        )
-        variant = nodes.RebatchDataset(
-            input_dataset._variant_tensor, num_replicas, **flat_structure(spec)
-        )
-        super().__init__(input_dataset, variant, spec)

@@ -12,7 +12,7 @@ import numpy as np
 
 from penstock import dtypes
 from penstock.data import nest, structure
-from penstock.data.dataset import AUTOTUNE, DatasetSource, DatasetV2, flat_structure
+from penstock.data.dataset import AUTOTUNE, DatasetSource, DatasetV2, UnaryDataset, flat_structure
 from penstock.data.experimental.transformations import (
     Transformation,
     ignore_errors,
@@ -24,11 +24,14 @@ from penstock.data.readers import TFRecordDataset, optional
 from penstock.data.sources import TensorSliceDataset, files_matching
 from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor
+from penstock.ir.sparse_tensor_spec import SparseTensorSpec
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
 from penstock.ops.constants import constant
+from penstock.ops.datasets import mapped as mapped_nodes
 from penstock.ops.datasets import sources as nodes
-from penstock.ops.parsing import parse_example
+from penstock.ops.feature_specs import SparseFeature
+from penstock.ops.parsing import parsed_columns, with_sparse_features
 from penstock.platform.file_io import FileIO, get_matching_files
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
@@ -54,6 +57,8 @@ class CsvDataset(DatasetSource):
       select_cols: the numbers of the columns to read, in increasing order.
     """
 
+    _shown_as = "CsvDatasetV1"
+
     def __init__(
         self,
         filenames: Any,
@@ -67,6 +72,7 @@ class CsvDataset(DatasetSource):
         select_cols: Any = None,
     ):
         names = convert_to_tensor(filenames, dtypes.string, name="filenames")
+        compression = optional("compression_type", compression_type, "", dtypes.string)
         defaults = [
             convert_to_tensor(_default(each), name=f"record_defaults_{number}")
             for number, each in enumerate(record_defaults)
@@ -74,7 +80,7 @@ class CsvDataset(DatasetSource):
         spec = tuple(TensorSpec([], default.dtype) for default in defaults)
         variant = nodes.CSVDataset(
             names,
-            optional("compression_type", compression_type, "", dtypes.string),
+            compression,
             optional("buffer_size", buffer_size, _BUFFER_SIZE),
             convert_to_tensor(header, dtypes.bool, name="header"),
             convert_to_tensor(field_delim, dtypes.string, name="field_delim"),
@@ -348,7 +354,7 @@ def make_csv_dataset(
     dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None)
 
     def as_features(*columns: Any) -> Any:
-        features = collections.OrderedDict(zip(column_names, columns, strict=True))
+        features = collections.OrderedDict(zip(column_names, columns, strict=False))
         return features if label_name is None else (features, features.pop(label_name))
 
     dataset = MapDataset(dataset, as_features, use_inter_op_parallelism=False)
@@ -377,16 +383,52 @@ def _csv_reader(
 # Examples -----------------------------------------------------------------------------------------
 
 
+class _ParseExampleDataset(UnaryDataset):
+    """Dicts of the features in vectors of serialized Examples; what sparse ones need is in them."""
+
+    def __init__(self, input_dataset: DatasetV2, features: Any, num_parallel_calls: Any):
+        if not structure.are_compatible(
+            input_dataset.element_spec, TensorSpec([None], dtypes.string)
+        ):
+            raise TypeError("Input dataset should be a dataset of vectors of strings")
+        columns = parsed_columns(features)
+        if not columns.sparse_keys and not columns.dense_keys:
+            raise ValueError("Must provide at least one sparse key or dense key")
+        batch = input_dataset.output_shapes
+        spec: dict[str, Any] = {
+            key: TensorSpec(batch.concatenate(shape), dtype)
+            for key, shape, dtype in zip(
+                columns.dense_keys, columns.dense_shapes, columns.dense_types, strict=True
+            )
+        }
+        for key, dtype in zip(columns.sparse_keys, columns.sparse_types, strict=True):
+            spec[key] = SparseTensorSpec(batch.concatenate([None]), dtype)
+        spec = {key: spec[key] for key in sorted(spec)}
+        variant = mapped_nodes.ParseExampleDataset(
+            input_dataset._variant_tensor,
+            num_parallel_calls,
+            columns.default_tensors(),
+            sparse_keys=columns.sparse_keys,
+            dense_keys=columns.dense_keys,
+            sparse_types=columns.sparse_types,
+            dense_shapes=columns.dense_shapes,
+            **flat_structure(spec),
+        )
+        super().__init__(input_dataset, variant, spec)
+
+
 def parse_example_dataset(features: Any, num_parallel_calls: Any = 1) -> Transformation:
     """Parses vectors of serialized Examples into dicts of tensors; see `tf.parse_example`."""
     if features is None:
         raise ValueError(f"Missing: features was {features}.")
 
     def apply(dataset: DatasetV2) -> DatasetV2:
-        if not structure.are_compatible(dataset.element_spec, TensorSpec([None], dtypes.string)):
-            raise TypeError("Input dataset should be a dataset of vectors of strings")
-        calls = None if num_parallel_calls == 1 else num_parallel_calls
-        return dataset.map(lambda serialized: parse_example(serialized, features), calls)
+        parsed = _ParseExampleDataset(dataset, features, num_parallel_calls)
+        if any(isinstance(feature, SparseFeature) for feature in features.values()):
+            return parsed.map(
+                lambda parts: with_sparse_features(features, parts), num_parallel_calls
+            )
+        return parsed
 
     return apply
 

@@ -129,7 +129,7 @@ class _GroupByReducerDataset(MappedDataset):
         )
         spec = finalize.output_structure
         functions = [keys, init, reduce, finalize]
-        variant = nodes.GroupByReducerDataset(
+        variant = nodes.ExperimentalGroupByReducerDataset(
             input_dataset._variant_tensor,
             *[function.captured_inputs for function in functions],
             key_func=keys.function,

@@ -100,7 +100,7 @@ def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None) -
 
     count = len(datasets)
     if isinstance(weights, DatasetV2):
-        logits_dataset = weights.map(lambda *parts: tf.log(parts, name="logits")[0])
+        logits_dataset = weights.map(lambda *parts: tf.log(parts, name="logits"))
         seeds = RandomDataset(seed).batch(2)
         selector: DatasetV2 = ZipDataset((logits_dataset, seeds)).map(chosen)
         return _DirectedInterleaveDataset(selector, list(datasets))

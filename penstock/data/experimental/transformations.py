@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.data import structure
+from penstock.data.argument_tensors import partial_shape_to_tensor
 from penstock.data.dataset import AUTOTUNE, DatasetV2, UnaryDataset, flat_structure
 from penstock.data.mapped import MappedDataset, check_predicate, state_function
 from penstock.data.mapped_function import StructuredFunctionWrapper
@@ -34,11 +35,10 @@ class _DenseToSparseBatchDataset(UnaryDataset):
                 f"whereas the input has {types!r}."
             )
         spec = SparseTensorSpec(TensorShape([None]).concatenate(row_shape), types)
-        sizes = [-1 if size is None else size for size in TensorShape(row_shape).as_list()]
         variant = nodes.DenseToSparseBatchDataset(
             input_dataset._variant_tensor,
-            int64(batch_size, "batch_size"),
-            int64(sizes, "row_shape"),
+            batch_size,
+            partial_shape_to_tensor(row_shape),
             **flat_structure(spec),
         )
         super().__init__(input_dataset, variant, spec)

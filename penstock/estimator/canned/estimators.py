@@ -10,6 +10,7 @@ from penstock.estimator.canned import model_functions
 from penstock.estimator.estimator import Estimator
 from penstock.estimator.heads.class_heads import binary_or_multi_class_head
 from penstock.estimator.heads.regression_heads import RegressionHead
+from penstock.estimator.sdca.linear_sdca import check_sdca_settings
 
 _SUM = tf.losses.Reduction.SUM
 
@@ -228,6 +229,7 @@ class LinearClassifier(LinearEstimator):
         loss_reduction: Any = _SUM,
         sparse_combiner: str = "sum",
     ):
+        check_sdca_settings(feature_columns, optimizer, sparse_combiner, n_classes, 1)
         super().__init__(
             binary_or_multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction),
             feature_columns,
@@ -256,6 +258,7 @@ class LinearRegressor(LinearEstimator):
         loss_reduction: Any = _SUM,
         sparse_combiner: str = "sum",
     ):
+        check_sdca_settings(feature_columns, optimizer, sparse_combiner, 1, label_dimension)
         super().__init__(
             _regression_head(label_dimension, weight_column, loss_reduction),
             feature_columns,

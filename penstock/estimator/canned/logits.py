@@ -154,15 +154,16 @@ def linear_logit_fn_builder(
 def _parameters(model: Any, newer: bool) -> tuple[list[Any], list[Any]]:
     """The parts of the bias, and of all weights."""
     if newer:
-        biases = _parts([model.bias])
+        biases = parts_of([model.bias])
         known = {id(bias) for bias in biases}
-        return biases, [part for part in _parts(model.variables) if id(part) not in known]
+        return biases, [part for part in parts_of(model.variables) if id(part) not in known]
     by_column = dict(model.cols_to_vars())
     biases = by_column.pop("bias")
-    return biases, _parts([variable for found in by_column.values() for variable in found])
+    return biases, parts_of([variable for found in by_column.values() for variable in found])
 
 
-def _parts(variables: Any) -> list[Any]:
+def parts_of(variables: Any) -> list[Any]:
+    """Variables, and of those that are partitioned their parts."""
     parts: list[Any] = []
     for variable in variables:
         parts += list(variable) if isinstance(variable, PartitionedVariable) else [variable]

@@ -13,6 +13,7 @@ from penstock.estimator.canned.logits import (
     linear_logit_fn_builder,
 )
 from penstock.estimator.canned.optimizers import get_optimizer_instance
+from penstock.estimator.sdca.linear_sdca import LinearSDCA, sdca_model_fn
 from penstock.train.sync_replicas import SyncReplicasOptimizer
 
 _LARGE = 64 << 20  # parts of a table are not smaller
@@ -86,6 +87,9 @@ def linear_model_fn(
         values=tuple(features.values()),
         partitioner=partitioner or _partitioner(config, _LARGE),
     ):
+        if isinstance(optimizer, LinearSDCA):
+            assert sparse_combiner == "sum"
+            return sdca_model_fn(features, labels, mode, head, feature_columns, optimizer)
         logit_fn = linear_logit_fn_builder(
             units=head.logits_dimension,
             feature_columns=feature_columns,
@@ -174,13 +178,18 @@ def combined_linear_learning_rate(num_linear_feature_columns: int) -> float:
 
 def _own_optimizer(optimizer: Any, learning_rate: float) -> Any:
     made = get_optimizer_instance(optimizer, learning_rate=learning_rate)
-    if isinstance(made, SyncReplicasOptimizer):
+    check_no_sync_replicas_optimizer(made)
+    return made
+
+
+def check_no_sync_replicas_optimizer(optimizer: Any) -> None:
+    """ValueError for the optimizer that can't be one of two."""
+    if isinstance(optimizer, SyncReplicasOptimizer):
         raise ValueError(
             "SyncReplicasOptimizer does not support multi optimizers case. Therefore, it is not "
             "supported in DNNLinearCombined model. If you want to use this optimizer, please use "
             "either DNN or Linear model."
         )
-    return made
 
 
 def _minimize_each(loss: Any, minimized: list[tuple[Any, str]]) -> Any:

@@ -15,6 +15,12 @@ _BY_NAME = {
 }
 
 
+#: The names of Keras' optimizers, which are found once they are asked for.
+_KERAS_NAMES = ("Adagrad", "Adam", "Ftrl", "RMSProp", "SGD")
+
+_KERAS_CLASSES = {"RMSProp": "RMSprop"}
+
+
 def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
     """An optimizer: that of a name, the result of a function, or the one that is given."""
     if isinstance(opt, str):
@@ -29,4 +35,22 @@ def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
         opt = opt()
     if not isinstance(opt, tf.train.Optimizer):
         raise ValueError(f"The given object is not an Optimizer instance. Given: {opt}")
+    return opt
+
+
+def get_optimizer_instance_v2(opt: Any, learning_rate: float | None = None) -> Any:
+    """An optimizer of Keras: that of a name, the result of a function, or the one that is given."""
+    if isinstance(opt, str):
+        if opt not in _KERAS_NAMES:
+            raise ValueError(
+                f"Unsupported optimizer name: {opt}. Supported names are: {_KERAS_NAMES}"
+            )
+        made = getattr(tf.keras.optimizers, _KERAS_CLASSES.get(opt, opt))
+        return made(learning_rate=learning_rate) if learning_rate else made()
+    if callable(opt):
+        opt = opt()
+    if not isinstance(opt, tf.keras.optimizers.Optimizer):
+        raise ValueError(
+            f"The given object is not a tf.keras.optimizers.Optimizer instance. Given: {opt}"
+        )
     return opt

@@ -16,13 +16,6 @@ from penstock.lookup.vocabularies import (
 _SUM_OVER_BATCH_SIZE = tf.losses.Reduction.SUM_OVER_BATCH_SIZE
 
 
-def _check_vocabulary(label_vocabulary: Any, error: type[Exception]) -> None:
-    if label_vocabulary is not None and not isinstance(label_vocabulary, list | tuple):
-        raise error(
-            f"label_vocabulary should be a list or tuple. Given type: {type(label_vocabulary)}"
-        )
-
-
 class _ClassHead(head.Head):
     """Predicts one class of several, which labels name by a number or by a string."""
 
@@ -77,7 +70,10 @@ class BinaryClassHead(_ClassHead):
         loss_fn: Any = None,
         name: str | None = None,
     ):
-        _check_vocabulary(label_vocabulary, TypeError)
+        if label_vocabulary is not None and not isinstance(label_vocabulary, list | tuple):
+            raise TypeError(
+                f"label_vocabulary should be a list or tuple. Given type: {type(label_vocabulary)}"
+            )
         super().__init__(weight_column, label_vocabulary, loss_reduction, loss_fn, name)
         self._thresholds = head.checked_thresholds(thresholds)
 
@@ -86,10 +82,12 @@ class BinaryClassHead(_ClassHead):
         return 1
 
     def _processed_labels(self, labels: Any, logits: Any) -> Any:
-        labels = tensor_checks.checked_labels(labels, logits, dimension=1)
+        labels = tensor_checks.checked_labels(labels, logits, 1, self._wording)
         if self._label_vocabulary is not None:
             labels = self._looked_up(labels)
-        return tensor_checks.in_range(tf.cast(labels, tf.float32), n_classes=2)
+        return tensor_checks.in_range(
+            tf.cast(labels, tf.float32), n_classes=2, wording=self._wording
+        )
 
     def _unweighted_loss(self, labels: Any, logits: Any) -> Any:
         return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
@@ -97,7 +95,7 @@ class BinaryClassHead(_ClassHead):
     def _predictions(self, logits: Any) -> dict[str, Any]:
         keys = PredictionKeys
         with tf.name_scope(None, "predictions", (logits,)):
-            logits = tensor_checks.checked_logits(logits, self.logits_dimension)
+            logits = self._checked_logits(logits)
             logistic = tf.sigmoid(logits, name=keys.LOGISTIC)
             two_class_logits = tf.concat(
                 (tf.zeros_like(logits), logits), axis=-1, name="two_class_logits"
@@ -188,7 +186,11 @@ class MultiClassHead(_ClassHead):
             raise ValueError("n_classes cannot be None")
         if n_classes <= 2:
             raise ValueError(f"n_classes must be > 2: {n_classes}.")
-        _check_vocabulary(label_vocabulary, ValueError)
+        if label_vocabulary is not None and not isinstance(label_vocabulary, list | tuple):
+            raise ValueError(
+                "label_vocabulary should be a list or a tuple. "
+                f"Given type: {type(label_vocabulary)}"
+            )
         super().__init__(weight_column, label_vocabulary, loss_reduction, loss_fn, name)
         self._n_classes = n_classes
 
@@ -197,7 +199,7 @@ class MultiClassHead(_ClassHead):
         return self._n_classes
 
     def _processed_labels(self, labels: Any, logits: Any) -> Any:
-        labels = tensor_checks.checked_labels(labels, logits, dimension=1)
+        labels = tensor_checks.checked_labels(labels, logits, 1, self._wording)
         if self._label_vocabulary is None:
             if not labels.dtype.is_integer:
                 raise ValueError(f"Labels dtype should be integer. Instead got {labels.dtype}.")
@@ -208,7 +210,7 @@ class MultiClassHead(_ClassHead):
                     f"Instead got {labels.dtype}"
                 )
             labels = self._looked_up(labels)
-        return tensor_checks.in_range(labels, self._n_classes)
+        return tensor_checks.in_range(labels, self._n_classes, wording=self._wording)
 
     def _unweighted_loss(self, labels: Any, logits: Any) -> Any:
         loss = tf.losses.sparse_softmax_cross_entropy(
@@ -218,16 +220,16 @@ class MultiClassHead(_ClassHead):
 
     def _predictions(self, logits: Any) -> dict[str, Any]:
         keys = PredictionKeys
-        logits = tensor_checks.checked_logits(logits, self.logits_dimension)
+        logits = self._checked_logits(logits)
         with tf.name_scope(None, "predictions", (logits,)):
             all_ids, all_names = self._all_classes(logits, self._n_classes)
             class_ids = tf.argmax(logits, axis=-1, name=keys.CLASS_IDS)
             class_ids = tf.expand_dims(class_ids, axis=-1)
             return {
                 keys.LOGITS: logits,
-                keys.CLASSES: self._class_names(class_ids),
                 keys.PROBABILITIES: tf.nn.softmax(logits, name=keys.PROBABILITIES),
                 keys.CLASS_IDS: class_ids,
+                keys.CLASSES: self._class_names(class_ids),
                 keys.ALL_CLASS_IDS: all_ids,
                 keys.ALL_CLASSES: all_names,
             }

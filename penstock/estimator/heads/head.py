@@ -10,6 +10,7 @@ from penstock.estimator.estimator_spec import EstimatorSpec
 from penstock.estimator.export.outputs import ClassificationOutput, ExportOutput, PredictOutput
 from penstock.estimator.heads import tensor_checks
 from penstock.estimator.heads.keys import MetricKeys
+from penstock.estimator.heads.wording import OF_CANNED_HEADS, Wording
 from penstock.estimator.mode_keys import ModeKeys
 from penstock.losses.weights_broadcast import broadcast_weights
 from penstock.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
@@ -68,6 +69,11 @@ class Head(_Head):
     #: Whether a weight may be given for each logit.
     _weights_per_logit = False
 
+    #: What the head says of labels, logits and weights that it can't use.
+    _wording: Wording = OF_CANNED_HEADS
+
+    _checked_reduction = staticmethod(tensor_checks.checked_reduction)
+
     def __init__(
         self,
         weight_column: Any = None,
@@ -77,7 +83,7 @@ class Head(_Head):
     ):
         tensor_checks.check_loss_fn(loss_fn)
         self._weight_column = weight_column
-        self._loss_reduction = tensor_checks.checked_reduction(loss_reduction)
+        self._loss_reduction = self._checked_reduction(loss_reduction)
         self._loss_fn = loss_fn
         self._name = name
 
@@ -125,19 +131,27 @@ class Head(_Head):
         """The loss of a batch, those of its examples, their weights, and the labels as used."""
         logits = tf.convert_to_tensor(logits)
         labels = self._processed_labels(labels, logits)
-        if self._loss_fn:
-            unweighted = tensor_checks.called_loss_fn(
-                self._loss_fn, labels, logits, features, self._loss_dimension
-            )
-        else:
-            unweighted = self._unweighted_loss(labels, logits)
-        weights = tensor_checks.checked_weights(
-            features, self._weight_column, logits, self._weights_per_logit
-        )
+        unweighted, weights = self._losses_and_weights(features, logits, labels)
         reduced = tf.losses.compute_weighted_loss(
             unweighted, weights=weights, reduction=self._loss_reduction
         )
         return LossSpec(reduced, unweighted, weights, labels)
+
+    def _losses_and_weights(self, features: Any, logits: Any, labels: Any) -> tuple[Any, Any]:
+        """The losses of examples, from labels as they are used, and their weights."""
+        if self._loss_fn:
+            losses = tensor_checks.called_loss_fn(
+                self._loss_fn, labels, logits, features, self._loss_dimension
+            )
+        else:
+            losses = self._unweighted_loss(labels, logits)
+        weights = tensor_checks.checked_weights(
+            features, self._weight_column, logits, self._weights_per_logit, self._wording
+        )
+        return losses, weights
+
+    def _checked_logits(self, logits: Any) -> Any:
+        return tensor_checks.checked_logits(logits, self.logits_dimension)
 
     def loss(
         self,
@@ -149,7 +163,7 @@ class Head(_Head):
     ) -> Any:
         """The loss of a batch, with regularization."""
         with tf.name_scope("losses"):
-            logits = tensor_checks.checked_logits(logits, self.logits_dimension)
+            logits = self._checked_logits(logits)
             spec = self.create_loss(features, mode or ModeKeys.TRAIN, logits, labels)
             return _regularized(spec.training_loss, regularization_losses)[0]
 
@@ -199,13 +213,14 @@ class Head(_Head):
                 return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
             loss = self.create_loss(features, mode, logits, labels)
             total, regularization = _regularized(loss.training_loss, regularization_losses)
-            if mode == ModeKeys.EVAL:
-                metrics = self._all_metrics(predictions, loss, labels, regularization)
-                return EstimatorSpec(
-                    mode, predictions=predictions, loss=total, eval_metric_ops=metrics
+            if mode != ModeKeys.EVAL:
+                train_op = made_train_op(
+                    total, optimizer, train_op_fn, trainable_variables, update_ops
                 )
-            train_op = made_train_op(total, optimizer, train_op_fn, trainable_variables, update_ops)
-            mean_loss = self._mean_loss(loss)
+                mean_loss = self._mean_loss(loss)
+        if mode == ModeKeys.EVAL:  # outside of the head's scope, as TensorFlow names metrics
+            metrics = self._all_metrics(predictions, loss, labels, regularization)
+            return EstimatorSpec(mode, predictions=predictions, loss=total, eval_metric_ops=metrics)
         self._summarize(total, mean_loss, regularization)
         return EstimatorSpec(mode, predictions=predictions, loss=total, train_op=train_op)
 

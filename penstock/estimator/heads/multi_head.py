@@ -79,7 +79,7 @@ class MultiHead:
                 raise ValueError(
                     f"Could not split logits of shape {logits.shape.as_list()} among the heads "
                     f"with individual logits dimensions: {sizes}. The last dimension of the logits "
-                    f"tensor should equal {sum(sizes)} but is {found}."
+                    f"tensor should equal {found} but is {sum(sizes)}."
                 )
             return dict(zip(names, tf.split(logits, sizes, axis=-1), strict=True))
 

@@ -70,7 +70,7 @@ class MultiLabelHead(head.Head):
             if not self._label_vocabulary:
                 raise ValueError(
                     "label_vocabulary must be provided when classes_for_class_based_metrics are "
-                    "strings."
+                    "sting."  # as TensorFlow spells it
                 )
             return int(self._label_vocabulary.index(named))
         if not 0 <= named < self._n_classes:
@@ -93,7 +93,7 @@ class MultiLabelHead(head.Head):
                 n_classes=2,
                 message="labels must be an integer indicator Tensor with values in [0, 1]",
             )
-        return tensor_checks.checked_labels(labels, logits, self._n_classes)
+        return tensor_checks.checked_labels(labels, logits, self._n_classes, self._wording)
 
     def _indicators(self, labels: Any) -> Any:
         if labels.dtype == tf.string:
@@ -117,12 +117,11 @@ class MultiLabelHead(head.Head):
 
     def _predictions(self, logits: Any) -> dict[str, Any]:
         keys = PredictionKeys
-        logits = tensor_checks.checked_logits(logits, self.logits_dimension)
+        logits = self._checked_logits(logits)
         with tf.name_scope(None, "predictions", (logits,)):
             return {
                 keys.LOGITS: logits,
                 keys.PROBABILITIES: tf.sigmoid(logits, name=keys.PROBABILITIES),
-                keys.CLASSES: head.all_classes(logits, self._n_classes, self._label_vocabulary),
             }
 
     def _export_outputs(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
@@ -149,16 +148,26 @@ class MultiLabelHead(head.Head):
                 metrics.update(self._class_metrics(class_id, labels, probabilities, weights))
         return metrics
 
+    def _class_keys(self, class_id: int) -> tuple[str, str, str]:
+        """What the metrics of a class are called: its mean probability and the areas."""
+        keys = MetricKeys
+        if self._label_vocabulary is None:
+            return (
+                keys.PROBABILITY_MEAN_AT_CLASS % class_id,
+                keys.AUC_AT_CLASS % class_id,
+                keys.AUC_PR_AT_CLASS % class_id,
+            )
+        name = self._label_vocabulary[class_id]
+        return (
+            keys.PROBABILITY_MEAN_AT_NAME % name,
+            keys.AUC_AT_NAME % name,
+            keys.AUC_PR_AT_NAME % name,
+        )
+
     def _class_metrics(
         self, class_id: int, labels: Any, probabilities: Any, weights: Any
     ) -> dict[str, Any]:
-        keys = MetricKeys
-        if self._label_vocabulary is None:
-            names = (keys.PROBABILITY_MEAN_AT_CLASS, keys.AUC_AT_CLASS, keys.AUC_PR_AT_CLASS)
-            mean, roc, pr = (name % class_id for name in names)
-        else:
-            names = (keys.PROBABILITY_MEAN_AT_NAME, keys.AUC_AT_NAME, keys.AUC_PR_AT_NAME)
-            mean, roc, pr = (name % self._label_vocabulary[class_id] for name in names)
+        mean, roc, pr = self._class_keys(class_id)
         of_class = probabilities[..., class_id : class_id + 1]
         labels = labels[..., class_id : class_id + 1]
         return {

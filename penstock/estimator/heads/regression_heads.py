@@ -51,7 +51,7 @@ class RegressionHead(head.Head):
         return self._label_dimension
 
     def _processed_labels(self, labels: Any, logits: Any) -> Any:
-        labels = tensor_checks.checked_labels(labels, logits, self._label_dimension)
+        labels = tensor_checks.checked_labels(labels, logits, self._label_dimension, self._wording)
         return tf.cast(labels, tf.float32)
 
     def _unweighted_loss(self, labels: Any, logits: Any) -> Any:
@@ -60,7 +60,7 @@ class RegressionHead(head.Head):
         )
 
     def _predictions(self, logits: Any) -> dict[str, Any]:
-        logits = tensor_checks.checked_logits(logits, self._label_dimension)
+        logits = self._checked_logits(logits)
         if self._inverse_link_fn is None:
             return {PredictionKeys.PREDICTIONS: logits}
         predicted = self._inverse_link_fn(logits)

@@ -6,8 +6,8 @@ from typing import Any
 
 import penstock as tf
 from penstock.estimator.argument_names import call_with_named, fn_args
-from penstock.feature_column.columns import DenseColumn, _DenseColumn
-from penstock.feature_column.numeric import numeric_column
+from penstock.estimator.heads.wording import OF_CANNED_HEADS, Wording
+from penstock.feature_column.numeric import NumericColumn, numeric_column
 from penstock.feature_column.transformation import _LazyBuilder
 from penstock.ops.sparse_tensors import convert_to_tensor_or_sparse_tensor
 
@@ -62,34 +62,23 @@ def called_loss_fn(loss_fn: Any, labels: Any, logits: Any, features: Any, loss_d
             return tf.identity(loss)
 
 
-def checked_labels(labels: Any, logits: Any, dimension: int) -> Any:
+def checked_labels(
+    labels: Any, logits: Any, dimension: Any, wording: Wording = OF_CANNED_HEADS
+) -> Any:
     """Labels as a tensor of the logits' rank whose last dimension is the one expected."""
     if labels is None:
-        raise ValueError(
-            "You must provide a labels Tensor. Given: None. Suggested troubleshooting steps: Check "
-            "that your data contain your label feature. Check that your input_fn properly parses "
-            "and returns labels."
-        )
+        raise ValueError(wording.no_labels)
     with tf.name_scope(None, "labels", (labels, logits)) as scope:
         labels = convert_to_tensor_or_sparse_tensor(labels)
         if isinstance(labels, tf.SparseTensor):
-            raise ValueError(
-                "SparseTensor labels are not supported. labels must be a Tensor of shape "
-                f"[D0, D1, ..., DN, {dimension}], e.g. [batch_size, {dimension}]. Suggested Fix "
-                f"(1): Check the label feature in your data. Each example must contain {dimension} "
-                "value(s). If not, your choice of label was probably incorrect. Suggested Fix (2): "
-                "In your input_fn, use tf.sparse_tensor_to_dense() to turn labels into a Tensor."
-            )
+            raise ValueError(wording.sparse_labels.format(dimension))
         rank, logits_rank = labels.shape.ndims, logits.shape.ndims
         if rank is not None and logits_rank is not None and rank == logits_rank - 1:
             labels = tf.expand_dims(labels, -1)
-        message = (
-            f"labels shape must be [D0, D1, ... DN, {dimension}]. Suggested Fix: check your "
-            "n_classes argument to the estimator and/or the shape of your label."
-        )
+        message = wording.labels_shape.format(dimension)
         labels_shape, logits_shape = tf.shape(labels), tf.shape(logits)
         with tf.control_dependencies([tf.assert_rank_at_least(labels, 2, message=message)]):
-            _check_last_dimension(labels, dimension)
+            _check_last_dimension(labels, dimension, wording)
             expected = tf.concat([logits_shape[:-1], [dimension]], axis=0)
             check = tf.assert_equal(
                 expected,
@@ -101,34 +90,27 @@ def checked_labels(labels: Any, logits: Any, dimension: int) -> Any:
                 return tf.identity(labels, name=scope)
 
 
-def _check_last_dimension(labels: Any, dimension: int) -> None:
-    if labels.shape.ndims is None:
-        return
-    found = labels.shape.as_list()[-1]
-    if found is not None and found != dimension:
-        raise ValueError(
-            f"Mismatched label shape. Expected labels dimension={dimension}.  Received {found}. "
-            "Suggested Fix:If your classifier expects one-hot encoding label,check your n_classes "
-            "argument to the estimator and/or the shape of your label. Otherwise, check the shape "
-            "of your label."
-        )
+def _check_last_dimension(labels: Any, dimension: Any, wording: Wording) -> None:
+    found = None if labels.shape.ndims is None else labels.shape.as_list()[-1]
+    if found is not None and isinstance(dimension, int) and found != dimension:
+        raise ValueError(wording.labels_dimension.format(dimension, found))
 
 
-def checked_logits(logits: Any, dimension: int) -> Any:
+def checked_logits(logits: Any, dimension: Any) -> Any:
     """Logits as floats whose last dimension is the one expected."""
     with tf.name_scope(None, "logits", (logits,)) as scope:
         logits = tf.cast(logits, tf.float32)
         shape = tf.shape(logits)
+        wanted = "logits shape must be [D0, D1, ... DN, logits_dimension]"
         check = tf.assert_rank_at_least(
             logits,
             2,
             data=[shape],
-            message="logits shape must be [D0, D1, ... DN, logits_dimension]",
+            message=wanted,
         )
-        wanted = f"logits shape must be [D0, D1, ... DN, logits_dimension={dimension}]"
         with tf.control_dependencies([check]):
             if logits.shape.ndims is not None and logits.shape.as_list()[-1] is not None:
-                if logits.shape.as_list()[-1] != dimension:
+                if isinstance(dimension, int) and logits.shape.as_list()[-1] != dimension:
                     raise ValueError(f"{wanted}, got {logits.shape}.")
                 return logits
             check = tf.assert_equal(dimension, shape[-1], data=[shape], message=wanted)
@@ -137,7 +119,11 @@ def checked_logits(logits: Any, dimension: int) -> Any:
 
 
 def checked_weights(
-    features: Any, weight_column: Any, logits: Any, allow_per_logit_weights: bool = False
+    features: Any,
+    weight_column: Any,
+    logits: Any,
+    allow_per_logit_weights: bool = False,
+    wording: Wording = OF_CANNED_HEADS,
 ) -> Any:
     """The weights of examples that a feature gives, in a shape that goes with the logits'."""
     message = "weights shape must be [D0, D1, ... DN] or [D0, D1, ... DN, 1]"
@@ -150,7 +136,9 @@ def checked_weights(
     with tf.name_scope(None, "weights", values=values) as scope:
         if weight_column is None:
             return 1.0
-        weights = tf.cast(_weight_tensor(weight_column, features), tf.float32, name="weights")
+        weights = tf.cast(
+            _weight_tensor(weight_column, features, wording), tf.float32, name="weights"
+        )
         shape = tf.shape(weights, name="weights_shape")
         logits_shape = tf.shape(logits, name="logits_shape")
         data = ["logits_shape: ", logits_shape, "weights_shape: ", shape]
@@ -174,27 +162,28 @@ def checked_weights(
             return tf.identity(weights, name=scope)
 
 
-def _weight_tensor(weight_column: Any, features: Any) -> Any:
+def _weight_tensor(weight_column: Any, features: Any, wording: Wording) -> Any:
     if isinstance(weight_column, str):
         weight_column = numeric_column(weight_column, shape=(1,))
-    if not isinstance(weight_column, DenseColumn | _DenseColumn):
-        raise TypeError(
-            "Weight column must be either a string or _DenseColumn. "
-            f"Given type: {type(weight_column)}."
-        )
-    weights = weight_column._get_dense_tensor(_LazyBuilder(features))  # type: ignore[union-attr]
+    if not isinstance(weight_column, NumericColumn):
+        raise TypeError(f"{wording.weight_column} Given type: {type(weight_column)}.")
+    weights = weight_column._get_dense_tensor(_LazyBuilder(features))
     if not (weights.dtype.is_floating or weights.dtype.is_integer):
         raise ValueError(f"Weight column should be castable to float. Given dtype: {weights.dtype}")
     return weights
 
 
-def in_range(labels: Any, n_classes: int, message: str | None = None) -> Any:
+def in_range(
+    labels: Any,
+    n_classes: Any,
+    message: str | None = None,
+    wording: Wording = OF_CANNED_HEADS,
+    scope: str = "assert_range",
+) -> Any:
     """Labels, once it is known that they are ids of classes."""
-    with tf.name_scope(None, "assert_range", (labels,)):
+    with tf.name_scope(None, scope, (labels,)):
         highest = tf.convert_to_tensor(n_classes - 1, dtype=labels.dtype)
-        below = tf.assert_less_equal(
-            labels, highest, message=message or "Labels must <= n_classes - 1"
-        )
-        not_negative = tf.assert_non_negative(labels, message=message or "Labels must >= 0")
+        below = tf.assert_less_equal(labels, highest, message=message or wording.too_large)
+        not_negative = tf.assert_non_negative(labels, message=message or wording.negative)
         with tf.control_dependencies((below, not_negative)):
             return tf.identity(labels)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import random
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from types import FunctionType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import penstock as tf
 from penstock import errors
+from penstock.estimator.inputs.feed_functions import (
+    ArrayFeed,
+    ColumnsFeed,
+    DataFrameFeed,
+    GeneratorFeed,
+)
 from penstock.platform import logging
 from penstock.train.queue_runner import QueueRunner, add_queue_runner
 
@@ -24,19 +32,48 @@ class _FeedingQueueRunner(QueueRunner):
         `OutOfRangeError` at the end.
     """
 
-    def __init__(self, queue: Any, enqueue_ops: Sequence[Any], feed_fns: Sequence[FeedFunction]):
+    def __init__(
+        self,
+        queue: Any = None,
+        enqueue_ops: Sequence[Any] | None = None,
+        close_op: Any = None,
+        cancel_op: Any = None,
+        feed_fns: Sequence[FeedFunction] | None = None,
+        queue_closed_exception_types: Any = None,
+    ):
+        ended = (errors.OutOfRangeError, errors.CancelledError)
         super().__init__(
             queue,
             enqueue_ops,
-            queue_closed_exception_types=(errors.OutOfRangeError, errors.CancelledError),
+            close_op,
+            cancel_op,
+            queue_closed_exception_types=queue_closed_exception_types or ended,
         )
-        self._feed_fns = dict(zip(enqueue_ops, feed_fns, strict=True))
+        operations = list(enqueue_ops or ())
+        if feed_fns is not None and len(feed_fns) != len(operations):
+            raise ValueError(
+                "If feed_fns is not None, it must have the same length as enqueue_ops."
+            )
+        nothing = [_feed_nothing] * len(operations)
+        self._feed_fns = dict(zip(operations, feed_fns or nothing, strict=True))
 
     def _run(self, sess: Any, enqueue_op: Any, coord: Any = None) -> None:
         super()._run(_Feeding(sess, self._feed_fns[enqueue_op]), enqueue_op, coord)
 
     def _leave(self, sess: Any, *, close: bool) -> None:
         super()._leave(sess.session, close=close)
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} does not support serialization to proto.")
+
+    def _init_from_proto(self, queue_runner_def: Any, import_scope: str | None = None) -> None:
+        raise NotImplementedError(
+            f"{type(self).__name__} does not support initialization from proto."
+        )
+
+
+def _feed_nothing() -> dict[Any, Any]:
+    return {}
 
 
 class _Feeding:
@@ -48,43 +85,6 @@ class _Feeding:
 
     def make_callable(self, enqueue_op: Any) -> Callable[[], Any]:
         return lambda: self.session.run(enqueue_op, feed_dict=self._feed_fn())
-
-
-class _Positions:
-    """The positions of batches in data, round and round, for some epochs or for ever."""
-
-    def __init__(self, length: int, batch_size: int, num_epochs: int | None, start: int):
-        self._length = length
-        self._batch_size = batch_size
-        self._num_epochs = num_epochs
-        self._start = start
-        self._given = 0
-
-    def next_batch(self) -> np.ndarray[Any, Any]:
-        """The positions of the next batch; the last one of all epochs may be smaller."""
-        end = self._given + self._batch_size
-        if self._num_epochs is not None:
-            total = self._length * self._num_epochs
-            if self._given >= total:
-                raise errors.OutOfRangeError(
-                    None, None, f"Already emitted {self._num_epochs} epochs."
-                )
-            end = min(end, total)
-        positions = (np.arange(self._given, end) + self._start) % self._length
-        self._given = end
-        return positions
-
-
-def _feed_function(
-    placeholders: Sequence[Any], columns: Sequence[Any], positions: _Positions
-) -> FeedFunction:
-    """Feeds the values of columns at the next positions; the first column is the index."""
-
-    def feed() -> dict[Any, Any]:
-        at = positions.next_batch()
-        return {p: column[at] for p, column in zip(placeholders, columns, strict=True)}
-
-    return feed
 
 
 def enqueue_columns(
@@ -110,28 +110,145 @@ def enqueue_columns(
       min_after_dequeue: how many elements to leave in a random queue; a quarter by default.
       index: the index of the rows; their numbers by default.
     """
-    _warn_of_threads(shuffle, num_threads, num_epochs)
     arrays = list(columns.values())
-    length = len(arrays[0])
-    index = np.arange(length, dtype=np.int64) if index is None else index
-    all_columns = [index, *arrays]
-    types = [tf.as_dtype(column.dtype) for column in all_columns]
-    shapes = [column.shape[1:] for column in all_columns]
+    index = np.arange(len(arrays[0]), dtype=np.int64) if index is None else index
+    every = [index, *arrays]
+    source = _Source(
+        [tf.as_dtype(column.dtype) for column in every],
+        [column.shape[1:] for column in every],
+        partial(ColumnsFeed, index=index),
+    )
+    return _enqueue(
+        columns,
+        source,
+        capacity,
+        shuffle,
+        min_after_dequeue,
+        num_threads,
+        None,
+        name,
+        enqueue_size,
+        num_epochs,
+        None,
+    )
+
+
+def enqueue_data(
+    data: Any,
+    capacity: int,
+    shuffle: bool = False,
+    min_after_dequeue: float | None = None,
+    num_threads: int = 1,
+    seed: int | None = None,
+    name: str = "enqueue_input",
+    enqueue_size: int = 1,
+    num_epochs: int | None = None,
+    pad_value: Any = None,
+) -> Any:
+    """A queue of the rows of data, and threads that fill it; see `enqueue_columns`.
+
+    Args:
+      data: an array, an `OrderedDict` of arrays, a data frame of pandas, or a function that makes a
+        generator of dictionaries. Rows have their index first, but for those of a generator.
+      seed: of random orders.
+      pad_value: fills up sequences of a generator that are shorter than others of a batch.
+    """
+    source = _source_of(data)
+    if pad_value is not None:
+        if source.feed is not GeneratorFeed:
+            raise NotImplementedError("padding is only available with generator usage")
+        if shuffle:
+            raise NotImplementedError(
+                "padding and shuffling data at the same time is not implemented"
+            )
+    return _enqueue(
+        data,
+        source,
+        capacity,
+        shuffle,
+        min_after_dequeue,
+        num_threads,
+        seed,
+        name,
+        enqueue_size,
+        num_epochs,
+        pad_value,
+    )
+
+
+class _Source(NamedTuple):
+    """The types and shapes of rows, and what makes the functions that feed them."""
+
+    types: list[Any]
+    shapes: list[Any]
+    feed: Callable[..., FeedFunction]
+
+
+def _source_of(data: Any) -> _Source:
+    if isinstance(data, np.ndarray):
+        return _Source([tf.int64, tf.as_dtype(data.dtype)], [(), data.shape[1:]], ArrayFeed)
+    if isinstance(data, OrderedDict):
+        columns = list(data.values())
+        types = [tf.int64, *(tf.as_dtype(column.dtype) for column in columns)]
+        return _Source(types, [(), *(column.shape[1:] for column in columns)], ColumnsFeed)
+    if isinstance(data, FunctionType):
+        first = next(data())
+        values = [first[key] for key in sorted(first)]
+        types = [tf.as_dtype(value.dtype) for value in values]
+        return _Source(types, [value.shape for value in values], GeneratorFeed)
+    if hasattr(data, "iloc") and hasattr(data, "columns"):
+        types = [tf.as_dtype(dtype) for dtype in (data.index.dtype, *data.dtypes)]
+        return _Source(types, [()] * len(types), DataFrameFeed)
+    raise TypeError(
+        "data must be either a numpy array or pandas DataFrame if pandas is installed; got "
+        f"{type(data).__name__}"
+    )
+
+
+def _enqueue(
+    data: Any,
+    source: _Source,
+    capacity: int,
+    shuffle: bool,
+    min_after_dequeue: float | None,
+    num_threads: int,
+    seed: int | None,
+    name: str,
+    enqueue_size: int,
+    num_epochs: int | None,
+    pad_value: Any,
+) -> Any:
+    _warn_of_threads(shuffle, num_threads, num_epochs)
+    types, shapes, feed = source
+    padding = {} if pad_value is None else {"pad_value": pad_value}
     with tf.name_scope(name):
         least = 0
         if shuffle:
             least = int(capacity / 4 if min_after_dequeue is None else min_after_dequeue)
-            queue: Any = tf.RandomShuffleQueue(capacity, least, dtypes=types, shapes=shapes)
+            queue: Any = tf.RandomShuffleQueue(
+                capacity, least, dtypes=types, shapes=shapes, seed=seed
+            )
+        elif padding:
+            open_shapes = [(*shape[:-1], None) if shape else shape for shape in shapes]
+            queue = tf.PaddingFIFOQueue(capacity, dtypes=types, shapes=open_shapes)
         else:
             queue = tf.FIFOQueue(capacity, dtypes=types, shapes=shapes)
         enqueue_ops, feed_fns = [], []
-        for _ in range(num_threads):
+        for number in range(num_threads):
             placeholders = [tf.placeholder(dtype) for dtype in types]
             enqueue_ops.append(queue.enqueue_many(placeholders))
-            start = random.randrange(length) if shuffle else 0
-            positions = _Positions(length, enqueue_size, num_epochs, start)
-            feed_fns.append(_feed_function(placeholders, all_columns, positions))
-        add_queue_runner(_FeedingQueueRunner(queue, enqueue_ops, feed_fns))
+            feed_fns.append(
+                feed(
+                    placeholders,
+                    data,
+                    enqueue_size,
+                    random_start=shuffle,
+                    seed=None if seed is None else (number + 1) * seed,
+                    num_epochs=num_epochs,
+                    **padding,
+                )
+            )
+        add_queue_runner(_FeedingQueueRunner(queue, enqueue_ops, feed_fns=feed_fns))
         filled = tf.cast(tf.maximum(0, queue.size() - least), tf.float32)
         full = filled * (1.0 / (capacity - least))
         tf.summary.scalar(

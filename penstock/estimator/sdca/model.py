@@ -166,6 +166,7 @@ class SdcaModel:
 
     def _linear_predictions(self, examples: Mapping[str, Any]) -> Tensor:
         with tf.name_scope("sdca/prediction"):
+            batch_size = tf.size(examples["example_weights"])
             sparse: Any = 0.0
             for column, variable in zip(
                 examples["sparse_features"],
@@ -173,7 +174,9 @@ class SdcaModel:
                 strict=False,
             ):
                 weighted = tf.gather(variable, column.feature_indices) * column.feature_values
-                sparse += tf.segment_sum(weighted, column.example_indices)
+                summed = tf.segment_sum(weighted, column.example_indices)
+                # The last examples may have no such feature.
+                sparse += tf.pad(summed, [[0, batch_size - tf.shape(summed)[0]]])
             dense: Any = 0.0
             for features, variable in zip(
                 map(_whole, examples["dense_features"]),

@@ -134,9 +134,9 @@ def in_top_k(predictions: Any, targets: Any, k: int) -> Any:
 
 def _logits_behind(output: Any, activation: str) -> Any:
     """What an activation op was applied to, or None if `output` isn't one's."""
-    if isinstance(output, tf.Variable) or output.op.type != activation:
+    if isinstance(output, tf.Variable) or output._op.type != activation or not output._op.inputs:
         return None
-    return output.op.inputs[0]
+    return output._op.inputs[0]
 
 
 def categorical_crossentropy(

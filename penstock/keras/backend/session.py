@@ -48,6 +48,7 @@ class _State:
         self.phases: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.placeholders: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.variables: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
+        self.layer_graphs: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.setters: WeakKeyDictionary[Any, tuple[Any, Any]] = WeakKeyDictionary()
 
 
@@ -57,8 +58,18 @@ name_scope = tf.name_scope
 
 
 def get_graph() -> Any:
-    """The graph that layers are built in."""
-    return tf.get_default_graph()
+    """The graph that layers are built in: in eager mode it is one of their own."""
+    graph: Any = tf.get_default_graph()
+    if not graph.is_eager:
+        return graph
+    if graph not in _state.layer_graphs:
+        from penstock.ops.graph_functions import FuncGraph
+
+        made = FuncGraph("keras_graph")
+        made.takes_eager_ops = True
+        made.orders_effects = False
+        _state.layer_graphs[graph] = made
+    return _state.layer_graphs[graph]
 
 
 # Names ------------------------------------------------------------------------------------------
@@ -84,6 +95,7 @@ def clear_session() -> None:
     _state.phases.clear()
     _state.placeholders.clear()
     _state.variables.clear()
+    _state.layer_graphs.clear()
 
 
 # The learning phase -----------------------------------------------------------------------------
@@ -94,7 +106,10 @@ def symbolic_learning_phase() -> Any:
     graph = get_graph()
     if graph not in _state.placeholders:
         # Steps of loops and branches feed it too: it must not lie in one of their contexts.
-        with tf.init_scope(), tf.name_scope(""):
+        outermost = tf.init_scope()
+        if getattr(graph, "takes_eager_ops", False):
+            outermost = graph.control_dependencies(None)
+        with graph.as_default(), outermost, tf.name_scope(""):
             _state.placeholders[graph] = tf.placeholder_with_default(
                 False, shape=(), name="keras_learning_phase"
             )
@@ -102,10 +117,15 @@ def symbolic_learning_phase() -> Any:
 
 
 def learning_phase() -> Any:
-    """1 or 0 if it was set for this graph, else a tensor that `fit` and `predict` feed."""
+    """1 or 0 if it was set for this graph, else a tensor that `fit` and `predict` feed.
+
+    In eager mode, where nothing is fed, it is 0 unless it was set.
+    """
     graph = get_graph()
     if graph in _state.phases:
         return _state.phases[graph]
+    if tf.executing_eagerly():
+        return 0
     return symbolic_learning_phase()
 
 
@@ -154,11 +174,19 @@ def get_session(op_input_list: Any = ()) -> Any:
             get_graph(),
         )
         if _state.session is None or _state.session.graph is not graph:
-            _state.session = tf.Session(graph=graph)
+            _state.session = _new_session(graph)
         session = _state.session
     if _state.initializes:
         _initialize_variables(session)
     return session
+
+
+def _new_session(graph: Any) -> Any:
+    if not getattr(graph, "takes_eager_ops", False):
+        return tf.Session(graph=graph)
+    from penstock.eager.body_session import BodySession
+
+    return BodySession(graph)
 
 
 def set_session(session: Any) -> None:
@@ -202,12 +230,16 @@ def get_value(x: Any) -> Any:
     """The value of a variable or tensor, as an array; other things stay as they are."""
     if not isinstance(x, (tf.Tensor, tf.Variable)):
         return x
+    if _has_value(x):
+        return _value_of(x)
     return get_session((x,)).run(x)
 
 
 def batch_get_value(tensors: Any) -> list[Any]:
     """The values of several variables or tensors."""
     tensors = list(tensors)
+    if any(_has_value(each) for each in tensors):
+        return [get_value(each) for each in tensors]
     return list(get_session(tensors).run(tensors)) if tensors else []
 
 
@@ -221,6 +253,10 @@ def batch_set_value(tuples: Any) -> None:
     assigns, feeds = [], {}
     for variable, value in tuples:
         array = np.asarray(value, dtype=variable.dtype.base_dtype.as_numpy_dtype)
+        if _has_value(variable):
+            with tf.init_scope():
+                variable.assign(array)
+            continue
         if variable not in _state.setters:
             with variable.graph.as_default(), tf.init_scope(), tf.name_scope(""):
                 fed = tf.placeholder(variable.dtype.base_dtype, shape=[None] * array.ndim)
@@ -230,6 +266,17 @@ def batch_set_value(tuples: Any) -> None:
         feeds[fed] = array
     if assigns:
         get_session(assigns).run(assigns, feed_dict=feeds)
+
+
+def _has_value(x: Any) -> bool:
+    """Whether a tensor or variable is one of eager mode."""
+    element = getattr(x, "handle", x)
+    return isinstance(element, tf.Tensor) and element._op.graph.is_eager
+
+
+def _value_of(x: Any) -> Any:
+    with tf.init_scope():
+        return x.numpy()
 
 
 def _dense(x: Any) -> Any:
@@ -270,8 +317,9 @@ class Function:
         self.name = name
         self.inputs = tf.nest.flatten(inputs)
         self._structure = outputs
-        self.outputs = [_tensor_of(output) for output in tf.nest.flatten(outputs)]
-        with tf.control_dependencies(self.outputs[:1]):
+        with get_graph().as_default():
+            self.outputs = [_tensor_of(output) for output in tf.nest.flatten(outputs)]
+        with get_graph().as_default(), tf.control_dependencies(self.outputs[:1]):
             self.updates_op = tf.group(*[_update_of(update) for update in updates or []])
         self.feed_dict = feed_dict or {}
         self.fetches = tf.nest.flatten(fetches or [])

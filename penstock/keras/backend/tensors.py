@@ -63,7 +63,7 @@ def is_placeholder(x: Any) -> bool:
     """Whether a tensor is a placeholder."""
     if isinstance(x, tf.SparseTensor):
         return is_placeholder(x.values)
-    return isinstance(x, tf.Tensor) and x.op.type in ("Placeholder", "PlaceholderWithDefault")
+    return isinstance(x, tf.Tensor) and x._op.type in ("Placeholder", "PlaceholderWithDefault")
 
 
 def variable(value: Any, dtype: Any = None, name: str | None = None, constraint: Any = None) -> Any:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 import penstock as tf
+from penstock.data.eager_iterator import EagerIterator
 from penstock.keras import backend as K
+from penstock.keras.engine.layer_graph import as_array
 from penstock.keras.utils.data_sequence import Sequence
 from penstock.ops.tensor_values import is_tensor
 from penstock.platform import logging
@@ -19,7 +21,7 @@ def is_dataset(value: Any) -> bool:
     """Whether this is a dataset, or an iterator of one."""
     return hasattr(value, "make_one_shot_iterator") or (
         hasattr(value, "get_next") and hasattr(value, "initializer")
-    )
+    ) or isinstance(value, EagerIterator)
 
 
 def is_source(value: Any) -> bool:
@@ -277,7 +279,7 @@ class _DatasetBatches(BatchSource):
         if self.steps is None and hasattr(self.source, "make_one_shot_iterator"):
             from penstock.data.experimental import INFINITE_CARDINALITY, cardinality
 
-            if K.get_session().run(cardinality(self.source)) == INFINITE_CARDINALITY:
+            if _computed(lambda: cardinality(self.source)) == INFINITE_CARDINALITY:
                 raise ValueError(
                     "When passing an infinitely repeating dataset, you must specify the "
                     f"`{self.steps_name}` argument."
@@ -286,6 +288,9 @@ class _DatasetBatches(BatchSource):
 
     def _values(self) -> Iterator[Any]:
         source = self.source
+        if _gives_values(source):
+            yield from _values_of(source)
+            return
         if hasattr(source, "make_one_shot_iterator"):
             iterator = source.make_initializable_iterator()
             K.get_session().run(iterator.initializer)
@@ -297,3 +302,32 @@ class _DatasetBatches(BatchSource):
                 yield K.get_session().run(following)
             except tf.errors.OutOfRangeError:
                 return
+
+
+def _computed(make: Callable[[], Any]) -> Any:
+    """The value of a tensor that a function makes outside of all functions' bodies."""
+    with tf.init_scope():
+        tensor = make()
+        return tensor.numpy() if tf.executing_eagerly() else K.get_session().run(tensor)
+
+
+def _gives_values(source: Any) -> bool:
+    """Whether a dataset, or an iterator of one, is of eager mode."""
+    if isinstance(source, EagerIterator):
+        return True
+    variant = getattr(source, "_variant_tensor", None)
+    return variant is not None and variant._op.graph.is_eager
+
+
+def _values_of(source: Any) -> Iterator[Any]:
+    """The elements of a dataset of eager mode, as arrays."""
+    with tf.init_scope():
+        iterator = iter(source)
+    while True:
+        with tf.init_scope():
+            try:
+                element = next(iterator)
+            except StopIteration:
+                return
+            element = tf.nest.map_structure(as_array, element)
+        yield element

@@ -48,9 +48,10 @@ class InputLayer(Layer):
         self.supports_masking = True
         if input_tensor is None:
             shape: Any = None if input_shape is None else (batch_size, *_sizes(input_shape))
-            tensor = K.placeholder(
-                shape=shape, dtype=dtype, name=self.name, sparse=sparse, ragged=ragged
-            )
+            with K.get_graph().as_default():
+                tensor = K.placeholder(
+                    shape=shape, dtype=dtype, name=self.name, sparse=sparse, ragged=ragged
+                )
             self.is_placeholder = True
             self._batch_input_shape = shape
         else:

@@ -24,7 +24,7 @@ _MASK = "_keras_mask"
 _UNTRACKED = frozenset(
     """
     _tracked _own_layers _layers _metrics _trainable_weights _non_trainable_weights _updates _losses
-    _callable_losses _inbound_nodes _outbound_nodes _call_fn_args _nodes _nodes_by_depth
+    _callable_losses _eager_losses _inbound_nodes _outbound_nodes _call_fn_args _nodes _nodes_by_depth
     _layers_by_depth _input_layers _output_layers _input_coordinates _output_coordinates inputs
     outputs optimizer history _initial_weights _input_spec _metrics_tensors _batch_input_shape
     callbacks metrics_names _given_arguments _collected_trainable_weights _endpoints _functions
@@ -245,8 +245,12 @@ class Layer(CoreLayer):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Applies the layer, after building it on the first inputs."""
+        from penstock.keras.engine.layer_graph import has_symbols
         from penstock.keras.engine.op_layers import add_history, needs_history
 
+        if tf.executing_eagerly() and has_symbols(inputs):
+            with K.get_graph().as_default():
+                return self(inputs, *args, **kwargs)
         if needs_history(inputs):
             add_history(inputs)
         given = dict(zip(self._call_fn_args[1:], args, strict=False)) | kwargs
@@ -266,7 +270,7 @@ class Layer(CoreLayer):
         return [node.input_tensors for node in self._inbound_nodes]
 
     def _called(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        if not self.dynamic:
+        if not self.dynamic or tf.executing_eagerly():
             return super()._called(inputs, *args, **kwargs)
         # Such a layer can't be run in a graph: what it would give is known by its shape alone.
         shape = self.compute_output_shape(tf.nest.map_structure(lambda each: each.shape, inputs))

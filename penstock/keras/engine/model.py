@@ -11,6 +11,7 @@ from penstock.keras import backend as K
 from penstock.keras import optimizers
 from penstock.keras.engine import training_data
 from penstock.keras.engine.endpoints import Endpoint
+from penstock.keras.engine.layer_graph import in_layer_graph
 from penstock.keras.engine.network import Network
 from penstock.keras.engine.training_loops import TrainingLoops
 from penstock.keras.metrics import Mean
@@ -43,6 +44,7 @@ class Model(TrainingLoops, Network):
 
     # Compiling ----------------------------------------------------------------------------------
 
+    @in_layer_graph
     def compile(
         self,
         optimizer: Any = "rmsprop",
@@ -338,6 +340,7 @@ class Model(TrainingLoops, Network):
         if function is not None:
             self._functions[mode] = function
 
+    @in_layer_graph
     def _function(self, mode: str) -> Any:
         """The function of the graph that trains, tests or predicts a batch."""
         if mode == "train" and self._is_compiled:

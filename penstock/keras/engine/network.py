@@ -15,6 +15,7 @@ from penstock.keras import backend as K
 from penstock.keras.engine import network_config
 from penstock.keras.engine.layer import Layer
 from penstock.keras.engine.node import Node
+from penstock.keras.engine.layer_graph import in_layer_graph
 from penstock.keras.engine.op_layers import add_history, needs_history
 from penstock.keras.engine.topology import GraphOfLayers
 from penstock.layers.core_layer import CoreLayer
@@ -81,6 +82,18 @@ class Network(Layer):
     def _lookup_dependency(self, name: str) -> Any:
         return self._layers_in_checkpoints.get(name) or super()._lookup_dependency(name)
 
+    def _list_functions_for_serialization(self, unused_serialization_cache: Any) -> dict[str, Any]:
+        from penstock.keras.traced_calls import functions_to_save
+
+        return functions_to_save(self)
+
+    def _restore_waiting_layer(self, layer: Any) -> None:
+        """Restores a layer that came after a checkpoint which has it was restored."""
+        for name, owned in list(self._layers_in_checkpoints.items()):
+            if owned is layer:
+                self._handle_deferred_dependencies(name=name, trackable=layer)
+
+    @in_layer_graph
     def _init_graph_network(self, inputs: Any, outputs: Any) -> None:
         if needs_history(outputs):
             add_history(outputs)

@@ -56,6 +56,9 @@ class TensorFlowOpLayer(Layer):
 
 def _applied(node_def: Any, inputs: list[Any]) -> Any:
     """The operation applied to other inputs, in the current graph and scope."""
+    if tf.executing_eagerly():
+        made = tf.get_default_graph().create_op(node_def.op, inputs, attrs=dict(node_def.attr))
+        return made.outputs[0] if len(made.outputs) == 1 else list(made.outputs)
     graph_def = tf.GraphDef()
     node = graph_def.node.add()
     node.CopyFrom(node_def)
@@ -78,6 +81,8 @@ def needs_history(tensors: Any) -> bool:
     """Whether some tensors come from layers by way of plain operations."""
     flat = tf.nest.flatten(tensors)
     if not all(isinstance(tensor, tf.Tensor) for tensor in flat):
+        return False
+    if any(tensor._op.graph.is_eager for tensor in flat):
         return False
     missing = [tensor for tensor in flat if not hasattr(tensor, "_keras_history")]
     return any(_comes_from_layer(tensor) for tensor in missing)

@@ -49,6 +49,10 @@ class Sequential(Model):
         refuse_legacy_layers([layer])
         if not isinstance(layer, Layer):
             raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}")
+        self._append(layer)
+        self._restore_waiting_layer(layer)
+
+    def _append(self, layer: Any) -> None:
         self.built = False
         was_connected = bool(self.outputs)
         if not self._stack:

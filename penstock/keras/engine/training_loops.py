@@ -8,6 +8,7 @@ import numpy as np
 
 from penstock.keras.callbacks import CallbackList, configured
 from penstock.keras.engine import training_data
+from penstock.keras.engine.layer_graph import in_layer_graph
 from penstock.keras.engine.batch_sources import (
     batch_source,
     evaluated,
@@ -30,6 +31,7 @@ class TrainingLoops:
 
     # One batch ----------------------------------------------------------------------------------
 
+    @in_layer_graph
     def train_on_batch(
         self,
         x: Any,
@@ -46,6 +48,7 @@ class TrainingLoops:
             self.reset_metrics()
         return _single(results)
 
+    @in_layer_graph
     def test_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True
     ) -> Any:
@@ -57,6 +60,7 @@ class TrainingLoops:
             self.reset_metrics()
         return _single(results)
 
+    @in_layer_graph
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch."""
         x = evaluated(x)
@@ -68,6 +72,7 @@ class TrainingLoops:
 
     # Arrays -------------------------------------------------------------------------------------
 
+    @in_layer_graph
     def fit(
         self,
         x: Any = None,
@@ -182,6 +187,7 @@ class TrainingLoops:
         tensors = tensor_source(self, tuple(given), steps, "validation_steps")
         return self._standardized(*given) if tensors is None else tensors
 
+    @in_layer_graph
     def evaluate(
         self,
         x: Any = None,
@@ -209,6 +215,7 @@ class TrainingLoops:
         source.limit = steps
         return _single(self._evaluate(source, verbose=verbose, callbacks=callbacks))
 
+    @in_layer_graph
     def predict(
         self,
         x: Any,
@@ -235,6 +242,7 @@ class TrainingLoops:
 
     # Generators ---------------------------------------------------------------------------------
 
+    @in_layer_graph
     def fit_generator(
         self,
         generator: Any,
@@ -272,6 +280,7 @@ class TrainingLoops:
             batch_size=None,
         )
 
+    @in_layer_graph
     def evaluate_generator(
         self,
         generator: Any,
@@ -288,6 +297,7 @@ class TrainingLoops:
         source.steps_name = "steps"
         return _single(self._evaluate(source, verbose=verbose, callbacks=callbacks))
 
+    @in_layer_graph
     def predict_generator(
         self,
         generator: Any,

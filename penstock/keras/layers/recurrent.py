@@ -104,9 +104,8 @@ class StackedRNNCells(Layer):
     def build(self, input_shape: Any) -> None:
         for cell in self.cells:
             if isinstance(cell, CoreLayer) and not cell.built:
-                with tf.name_scope(cell.name):
-                    cell.build(input_shape)
-                    cell.built = True
+                cell.build(input_shape)
+                cell.built = True
             size = getattr(cell, "output_size", None)
             if size is None:
                 size = cell.state_size[0] if _is_several(cell.state_size) else cell.state_size

@@ -104,8 +104,8 @@ class Metric(Layer, metaclass=abc.ABCMeta):
 def _updated(metric: Metric, *args: Any, **kwargs: Any) -> Any:
     """The update that a metric's class makes, which becomes one of the metric's updates."""
     update = type(metric).update_state(metric, *args, **kwargs)
-    if update is None:
-        return None
+    if update is None or tf.executing_eagerly():
+        return update
     operation: Any = update
     if not isinstance(update, tf.Operation):
         operation = tf.group(*[getattr(each, "op", each) for each in tf.nest.flatten(update)])

@@ -186,7 +186,7 @@ class OptimizerV2(Trackable):
         if isinstance(initializer, str) or callable(initializer):
             make = initializers.get(initializer)
             initial_value = partial(make, shape=var.shape, dtype=var.dtype.base_dtype)
-        with tf.get_default_graph().colocate_with(var.op):
+        with tf.get_default_graph().colocate_with(var):
             slot = tf.Variable(
                 name=f"{var._shared_name}/{slot_name}",
                 dtype=var.dtype.base_dtype,
@@ -288,12 +288,25 @@ class OptimizerV2(Trackable):
           loss: a tensor, or a function that makes it.
           var_list: the variables to change, or a function that gives them.
         """
+        if tf.executing_eagerly():
+            gradients, variables = self._gradients_now(loss, var_list, grad_loss)
+            return self.apply_gradients(list(zip(gradients, variables, strict=True)), name=name)
         value = loss() if callable(loss) and not isinstance(loss, tf.Tensor) else loss
         variables = tf.nest.flatten(var_list() if callable(var_list) else var_list)
         with tf.name_scope(f"{self._name}/gradients"):
             gradients = tf.gradients(value, variables, grad_ys=grad_loss)
             gradients = self._clipped(list(gradients))
         return self.apply_gradients(list(zip(gradients, variables, strict=True)), name=name)
+
+    def _gradients_now(self, loss: Any, var_list: Any, grad_loss: Any) -> tuple[Any, Any]:
+        """Gradients and variables, in eager mode: the loss is a function."""
+        with tf.GradientTape() as tape:
+            if not callable(var_list):
+                tape.watch(var_list)
+            value = loss()
+        variables = tf.nest.flatten(var_list() if callable(var_list) else var_list)
+        gradients = tape.gradient(value, variables, grad_loss)
+        return self._clipped(list(gradients)), variables
 
     def apply_gradients(self, grads_and_vars: Any, name: str | None = None) -> Any:
         """The operation that changes variables by gradients, given as pairs."""
@@ -308,11 +321,12 @@ class OptimizerV2(Trackable):
             with tf.name_scope(name or self._name):
                 updates = [self._update(g, v, apply_state) for g, v in pairs]
                 with tf.control_dependencies(updates):
-                    return self._iterations.assign_add(1).op
+                    return operation_of(self._iterations.assign_add(1))
 
     def _update(self, gradient: Any, variable: Any, apply_state: Any) -> Any:
         graph = tf.get_default_graph()
-        with tf.name_scope(f"update_{variable.op.name}"), graph.colocate_with(variable.op):
+        name = variable.name.partition(":")[0]
+        with tf.name_scope(f"update_{name}"), graph.colocate_with(variable):
             if isinstance(gradient, tf.IndexedSlices):
                 if variable.constraint is not None:
                     raise RuntimeError("Cannot use a constraint function on a sparse variable.")
@@ -328,7 +342,7 @@ class OptimizerV2(Trackable):
             if variable.constraint is None:
                 return update
             with tf.control_dependencies([update]):
-                return variable.assign(variable.constraint(variable)).op
+                return operation_of(variable.assign(variable.constraint(variable)))
 
     @staticmethod
     def _state_for(method: Any, apply_state: Any) -> dict[str, Any]:
@@ -424,7 +438,14 @@ class OptimizerV2(Trackable):
 Optimizer = OptimizerV2
 
 
+def operation_of(updated: Any) -> Any:
+    """The operation that has updated a variable; None in eager mode, where it has run."""
+    return getattr(updated, "op", None)
+
+
 def _key_of(variable: Any) -> str:
+    if hasattr(variable, "_unique_id"):
+        return str(variable._unique_id)
     return variable._shared_name if hasattr(variable, "_shared_name") else variable.op.name
 
 

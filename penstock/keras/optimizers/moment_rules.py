@@ -6,7 +6,7 @@ from typing import Any
 
 import penstock as tf
 from penstock.keras import backend as K
-from penstock.keras.optimizers.base import OptimizerV2
+from penstock.keras.optimizers.base import OptimizerV2, operation_of
 
 __all__ = ["Adam", "Adamax", "Nadam"]
 
@@ -113,7 +113,7 @@ class Adam(OptimizerV2):
 
     def _decayed_rows(self, slot: Any, decay: Any, indices: Any, rows: Any) -> Any:
         decayed = slot.assign(slot * decay)
-        with tf.control_dependencies([decayed.op]):
+        with tf.control_dependencies([decayed]):
             return self._resource_scatter_add(slot, indices, rows)
 
 
@@ -276,7 +276,7 @@ class Nadam(OptimizerV2):
         squares = squares.assign(
             known["beta_2_t"] * squares + known["one_minus_beta_2_t"] * tf.square(grad)
         )
-        return var.assign(var + self._change(grad, mean, squares, known)).op
+        return operation_of(var.assign(var + self._change(grad, mean, squares, known)))
 
     def _resource_apply_sparse(
         self, grad: Any, var: Any, indices: Any, apply_state: Any = None
@@ -284,10 +284,10 @@ class Nadam(OptimizerV2):
         known = self._coefficients(var, apply_state)
         mean, squares = self.get_slot(var, "m"), self.get_slot(var, "v")
         decayed = mean.assign(mean * known["beta_1_t"])
-        with tf.control_dependencies([decayed.op]):
+        with tf.control_dependencies([decayed]):
             new_mean = self._resource_scatter_add(mean, indices, grad * known["one_minus_beta_1_t"])
         decayed = squares.assign(squares * known["beta_2_t"])
-        with tf.control_dependencies([decayed.op]):
+        with tf.control_dependencies([decayed]):
             new_squares = self._resource_scatter_add(
                 squares, indices, grad * grad * known["one_minus_beta_2_t"]
             )

@@ -6,7 +6,7 @@ from typing import Any
 
 import penstock as tf
 from penstock.keras import backend as K
-from penstock.keras.optimizers.base import OptimizerV2
+from penstock.keras.optimizers.base import OptimizerV2, operation_of
 
 __all__ = ["SGD", "Adadelta", "Adagrad", "Ftrl", "RMSprop"]
 
@@ -278,7 +278,7 @@ class RMSprop(OptimizerV2):
             mean = self.get_slot(var, "mg")
             mean = mean.assign(known["rho"] * mean + known["one_minus_rho"] * grad)
             size = squares - tf.square(mean)
-        return var.assign(var - known["lr_t"] * grad / (tf.sqrt(size) + known["epsilon"])).op
+        return operation_of(var.assign(var - known["lr_t"] * grad / (tf.sqrt(size) + known["epsilon"])))
 
     def _resource_apply_sparse(
         self, grad: Any, var: Any, indices: Any, apply_state: Any = None
@@ -305,7 +305,7 @@ class RMSprop(OptimizerV2):
         """A moving average after all of it decayed and some rows got new values."""
         average = self.get_slot(var, slot)
         decayed = average.assign(average * known["rho"])
-        with tf.control_dependencies([decayed.op]):
+        with tf.control_dependencies([decayed]):
             return self._resource_scatter_add(average, indices, rows * known["one_minus_rho"])
 
 

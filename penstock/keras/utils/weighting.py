@@ -55,12 +55,11 @@ def weighted_loss(
         losses = tf.cast(losses, tf.float32)
         weights = tf.cast(weights, tf.float32)
         losses = losses * matched_weights(losses, weights)
-        if reduction in (Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE, Reduction.AUTO):
-            total = tf.reduce_sum(losses)
-            if reduction != Reduction.SUM:
-                total = tf.div_no_nan(total, tf.cast(tf.size(losses), total.dtype))
-            losses = total
-        return tf.cast(losses, dtype)
+        known = reduction in (Reduction.NONE, Reduction.SUM)
+        reduced = reduce_weighted_loss(
+            losses, reduction if known else Reduction.SUM_OVER_BATCH_SIZE
+        )
+        return tf.cast(reduced, dtype)
 
 
 def compute_weighted_loss(
@@ -82,7 +81,8 @@ def reduce_weighted_loss(
         return weighted_losses
     total = tf.reduce_sum(weighted_losses)
     if reduction == Reduction.SUM_OVER_BATCH_SIZE:
-        total = tf.div_no_nan(total, tf.cast(tf.size(weighted_losses), total.dtype), name="value")
+        count = tf.cast(tf.size(weighted_losses, name="num_elements"), total.dtype)
+        total = tf.div_no_nan(total, count, name="value")
     return total
 
 

@@ -7,9 +7,9 @@ from collections import deque
 import numpy as np
 
 from penstock import errors
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.rows import as_element, joined_rows
 from penstock.kernels.datasets.stacking import batch_of, row
-from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import brackets, invalid
 from penstock.kernels.values import to_array
 from penstock.state.datasets import (
@@ -114,7 +114,7 @@ class WholeBatches(Batched):
         return entries
 
 
-@kernel("BatchDataset", "BatchDatasetV2", devices=HOST)
+@dataset_kernel("BatchDataset", "BatchDatasetV2")
 def _(node):
     def run(source, size, drop_remainder=False):
         size, drop = positive_batch_size(size), bool(drop_remainder)
@@ -167,7 +167,7 @@ class _Rows(UnaryElements):
         self._source.restore(source)
 
 
-@kernel("UnbatchDataset", "ExperimentalUnbatchDataset", devices=HOST)
+@dataset_kernel("UnbatchDataset", "ExperimentalUnbatchDataset")
 def _(node):
     return lambda source: DerivedDataset(source, lambda elements, _: _Rows(elements))
 
@@ -251,7 +251,7 @@ class _Windows(UnaryElements):
         self._source.restore(source)
 
 
-@kernel("WindowDataset", devices=HOST)
+@dataset_kernel("WindowDataset")
 def _(node):
     def run(source, size, shift, stride, drop_remainder):
         numbers = {"size": int(size), "shift": int(shift), "stride": int(stride)}
@@ -290,7 +290,7 @@ class _Sliding(UnaryElements):
         return batch_of(list(zip(*columns, strict=True)))
 
 
-@kernel("SlidingWindowDataset", "ExperimentalSlidingWindowDataset", devices=HOST)
+@dataset_kernel("SlidingWindowDataset", "ExperimentalSlidingWindowDataset")
 def _(node):
     def run(source, size, shift, stride):
         for name, number in (("size", size), ("shift", shift), ("stride", stride)):
@@ -347,7 +347,7 @@ def _sparse_batch(row_shape):
     return join
 
 
-@kernel("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset", devices=HOST)
+@dataset_kernel("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset")
 def _(node):
     def run(source, size, row_shape):
         size = positive_batch_size(size)

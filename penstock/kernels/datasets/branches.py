@@ -10,8 +10,9 @@ import torch
 
 from penstock import shapes
 from penstock.kernels.datasets.mapping import function_of
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.stacking import row, stacked
-from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.registry import kernel
 from penstock.kernels.sparse_rows import brackets, invalid
 from penstock.kernels.values import is_host_type, torch_type
 from penstock.state.datasets import UNKNOWN, Dataset, DerivedDataset, Elements, UnaryElements
@@ -179,7 +180,7 @@ def _check_rivals(node):
             raise invalid("All inputs to ChooseFastestDataset must have compatible output shapes.")
 
 
-@kernel("ChooseFastestDataset", "ExperimentalChooseFastestDataset", devices=HOST)
+@dataset_kernel("ChooseFastestDataset", "ExperimentalChooseFastestDataset")
 def _(node):
     def run(*datasets):
         _check_rivals(node)
@@ -291,7 +292,7 @@ class _Branches(UnaryElements):
         super().close()
 
 
-@kernel("ChooseFastestBranchDataset", devices=HOST)
+@dataset_kernel("ChooseFastestBranchDataset")
 def _(node, env):
     functions = [env.function(node, each.name, each.attrs) for each in node.attrs["branches"]]
     lengths, outputs = node.attrs["other_arguments_lengths"], node.attrs["num_elements_per_branch"]
@@ -336,11 +337,13 @@ class _BatchParts(UnaryElements):
             self._batch, self._part = self._source.next(), 0
             if self._batch is None:
                 return None
-        rows = self._batch[0].shape[0]
-        size = -(-rows // self._count)
-        begin = min(size * self._part, rows)
         self._part += 1
-        return tuple(value[begin : begin + size] for value in self._batch)
+        return tuple(self._rows_of_part(value) for value in self._batch)
+
+    def _rows_of_part(self, value):
+        size = -(-value.shape[0] // self._count)
+        end = size * self._part
+        return value[end - size : end]
 
     def save(self):
         return [None if self._batch is None else list(self._batch), self._part, self._source.save()]
@@ -351,7 +354,7 @@ class _BatchParts(UnaryElements):
         self._source.restore(source)
 
 
-@kernel("RebatchDataset", "ExperimentalRebatchDataset", devices=HOST)
+@dataset_kernel("RebatchDataset", "ExperimentalRebatchDataset")
 def _(node):
     def run(source, replicas):
         count = int(replicas)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 from penstock.kernels.datasets.cache_files import FileCacheDataset
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.shuffling import ShuffleDataset
-from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import (
     INFINITE,
@@ -102,7 +102,7 @@ class _RepeatDataset(Dataset):
         return once * self._count if once > 0 else once
 
 
-@kernel("RepeatDataset", devices=HOST)
+@dataset_kernel("RepeatDataset")
 def _(node):
     def run(source, count):
         return source if int(count) == 1 else _RepeatDataset(source, int(count))
@@ -156,7 +156,7 @@ class _ConcatenateDataset(Dataset):
         return UNKNOWN if UNKNOWN in numbers else sum(numbers)
 
 
-@kernel("ConcatenateDataset", devices=HOST)
+@dataset_kernel("ConcatenateDataset")
 def _(node):
     return _ConcatenateDataset
 
@@ -205,7 +205,7 @@ class _ZipDataset(Dataset):
         return min(finite) if finite else INFINITE
 
 
-@kernel("ZipDataset", devices=HOST)
+@dataset_kernel("ZipDataset")
 def _(node):
     return _ZipDataset
 
@@ -285,7 +285,7 @@ class _CacheDataset(Dataset):
         return self._source.cardinality()
 
 
-@kernel("CacheDataset", devices=HOST)
+@dataset_kernel("CacheDataset")
 def _(node):
     width = len(node.attrs["output_types"])
 
@@ -350,7 +350,7 @@ class _DirectedDataset(Dataset):
         return _Directed(self._selector.iterate(context), sources, self._stop_on_empty)
 
 
-@kernel("DirectedInterleaveDataset", "ExperimentalDirectedInterleaveDataset", devices=HOST)
+@dataset_kernel("DirectedInterleaveDataset", "ExperimentalDirectedInterleaveDataset")
 def _(node):
     stop = node.attrs.get("stop_on_empty_dataset", False)
     return lambda selector, *datasets: _DirectedDataset(selector, datasets, stop)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 from penstock import errors
 from penstock.kernels.csv_records import fields_reader
 from penstock.kernels.datasets.csv_parsing import CsvFile
 from penstock.kernels.datasets.readers import compression_of, file_names, open_text
-from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.kernels.values import to_array
 from penstock.platform.file_errors import file_errors
@@ -16,9 +18,9 @@ from penstock.state.datasets import Context, Dataset, Elements
 class _CsvRecords(Elements):
     """The records of one file after the other; a record that is wrong fails alone."""
 
-    def __init__(self, names, compression, header, form, columns, read):
+    def __init__(self, names, compression, header, form, columns):
         self._names, self._compression, self._header = names, compression, header
-        self._form, self._columns, self._read = form, columns, read
+        self._form, self._columns = form, columns
         self._number = 0
         self._count = 0
         self._file = None
@@ -31,7 +33,7 @@ class _CsvRecords(Elements):
                 found = self._file.read()
             if found is not None:
                 self._count += 1
-                return self._read(self._columns.chosen(*found))
+                return self._columns.values(*found)
             self._file.close()
             self._file = None
             self._number += 1
@@ -64,21 +66,30 @@ class _CsvRecords(Elements):
 
 
 class _Columns:
-    """Which fields of a record are wanted, in order; all of them if none are named."""
+    """Reads the fields of a record that are wanted; all of them if none are named."""
 
-    def __init__(self, wanted, count):
-        self._wanted, self._count = wanted, count
+    def __init__(self, wanted, types, defaults, na_value):
+        if wanted and len(wanted) != len(types):
+            raise invalid("select_cols should match output size")
+        if any(place < 0 for place in wanted):
+            raise invalid("select_cols should be non-negative indices")
+        if any(after <= before for before, after in itertools.pairwise(wanted)):
+            raise invalid("select_cols should be strictly increasing indices")
+        self._wanted, self._count = wanted, len(types)
+        self._read = fields_reader(types, defaults, na_value)
+        self._read_some = lambda count: fields_reader(types[:count], defaults[:count], na_value)
 
-    def chosen(self, fields, problem):
+    def values(self, fields, problem):
         if problem is not None:
             raise invalid(problem)
         if self._wanted:
             fields = [fields[place] for place in self._wanted if place < len(fields)]
-        elif len(fields) > self._count:
-            raise invalid(f"Expect {self._count} fields but have more in record")
-        if len(fields) != self._count:
-            raise invalid(f"Expect {self._count} fields but have {len(fields)} in record")
-        return fields
+        if len(fields) == self._count:
+            return self._read(fields)
+        there = fields[: self._count]
+        self._read_some(len(there))(there)  # what is wrong with them is said first
+        found = "more" if len(fields) > self._count else len(fields)
+        raise invalid(f"Expect {self._count} fields but have {found} in record")
 
 
 class _CsvDataset(Dataset):
@@ -93,7 +104,7 @@ class _CsvDataset(Dataset):
         return _CsvRecords(*self._arguments)
 
 
-@kernel("CSVDataset", "ExperimentalCSVDataset", devices=HOST)
+@dataset_kernel("CSVDataset", "ExperimentalCSVDataset")
 def _(node):
     types = node.attrs["output_types"]
 
@@ -104,11 +115,10 @@ def _(node):
             raise invalid("field_delim should be only 1 char")
         return _CsvDataset(
             file_names(names),
-            compression_of(compression),
+            compression_of(compression, "Unsupported compression_type: "),
             bool(header),
             (delimiter.item(), bool(quotes)),
-            _Columns(to_array(columns).tolist(), len(types)),
-            fields_reader(types, defaults, na_value.item()),
+            _Columns(to_array(columns).tolist(), types, defaults, na_value.item()),
         )
 
     return run
@@ -147,6 +157,6 @@ class _MatchingFiles(Dataset):
         return _FileNames([name.encode() for name in names])
 
 
-@kernel("MatchingFilesDataset", "ExperimentalMatchingFilesDataset", devices=HOST)
+@dataset_kernel("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")
 def _(node):
     return lambda patterns: _MatchingFiles([each.decode() for each in patterns.reshape(-1)])

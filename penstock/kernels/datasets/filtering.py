@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from penstock.kernels.datasets.mapping import function_of
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.statistics import statistics_name
-from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import DerivedDataset, UnaryElements
 
@@ -46,7 +46,7 @@ class _RecordedFilter(_Filtered):
         return None
 
 
-@kernel("FilterDataset", devices=HOST)
+@dataset_kernel("FilterDataset")
 def _(node, env):
     function = function_of(node, env, "predicate")
 
@@ -84,7 +84,7 @@ class _TakenWhile(UnaryElements):
         self._source.restore(source)
 
 
-@kernel("TakeWhileDataset", "ExperimentalTakeWhileDataset", devices=HOST)
+@dataset_kernel("TakeWhileDataset", "ExperimentalTakeWhileDataset")
 def _(node, env):
     function = function_of(node, env, "predicate")
     return lambda source, *captured: DerivedDataset(

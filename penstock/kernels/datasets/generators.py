@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from penstock import errors
 from penstock.kernels.datasets.mapping import function_of
-from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.state.datasets import Context, Dataset, Elements
 
 
@@ -69,7 +69,7 @@ class _GeneratorDataset(Dataset):
         return _Generated(self._functions, self._captured, context)
 
 
-@kernel("GeneratorDataset", devices=HOST)
+@dataset_kernel("GeneratorDataset")
 def _(node, env):
     functions = [function_of(node, env, key) for key in ("init_func", "next_func", "finalize_func")]
     first = len(node.attrs["Tinit_func_args"])

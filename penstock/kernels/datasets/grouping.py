@@ -6,7 +6,7 @@ import torch
 
 from penstock.kernels.datasets.batching import ListDataset
 from penstock.kernels.datasets.mapping import function_of
-from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import DerivedDataset, UnaryElements
 
@@ -114,7 +114,7 @@ class _Windows(UnaryElements):
         super().close()
 
 
-@kernel("GroupByWindowDataset", "ExperimentalGroupByWindowDataset", devices=HOST)
+@dataset_kernel("GroupByWindowDataset", "ExperimentalGroupByWindowDataset")
 def _(node, env):
     keys = ("key_func", "reduce_func", "window_size_func")
     functions = [function_of(node, env, key) for key in keys]
@@ -169,7 +169,7 @@ class _Reduced(UnaryElements):
         self._source.restore(source)
 
 
-@kernel("GroupByReducerDataset", "ExperimentalGroupByReducerDataset", devices=HOST)
+@dataset_kernel("GroupByReducerDataset", "ExperimentalGroupByReducerDataset")
 def _(node, env):
     keys = ("key_func", "init_func", "reduce_func", "finalize_func")
     functions = [function_of(node, env, key) for key in keys]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from penstock.kernels.datasets.mapping import function_of
 from penstock.kernels.datasets.parallel_interleaving import ParallelInterleaved
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.kernel_threads import processors
-from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import DerivedDataset, UnaryElements
 
@@ -92,7 +92,7 @@ _SETTINGS = {
 }
 
 
-@kernel(*_SETTINGS, devices=HOST)
+@dataset_kernel(*_SETTINGS)
 def _(node, env):
     function, settings = function_of(node, env), _SETTINGS[node.type]
 

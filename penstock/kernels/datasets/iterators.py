@@ -8,6 +8,7 @@ import torch
 
 from penstock import errors, proto, shapes
 from penstock.kernels import variants
+from penstock.kernels.datasets.assertions import check_assertions
 from penstock.kernels.datasets.mapping import function_of
 from penstock.kernels.datasets.readers import scalar_string
 from penstock.kernels.registry import HOST, kernel
@@ -63,10 +64,16 @@ def _(node, env):
 
     def run(step):
         resource = _made(node, env.resources)
-        resource.start_once(lambda: factory(step, ())[0], step)
+        resource.start_once(lambda: _checked(factory(step, ())[0]), step)
         return resource
 
     return run
+
+
+def _checked(dataset):
+    """The dataset, in which what `assert_next` says holds."""
+    check_assertions(dataset)
+    return dataset
 
 
 def _check_elements(types, sizes, given_types, given_sizes):
@@ -94,7 +101,7 @@ def _check_elements(types, sizes, given_types, given_sizes):
 
 @kernel("MakeIterator", devices=HOST, step=True)
 def _(node):
-    return lambda step, dataset, resource: resource.start(dataset, step)
+    return lambda step, dataset, resource: resource.start(_checked(dataset), step)
 
 
 def _end():
@@ -225,7 +232,7 @@ def _(node):
     single = len(node.dtypes) == 1
 
     def run(step, dataset):
-        elements = dataset.iterate(Context(step))
+        elements = _checked(dataset).iterate(Context(step))
         try:
             element = elements.next()
             if element is None:
@@ -247,7 +254,7 @@ def _(node, env):
     def run(step, dataset, *rest):
         state, captured = rest[:count], rest[count:]
         context = Context(step)
-        elements = dataset.iterate(context)
+        elements = _checked(dataset).iterate(context)
         try:
             while (element := elements.next()) is not None:
                 state = tuple(context.call(function, state + element + captured))
@@ -266,7 +273,7 @@ def _(node):
 @kernel("DatasetToTFRecord", "ExperimentalDatasetToTFRecord", devices=HOST, step=True)
 def _(node):
     def run(step, dataset, filename, compression):
-        elements = dataset.iterate(Context(step))
+        elements = _checked(dataset).iterate(Context(step))
         try:
             with TFRecordWriter(filename.item(), compression.item().decode()) as writer:
                 while (element := elements.next()) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from penstock.kernels.datasets.readers import file_names, scalar_string
-from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.platform.lmdb_files import LmdbReader
 from penstock.state.datasets import Context, Dataset, Elements
 
@@ -53,6 +53,6 @@ class _LmdbDataset(Dataset):
         return _Entries(self._names)
 
 
-@kernel("LMDBDataset", "ExperimentalLMDBDataset", devices=HOST)
+@dataset_kernel("LMDBDataset", "ExperimentalLMDBDataset")
 def _(node):
     return lambda filenames: _LmdbDataset(file_names(filenames))

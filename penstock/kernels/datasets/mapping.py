@@ -11,12 +11,12 @@ from penstock.kernels.datasets.batch_memory import BatchMemory
 from penstock.kernels.datasets.batching import WholeBatches, batch_count, positive_batch_size
 from penstock.kernels.datasets.failures import Failure, restored_element, saved_element
 from penstock.kernels.datasets.parsing_ahead import parsed_ahead, parsed_rows
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.rows import RowElements, as_element
 from penstock.kernels.datasets.stacking import batch_of
 from penstock.kernels.datasets.statistics import statistics_name
 from penstock.kernels.kernel_threads import processors, share_processors
 from penstock.kernels.offered_memory import offer, offered_result
-from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import brackets, invalid
 from penstock.state.datasets import UNKNOWN, DerivedDataset, Elements, UnaryElements, same_number
 
@@ -62,35 +62,36 @@ def _is_free(source, function):
     return source.is_plain and not function.has_effects
 
 
-@kernel("MapDataset", "ExperimentalMapDataset", devices=HOST)
+def mapped(source, function, captured, preserve):
+    """A dataset with a function of each element of another."""
+    own = function.renewed()
+    if (rows := parsed_rows(source, own, captured)) is not None:
+        return _MapDataset(source, rows, same_number, [own])
+    ahead, called = parsed_ahead(source, own, captured)
+    threads, free = thread_count(-1), _is_free(source, own)
+
+    def make(elements, context):
+        if threads == 1 or not free:
+            return Mapped(elements, called, captured, context, preserve)
+        return ParallelMapped(
+            elements,
+            called,
+            captured,
+            context,
+            threads,
+            preserve,
+            free=True,
+            asked=False,
+            offered=offered_result(own.body),
+        )
+
+    return _MapDataset(ahead, make, same_number, [called])
+
+
+@dataset_kernel("MapDataset", "ExperimentalMapDataset")
 def _(node, env):
     function, preserve = function_of(node, env), node.attrs["preserve_cardinality"]
-
-    def run(source, *captured):
-        own = function.renewed()
-        if (rows := parsed_rows(source, own, captured)) is not None:
-            return _MapDataset(source, rows, same_number, [own])
-        ahead, called = parsed_ahead(source, own, captured)
-        threads, free = thread_count(-1), _is_free(source, own)
-
-        def make(elements, context):
-            if threads == 1 or not free:
-                return Mapped(elements, called, captured, context, preserve)
-            return ParallelMapped(
-                elements,
-                called,
-                captured,
-                context,
-                threads,
-                preserve,
-                free=True,
-                asked=False,
-                offered=offered_result(own.body),
-            )
-
-        return _MapDataset(ahead, make, same_number, [called])
-
-    return run
+    return lambda source, *captured: mapped(source, function, captured, preserve)
 
 
 class _Ready:
@@ -350,7 +351,7 @@ class _RecordedCalls(ParallelMapped):
         super().__init__(*args, **kwargs)
         kind = statistics_name(node)
         self._utilization = f"{kind}::thread_utilization"
-        name = node.attrs["f"].name
+        name = node.attrs["f"].name if "f" in node.attrs else node.type
         self._times = f"{kind.partition('Dataset')[0]}::{name}::execution_time"
 
     def _called(self, element):
@@ -397,25 +398,31 @@ def thread_count(number):
     return number
 
 
-@kernel("ParallelMapDataset", "ParallelMapDatasetV2", devices=HOST)
+def mapped_in_parallel(node, source, function, captured, threads, preserve):
+    """A dataset with a function of each element of another, of several of them at once."""
+    own = function.renewed()
+    if (rows := parsed_rows(source, own, captured)) is not None:
+        return _MapDataset(source, rows, same_number, [own])
+    ahead, called = parsed_ahead(source, own, captured)
+    settings = {"free": _is_free(source, own), "offered": offered_result(own.body)}
+    return _MapDataset(
+        ahead,
+        lambda elements, context: _parallel_calls(
+            node, elements, called, captured, context, threads, preserve, **settings
+        ),
+        same_number,
+        [called],
+    )
+
+
+@dataset_kernel("ParallelMapDataset", "ParallelMapDatasetV2")
 def _(node, env):
     function, preserve = function_of(node, env), node.attrs["preserve_cardinality"]
 
     def run(source, *captured_and_threads):
-        *captured, threads = captured_and_threads
-        captured, threads, own = tuple(captured), thread_count(threads), function.renewed()
-        if (rows := parsed_rows(source, own, captured)) is not None:
-            return _MapDataset(source, rows, same_number, [own])
-        ahead, called = parsed_ahead(source, own, captured)
-        settings = {"free": _is_free(source, own), "offered": offered_result(own.body)}
-        return _MapDataset(
-            ahead,
-            lambda elements, context: _parallel_calls(
-                node, elements, called, captured, context, threads, preserve, **settings
-            ),
-            same_number,
-            [called],
-        )
+        *captured, number = captured_and_threads
+        threads = thread_count(number)
+        return mapped_in_parallel(node, source, function, tuple(captured), threads, preserve)
 
     return run
 
@@ -433,7 +440,7 @@ def _slices(elements):
     return batch_of(elements)
 
 
-@kernel("MapAndBatchDataset", "ExperimentalMapAndBatchDataset", devices=HOST)
+@dataset_kernel("MapAndBatchDataset", "ExperimentalMapAndBatchDataset")
 def _(node, env):
     function, preserve = function_of(node, env), node.attrs["preserve_cardinality"]
 
@@ -493,7 +500,7 @@ class _Scanned(UnaryElements):
         self._source.restore(source)
 
 
-@kernel("ScanDataset", "ExperimentalScanDataset", devices=HOST)
+@dataset_kernel("ScanDataset", "ExperimentalScanDataset")
 def _(node, env):
     function, preserve = function_of(node, env), node.attrs["preserve_cardinality"]
     count = len(node.attrs["Tstate"])
@@ -555,7 +562,7 @@ class _FlatMapped(RowElements):
         self._source.close()
 
 
-@kernel("FlatMapDataset", devices=HOST)
+@dataset_kernel("FlatMapDataset")
 def _(node, env):
     function = function_of(node, env)
 

@@ -7,7 +7,7 @@ import torch
 
 from penstock import dtypes, errors
 from penstock.kernels.datasets.batching import Batched, batch_count, positive_batch_size
-from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.sparse_rows import brackets, invalid
 from penstock.kernels.values import to_array, torch_type
 from penstock.state.datasets import DerivedDataset
@@ -65,7 +65,7 @@ def _padder(dtype, number, wanted, value):
     return join
 
 
-@kernel("PaddedBatchDataset", "PaddedBatchDatasetV2", devices=HOST)
+@dataset_kernel("PaddedBatchDataset", "PaddedBatchDatasetV2")
 def _(node):
     types = node.attrs["Toutput_types"]
     has_flag = node.type == "PaddedBatchDatasetV2"

@@ -8,8 +8,8 @@ from queue import SimpleQueue
 from penstock import errors
 from penstock.kernels.datasets import reader_threads
 from penstock.kernels.datasets.failures import Failure, restored_element, saved_element
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.statistics import statistics_name
-from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import DerivedDataset, UnaryElements, same_number
 
@@ -137,7 +137,7 @@ class _RecordedPrefetched(_Prefetched):
         return element
 
 
-@kernel("PrefetchDataset", devices=HOST)
+@dataset_kernel("PrefetchDataset")
 def _(node):
     def run(source, size):
         size = int(size)

@@ -10,8 +10,8 @@ import zlib
 import numpy as np
 
 from penstock import errors
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.rows import Kinds, RowElements, Strings
-from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.platform.file_errors import file_errors
 from penstock.platform.paths import open_file
@@ -101,14 +101,14 @@ def file_names(value):
     return [name.decode() for name in value.reshape(-1)]
 
 
-def compression_of(value):
+def compression_of(value, complaint="Unsupported compression_type "):
     name = value.item().decode()
     if name not in ("", "GZIP", "ZLIB"):
-        raise invalid(f"Unsupported compression_type {name}.")
+        raise invalid(f"{complaint}{name}.")
     return name
 
 
-@kernel("TFRecordDataset", devices=HOST)
+@dataset_kernel("TFRecordDataset")
 def _(node):
     def run(names, compression, buffer_size, *offsets):
         kind = compression_of(compression)
@@ -190,7 +190,7 @@ def _without_end(line):
     return line[:-1] if line.endswith(b"\r") else line
 
 
-@kernel("TextLineDataset", devices=HOST)
+@dataset_kernel("TextLineDataset")
 def _(node):
     def run(names, compression, buffer_size):
         kind = compression_of(compression)
@@ -234,7 +234,7 @@ class _FixedLength:
         self._file.close()
 
 
-@kernel("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", devices=HOST)
+@dataset_kernel("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2")
 def _(node):
     def run(names, header, length, footer, buffer_size, compression=None):
         header, length, footer = int(header), int(length), int(footer)

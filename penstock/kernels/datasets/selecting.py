@@ -1,12 +1,12 @@
-"""Datasets with some of the elements of another: take, skip, shard, unique, without errors."""
+"""Datasets with some of the elements of another: take, skip, unique, without errors."""
 
 from __future__ import annotations
 
 import time
 
 from penstock import errors
-from penstock.kernels.registry import HOST, kernel
-from penstock.kernels.sparse_rows import invalid
+from penstock.kernels.datasets.recipes import dataset_kernel
+from penstock.kernels.datasets.statistics import timed
 from penstock.kernels.values import to_array
 from penstock.state.datasets import (
     INFINITE,
@@ -59,7 +59,7 @@ class _Taken(UnaryElements):
             self._source.restore(source[0])
 
 
-@kernel("TakeDataset", devices=HOST)
+@dataset_kernel("TakeDataset")
 def _(node):
     def run(source, count):
         count = int(count)
@@ -105,7 +105,7 @@ class _Skipped(UnaryElements):
         self._source.restore(source)
 
 
-@kernel("SkipDataset", devices=HOST)
+@dataset_kernel("SkipDataset")
 def _(node):
     def run(source, count):
         count = int(count)
@@ -118,49 +118,6 @@ def _(node):
             return of_source if of_source < 0 else max(0, of_source - count)
 
         return DerivedDataset(source, lambda elements, _: _Skipped(elements, count), cardinality)
-
-    return run
-
-
-class _Shard(UnaryElements):
-    def __init__(self, source, shards, index):
-        super().__init__(source)
-        self._before, self._after = index, shards - 1 - index
-        self._pending = self._before
-
-    def next(self):
-        source_next = self._source.next
-        for _ in range(self._pending):
-            if source_next() is None:
-                return None
-        self._pending = self._after + self._before
-        return source_next()
-
-    def save(self):
-        return [self._pending, self._source.save()]
-
-    def restore(self, state):
-        self._pending, source = state
-        self._source.restore(source)
-
-
-@kernel("ShardDataset", devices=HOST)
-def _(node):
-    def run(source, shards, index):
-        shards, index = int(shards), int(index)
-        if shards <= 0:
-            raise invalid(
-                f"Number of shards must be greater than zero (currently num_shards = {shards})."
-            )
-        if not 0 <= index < shards:
-            raise invalid(f"Index must be between 0 and {shards - 1} (currently index = {index}).")
-
-        def cardinality(of_source):
-            return of_source if of_source < 0 else (of_source - index + shards - 1) // shards
-
-        return DerivedDataset(
-            source, lambda elements, _: _Shard(elements, shards, index), cardinality
-        )
 
     return run
 
@@ -192,7 +149,7 @@ class _Unique(UnaryElements):
         self._source.restore(source)
 
 
-@kernel("UniqueDataset", "ExperimentalUniqueDataset", devices=HOST)
+@dataset_kernel("UniqueDataset", "ExperimentalUniqueDataset")
 def _(node):
     return lambda source: DerivedDataset(source, lambda elements, _: _Unique(elements))
 
@@ -208,9 +165,11 @@ class _WithoutErrors(UnaryElements):
                 continue
 
 
-@kernel("IgnoreErrorsDataset", "ExperimentalIgnoreErrorsDataset", devices=HOST)
+@dataset_kernel("IgnoreErrorsDataset", "ExperimentalIgnoreErrorsDataset")
 def _(node):
-    return lambda source: DerivedDataset(source, lambda elements, _: _WithoutErrors(elements))
+    return lambda source: DerivedDataset(
+        source, lambda elements, _: _WithoutErrors(elements), same_number
+    )
 
 
 class _Slowed(UnaryElements):
@@ -223,7 +182,7 @@ class _Slowed(UnaryElements):
         return self._source.next()
 
 
-@kernel("SleepDataset", "ExperimentalSleepDataset", devices=HOST)
+@dataset_kernel("SleepDataset", "ExperimentalSleepDataset")
 def _(node):
     return lambda source, pause: DerivedDataset(
         source, lambda elements, _: _Slowed(elements, int(pause)), same_number
@@ -231,20 +190,17 @@ def _(node):
 
 
 # Datasets that only tell TensorFlow's runtime how to run: their elements are those of the source.
-@kernel(
+@dataset_kernel(
     "OptionsDataset",
     "ModelDataset",
     "MaxIntraOpParallelismDataset",
     "ExperimentalMaxIntraOpParallelismDataset",
     "PrivateThreadPoolDataset",
     "ExperimentalPrivateThreadPoolDataset",
-    "AssertNextDataset",
-    "ExperimentalAssertNextDataset",
     "NonSerializableDataset",
     "ExperimentalNonSerializableDataset",
     "WrapDatasetVariant",
     "UnwrapDatasetVariant",
-    devices=HOST,
 )
 def _(node):
     return lambda source, *settings: source
@@ -253,12 +209,13 @@ def _(node):
 class _OptimizedDataset(Dataset):
     """A dataset that is iterated as some of TensorFlow's rewritings ask for.
 
-    Of those, two can be noticed: parallel parts may give results as they come, and a shuffle and
-    the repeat of it draw from one buffer. Others change how fast the same elements come.
+    Of those, three can be noticed: parallel parts may give results as they come, a shuffle and the
+    repeat of it draw from one buffer, and statistics tell how long each part of the pipeline takes.
+    Others change how fast the same elements come.
     """
 
     def __init__(self, source, rewritings):
-        self._source = source
+        self._source = timed(source) if b"latency_all_edges" in rewritings else source
         self._out_of_order = b"make_sloppy" in rewritings
         self._fuses_shuffles = b"shuffle_and_repeat_fusion" in rewritings
 
@@ -277,7 +234,7 @@ class _OptimizedDataset(Dataset):
         return self._source.cardinality()
 
 
-@kernel("OptimizeDataset", devices=HOST)
+@dataset_kernel("OptimizeDataset")
 def _(node):
     return lambda source, rewritings: _OptimizedDataset(source, set(rewritings.reshape(-1)))
 
@@ -312,7 +269,7 @@ class _Counted(UnaryElements):
         self._source.restore(source)
 
 
-@kernel("AssertCardinalityDataset", devices=HOST)
+@dataset_kernel("AssertCardinalityDataset")
 def _(node):
     return lambda source, expected: DerivedDataset(
         source, lambda elements, _: _Counted(elements, int(expected)), lambda _: int(expected)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 from penstock.kernels.datasets.random_words import RandomWords, given_seeds
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.rows import RowElements, as_element
-from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import INFINITE, Context, Dataset, Elements
 
@@ -202,7 +202,7 @@ class ShuffleDataset(Dataset):
         return once * self._epochs if once > 0 else once
 
 
-@kernel("ShuffleDataset", "ShuffleAndRepeatDataset", devices=HOST)
+@dataset_kernel("ShuffleDataset", "ShuffleAndRepeatDataset")
 def _(node):
     changing = node.attrs["reshuffle_each_iteration"]
     repeats = node.type == "ShuffleAndRepeatDataset"

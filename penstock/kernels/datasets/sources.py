@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from penstock.kernels.datasets.random_words import RandomWords, given_seeds
-from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.kernels.values import from_array, to_array, torch_type
 from penstock.state.datasets import INFINITE, Context, Dataset, Elements
@@ -61,7 +61,7 @@ class _Once(_Indexed):
         return self._element
 
 
-@kernel("TensorDataset", devices=HOST)
+@dataset_kernel("TensorDataset")
 def _(node):
     return lambda *components: _IndexedDataset(1, lambda: _Once(components))
 
@@ -82,7 +82,7 @@ class _Slices(_Indexed):
         )
 
 
-@kernel("TensorSliceDataset", devices=HOST)
+@dataset_kernel("TensorSliceDataset")
 def _(node):
     def run(*components):
         for part in components:
@@ -110,7 +110,7 @@ class _Range(_Indexed):
         return (torch.tensor(self._numbers[position], dtype=self._dtype),)
 
 
-@kernel("RangeDataset", devices=HOST)
+@dataset_kernel("RangeDataset")
 def _(node):
     dtype = torch_type(node.attrs["output_types"][0])
 
@@ -141,7 +141,7 @@ class _SparseSlices(_Indexed):
         return from_array(indices), from_array(values.copy()), self._shape
 
 
-@kernel("SparseTensorSliceDataset", devices=HOST)
+@dataset_kernel("SparseTensorSliceDataset")
 def _(node):
     def run(indices, values, shape):
         indices, values, shape = to_array(indices), to_array(values), to_array(shape)
@@ -196,6 +196,6 @@ class _RandomDataset(Dataset):
         return INFINITE
 
 
-@kernel("RandomDataset", "ExperimentalRandomDataset", devices=HOST)
+@dataset_kernel("RandomDataset", "ExperimentalRandomDataset")
 def _(node):
     return lambda seed, seed2: _RandomDataset(given_seeds(seed, seed2))

@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock import dtypes, errors
 from penstock.kernels.datasets.readers import scalar_string
-from penstock.kernels.registry import HOST, kernel
+from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.kernels.values import from_array
 from penstock.state.datasets import Context, Dataset, Elements
@@ -149,7 +149,7 @@ class _QueryDataset(Dataset):
         return _Rows(self._path, self._query, self._readers)
 
 
-@kernel("SqlDataset", "ExperimentalSqlDataset", devices=HOST)
+@dataset_kernel("SqlDataset", "ExperimentalSqlDataset")
 def _(node):
     types = node.attrs["output_types"]
     unknown = [dtype for dtype in types if dtype not in _READERS]

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from penstock import proto
+from penstock.kernels.datasets.recipes import dataset_kernel, rebuilt
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.summary_media import RunningHistogram
 from penstock.state.datasets import Dataset, DerivedDataset, UnaryElements, same_number
@@ -93,7 +94,7 @@ class _RecordedDataset(Dataset):
         return self._source.cardinality()
 
 
-@kernel("SetStatsAggregatorDataset", "ExperimentalSetStatsAggregatorDataset", devices=HOST)
+@dataset_kernel("SetStatsAggregatorDataset", "ExperimentalSetStatsAggregatorDataset")
 def _(node):
     # The prefix of counters concerns counts that a server of TensorFlow's shows, not the summary.
     def run(source, resource, prefix, counter_prefix):
@@ -116,6 +117,15 @@ class _Latencies(UnaryElements):
             took = (time.perf_counter_ns() - begin) // 1000
             self._recorder.add_to_histogram(self._tag, took)
         return element
+
+
+def timed(dataset):
+    """The dataset with the time of each element of each of its parts among the statistics."""
+    if dataset.recipe is None:
+        return dataset
+    made = rebuilt(dataset, timed)
+    tag = f"record_latency::{statistics_name(dataset.recipe.node)}"
+    return DerivedDataset(made, _recorded(_Latencies, tag), same_number)
 
 
 class _Sizes(_Latencies):
@@ -143,22 +153,24 @@ def _text(value):
 def _recording(kind):
     def factory(node):
         def run(source, tag):
-            name = _text(tag)
-
-            def make(elements, context):
-                recorder = context.statistics
-                return elements if recorder is None else kind(elements, name, recorder)
-
-            return DerivedDataset(source, make, same_number)
+            return DerivedDataset(source, _recorded(kind, _text(tag)), same_number)
 
         return run
 
     return factory
 
 
-kernel("LatencyStatsDataset", "ExperimentalLatencyStatsDataset", devices=HOST)(
-    _recording(_Latencies)
-)
-kernel("BytesProducedStatsDataset", "ExperimentalBytesProducedStatsDataset", devices=HOST)(
+def _recorded(kind, tag):
+    """What makes elements of a kind of others, where somebody asked for statistics."""
+
+    def make(elements, context):
+        recorder = context.statistics
+        return elements if recorder is None else kind(elements, tag, recorder)
+
+    return make
+
+
+dataset_kernel("LatencyStatsDataset", "ExperimentalLatencyStatsDataset")(_recording(_Latencies))
+dataset_kernel("BytesProducedStatsDataset", "ExperimentalBytesProducedStatsDataset")(
     _recording(_Sizes)
 )

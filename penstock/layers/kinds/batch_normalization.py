@@ -272,7 +272,7 @@ class BatchNormalization(CoreLayer):
 
     def _assign_moving_average(self, variable: Any, value: Any, momentum: Any) -> Any:
         graph = get_default_graph()
-        with name_scope("AssignMovingAvg") as scope, graph.colocate_with(variable.op):
+        with name_scope("AssignMovingAvg") as scope, graph.colocate_with(variable):
             dtype = variable.dtype.base_dtype
             decay = cast(convert_to_tensor(1.0 - momentum, name="decay"), dtype)
             delta = (variable - cast(value, dtype)) * decay
@@ -280,7 +280,7 @@ class BatchNormalization(CoreLayer):
 
     def _assign_new_value(self, variable: Any, value: Any) -> Any:
         graph = get_default_graph()
-        with name_scope("AssignNewValue") as scope, graph.colocate_with(variable.op):
+        with name_scope("AssignNewValue") as scope, graph.colocate_with(variable):
             return assign(variable, value, name=scope)
 
     def _update_variance(self, variance: Any, momentum: Any) -> Any:

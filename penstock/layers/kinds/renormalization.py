@@ -38,12 +38,12 @@ class Renormalization:
             return sqrt(layer.moving_variance_initializer(*args, **kwargs))
 
         colocate_with = get_default_graph().colocate_with
-        with colocate_with(layer.moving_variance.op):
+        with colocate_with(layer.moving_variance):
             layer.moving_stddev = layer._add_statistic("moving_stddev", shape, initial_stddev)
-        with colocate_with(layer.moving_mean.op):
+        with colocate_with(layer.moving_mean):
             initializer = layer.moving_mean_initializer
             layer.renorm_mean = layer._add_statistic("renorm_mean", shape, initializer)
-        with colocate_with(layer.moving_stddev.op):
+        with colocate_with(layer.moving_stddev):
             layer.renorm_stddev = layer._add_statistic("renorm_stddev", shape, initial_stddev)
 
     def corrections(self, mean: Any, variance: Any, training: Any) -> tuple[Any, Any, Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.ir.registry import STATEFUL, attr, not_differentiable, op
+from penstock.ir.type_sets import FEATURE, INDEX
 from penstock.ops.datasets.elements import ANY_TYPES, ELEMENTS, dataset_handles
 from penstock.shapes import Shape
 
@@ -250,7 +251,34 @@ ReduceDataset = op(
 )
 
 
+PARSED = {
+    "sparse_keys": attr("list(string)", minimum=0),
+    "dense_keys": attr("list(string)", minimum=0),
+    "sparse_types": attr("list(type)", allowed=FEATURE, minimum=0),
+    "Tdense": attr("list(type)", allowed=FEATURE, minimum=0),
+    "dense_shapes": attr("list(shape)", minimum=0),
+}
+ParseExampleDataset = op(
+    "ParseExampleDataset(input_dataset: variant, num_parallel_calls: int64, "
+    "dense_defaults: *Tdense) -> handle: variant",
+    **PARSED,
+    **ELEMENTS,
+    sloppy=False,
+    ragged_keys=attr("list(string)", [], minimum=0),
+    ragged_value_types=attr("list(type)", [], allowed=FEATURE, minimum=0),
+    ragged_split_types=attr("list(type)", [], allowed=INDEX, minimum=0),
+)
+ExperimentalParseExampleDataset = op(
+    "ExperimentalParseExampleDataset(input_dataset: variant, num_parallel_calls: int64, "
+    "dense_defaults: *Tdense) -> handle: variant",
+    **PARSED,
+    **ELEMENTS,
+    sloppy=False,
+)
+
 dataset_handles(
+    ParseExampleDataset,
+    ExperimentalParseExampleDataset,
     MapDataset,
     ExperimentalMapDataset,
     ParallelMapDataset,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from penstock import dtypes
+from penstock.ir.operation import Operation
 from penstock.ir.registry import STATEFUL, attr, op
 from penstock.ops.datasets.elements import ANY_TYPES, ELEMENTS, dataset_handles
+from penstock.ops.shape_checks import with_rank, with_rank_at_most
+from penstock.shapes import Shape
 
 TensorDataset = op(
     "TensorDataset(components: *Toutput_types) -> handle: variant",
@@ -147,3 +150,19 @@ dataset_handles(
     MatchingFilesDataset,
     ExperimentalMatchingFilesDataset,
 )
+
+
+@CSVDataset.shape
+@ExperimentalCSVDataset.shape
+def _(op: Operation, filenames: Shape, *others: Shape) -> Shape:
+    with_rank_at_most(filenames, 1)
+    for setting in others[:6]:
+        with_rank(setting, 0)
+    with_rank(others[6], 1)
+    for default in others[7:]:
+        size = with_rank_at_most(default, 1)
+        if size and size[0] is not None and size[0] > 1:
+            raise ValueError(
+                "Shape of a default must be a length-0 or length-1 vector, or a scalar."
+            )
+    return ()

@@ -12,9 +12,9 @@ from penstock.ir.trackable import (
 from penstock.train.tracking.attributes import AutoTrackable, NotTrackable, delete_tracking
 from penstock.train.tracking.checkpoint import (
     Checkpoint,
-    FrozenSaver,
     TrackableSaver,
     add_variable,
+    frozen_saver,
     gather_initializers,
     list_objects,
     object_metadata,
@@ -54,7 +54,6 @@ CheckpointableDataStructure = TrackableDataStructure
 CheckpointableReference = TrackableReference
 CheckpointableSaver = TrackableSaver
 CheckpointV1 = Checkpoint
-frozen_saver = FrozenSaver
 
 __all__ = [
     "OBJECT_CONFIG_JSON_KEY",

@@ -9,7 +9,10 @@ from penstock.train.tracking.data_structures import NoDependency, sticky_attribu
 
 
 class NotTrackable:
-    """Marks a class whose objects checkpoints can't keep."""
+    """Marks a class whose objects checkpoints can't keep: a checkpoint that meets one is refused.
+
+    It counts before and after `Trackable` among the bases of a class.
+    """
 
 
 class AutoTrackable(Trackable):

@@ -8,7 +8,8 @@ from typing import Any
 
 from penstock import dtypes, errors
 from penstock.checkpoint.reader import NewCheckpointReader
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
+from penstock.ir.tensor import Tensor
 from penstock.ir.trackable import OBJECT_GRAPH_PROTO_KEY, Trackable
 from penstock.ops.constants import constant
 from penstock.ops.control import control_dependencies
@@ -19,6 +20,7 @@ from penstock.platform import file_io
 from penstock.proto import TrackableObjectGraph
 from penstock.shapes import TensorShape
 from penstock.train import checkpoint_state
+from penstock.train.functional_saver import MultiDeviceSaver
 from penstock.train.saveables import SaveableObject
 from penstock.train.saver_builder import BulkSaverBuilder
 from penstock.train.tracking.attributes import AutoTrackable
@@ -58,14 +60,34 @@ class TrackableSaver:
         self._restore_ops: dict[str, tuple[Any, Any]] = {}
 
     def save(self, file_prefix: Any, checkpoint_number: Any = None, session: Any = None) -> Any:
-        """Saves the objects; returns the path to restore them from."""
+        """Saves the objects; returns the path to restore them from, in a function its tensor."""
         prefix = os.fspath(file_prefix)
         if checkpoint_number:
             prefix = f"{prefix}-{checkpoint_number:d}"
+        if get_default_graph().building_function:
+            return self._save_in_function(prefix)
+        if executing_eagerly():
+            return self._save_now(prefix)
         session = get_session() if session is None else session
         file_io.recursive_create_dir(os.path.dirname(prefix))
         save, feeds = self._save_nodes()
         return session.run(save, feed_dict={**feeds, self._save_prefix: prefix})
+
+    def _save_now(self, prefix: str) -> str:
+        """Saves, in eager mode."""
+        file_io.recursive_create_dir(os.path.dirname(prefix))
+        saveables, message = self._graph_view.frozen_saveable_objects()
+        description = constant(message.SerializeToString(deterministic=True))
+        saveables.append(NoRestoreSaveable(description, OBJECT_GRAPH_PROTO_KEY))
+        _save_node(constant(prefix), saveables)
+        return prefix
+
+    def _save_in_function(self, prefix: str) -> Any:
+        file_io.recursive_create_dir(os.path.dirname(prefix))
+        path = _string_to_feed(prefix)
+        saved = frozen_saver(self._graph_view.root).save(path)
+        with get_default_graph().device("/cpu:0"), control_dependencies([saved]):
+            return identity(path)
 
     def _save_nodes(self) -> tuple[Any, dict[Any, Any]]:
         if self._save_prefix is None:
@@ -90,7 +112,12 @@ class TrackableSaver:
             if not checkpoint_state.checkpoint_exists(save_path):
                 raise
             names = NameBasedRestoreCoordinator(save_path)
-            return NameBasedSaverStatus(names, self._graph_view)
+            status = NameBasedSaverStatus(names, self._graph_view)
+            if executing_eagerly():
+                status.run_restore_ops()
+            return status
+        if executing_eagerly():
+            self._restore_prefix, self._restore_ops = constant(save_path), {}
         if self._restore_prefix is None:
             self._restore_prefix = _string_to_feed("model")
         checkpoint = RestoreCoordinator(
@@ -121,26 +148,12 @@ def _save_node(prefix: Any, saveables: list[SaveableObject]) -> Any:
         return identity(prefix)
 
 
-class FrozenSaver:
-    """Saves and restores what was reachable from an object when it was made."""
-
-    def __init__(self, root_trackable: Any):
-        saveables, message = ObjectGraphView(root_trackable).frozen_saveable_objects()
-        description = constant(message.SerializeToString(deterministic=True))
-        saveables.append(NoRestoreSaveable(description, OBJECT_GRAPH_PROTO_KEY))
-        self._saveables = saveables
-
-    def save(self, file_prefix: Any) -> Any:
-        """The node that saves to a prefix."""
-        return _save_node(file_prefix, self._saveables)
-
-    def restore(self, file_prefix: Any) -> dict[str, Any]:
-        """The operations that restore from a prefix, by key."""
-        tensors = iter(BulkSaverBuilder().bulk_restore(file_prefix, self._saveables, -1, False))
-        return {
-            each.name: each.restore([next(tensors) for _ in each.specs], None)
-            for each in self._saveables
-        }
+def frozen_saver(root_trackable: Any) -> MultiDeviceSaver:
+    """Saves and restores what is reachable from an object now, with Python state as it is now."""
+    saveables, message = ObjectGraphView(root_trackable).frozen_saveable_objects()
+    description = constant(message.SerializeToString(deterministic=True))
+    saveables.append(NoRestoreSaveable(description, OBJECT_GRAPH_PROTO_KEY))
+    return MultiDeviceSaver(saveables)
 
 
 def saver_with_op_caching(obj: Any) -> TrackableSaver:
@@ -189,9 +202,13 @@ class Checkpoint(AutoTrackable):
         self._maybe_create_save_counter()
         return self._save_counter
 
-    def write(self, file_prefix: Any, session: Any = None) -> str:
-        """Writes a checkpoint at a prefix as it is; `save` numbers and records them."""
-        return os.fsdecode(self._saver.save(file_prefix=file_prefix, session=session))
+    def write(self, file_prefix: Any, session: Any = None) -> Any:
+        """Writes a checkpoint at a prefix as it is; `save` numbers and records them.
+
+        In the body of a function it makes the node that does so, and returns the path's tensor.
+        """
+        path = self._saver.save(file_prefix=file_prefix, session=session)
+        return path if isinstance(path, Tensor) else os.fsdecode(path)
 
     def read(self, save_path: Any) -> LoadStatus:
         """Restores what `write` wrote."""
@@ -204,17 +221,9 @@ class Checkpoint(AutoTrackable):
           file_prefix: prefix of the files; "-1", "-2", … is appended.
           session: the session that has the variables; the default one if None.
         """
-        session = get_session() if session is None else session
         prefix = os.fspath(file_prefix)
-        if self._save_counter is None:
-            session.run(self.save_counter.initializer)
-        if self._save_assign_op is None:
-            with get_default_graph().colocate_with(self.save_counter):
-                self._save_assign_op = NoDependency(
-                    self.save_counter.assign_add(1, read_value=True)
-                )
-        number = session.run(self._save_assign_op)
-        path = self.write(f"{prefix}-{number:d}", session=session)
+        number = self._next_number(session)
+        path: str = self.write(f"{prefix}-{number:d}", session=session)
         checkpoint_state.update_checkpoint_state_internal(
             save_dir=os.path.dirname(prefix),
             model_checkpoint_path=path,
@@ -222,6 +231,20 @@ class Checkpoint(AutoTrackable):
             save_relative_paths=True,
         )
         return path
+
+    def _next_number(self, session: Any) -> int:
+        """The number of a checkpoint that is about to be saved."""
+        if executing_eagerly():
+            return int(self.save_counter.assign_add(1).numpy())
+        session = get_session() if session is None else session
+        if self._save_counter is None:
+            session.run(self.save_counter.initializer)
+        if self._save_assign_op is None:
+            with get_default_graph().colocate_with(self.save_counter):
+                self._save_assign_op = NoDependency(
+                    self.save_counter.assign_add(1, read_value=True)
+                )
+        return int(session.run(self._save_assign_op))
 
     def restore(self, save_path: Any) -> LoadStatus:
         """Makes the nodes that give the objects the values of a checkpoint.

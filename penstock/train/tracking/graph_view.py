@@ -7,8 +7,10 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from penstock.ir.defaults import executing_eagerly
 from penstock.proto import TrackableObjectGraph
 from penstock.train.saveables import SaveableObject, op_list_to_dict, saveable_objects_for_op
+from penstock.train.tracking.attributes import NotTrackable
 from penstock.train.tracking.saveables import PythonStateSaveable
 
 _ESCAPE = "."
@@ -69,6 +71,11 @@ class ObjectGraphView:
         to_visit = deque([self.root])
         while to_visit:
             current = to_visit.popleft()
+            if isinstance(current, NotTrackable):
+                raise NotImplementedError(
+                    f"The object {current} does not support object-based saving. What no longer "
+                    "refers to it can be saved without it."
+                )
             path = paths[id(current)]
             found.add(current, "/".join(escape_local_name(part) for part in path))
             for name, owned in self.list_dependencies(current):
@@ -109,7 +116,9 @@ class ObjectGraphView:
             made = self._known.get(entry)
             if made is None:
                 full_name, saveables = _made(trackable, name, factory, attribute_key)
-                made = self._known[entry] = (trackable, full_name, saveables)
+                made = (trackable, full_name, saveables)
+                if not executing_eagerly():  # there they may hold a state of now
+                    self._known[entry] = made
             node.attributes.add(name=name, full_name=made[1], checkpoint_key=attribute_key)
             yield from made[2]
 

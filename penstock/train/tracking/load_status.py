@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from penstock.ir.defaults import get_default_graph, get_default_session
+from penstock.ir.defaults import executing_eagerly, get_default_graph, get_default_session
 from penstock.platform import logging
 from penstock.train.tracking.data_structures import TrackableDataStructure
 from penstock.train.tracking.graph_view import ObjectGraphView
@@ -124,10 +124,14 @@ class CheckpointLoadStatus(LoadStatus):
         )
 
     def run_restore_ops(self, session: Any = None) -> None:
+        if executing_eagerly():
+            return  # they have run
         session = get_session() if session is None else session
         session.run(self._checkpoint.restore_ops, feed_dict=self._feed_dict)
 
     def initialize_or_restore(self, session: Any = None) -> None:
+        if executing_eagerly():
+            return
         session = get_session() if session is None else session
         bound = {id(each) for each in self._checkpoint.object_by_proto_id.values()}
         others = [each for each in self._graph_view.list_objects() if id(each) not in bound]
@@ -159,6 +163,8 @@ class InitializationOnlyStatus(LoadStatus):
         )
 
     def initialize_or_restore(self, session: Any = None) -> None:
+        if executing_eagerly():
+            return
         session = get_session() if session is None else session
         session.run(_initializers(self._graph_view.list_objects(), self._restore_uid))
 
@@ -195,7 +201,8 @@ class NameBasedSaverStatus(LoadStatus):
     def run_restore_ops(self, session: Any = None) -> None:
         from penstock.train.saver import Saver
 
-        session = get_session() if session is None else session
+        if session is None and not executing_eagerly():
+            session = get_session()
         saveables: list[Any] = []
         with get_default_graph().device("/cpu:0"):
             for trackable in self._graph_view.list_objects():

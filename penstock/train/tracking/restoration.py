@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from penstock.checkpoint.reader import NewCheckpointReader
+from penstock.ops.control import init_scope
 from penstock.platform import logging
 from penstock.train.saveables import (
     SaveableObject,
@@ -74,10 +75,11 @@ class CheckpointPosition:
 
     def restore(self, trackable: Any) -> None:
         """Restores the program's object from here, unless it has been."""
-        if self.bind_object(trackable):
-            made = trackable._restore_from_checkpoint_position(self)
-            if made:
-                self.checkpoint.new_restore_ops(made)
+        with init_scope():  # the object may come to be while a function is traced
+            if self.bind_object(trackable):
+                made = trackable._restore_from_checkpoint_position(self)
+                if made:
+                    self.checkpoint.new_restore_ops(made)
 
     def bind_object(self, trackable: Any) -> bool:
         """Notes that a program's object is this one; False if one was noted before."""

@@ -24,7 +24,7 @@ _FAKE_PIXELS = 784
 class DataSet:
     """Images and labels, handed out in batches, epoch after epoch.
 
-    With `seed` the order of the epochs is that seed's; without, NumPy's global generator draws it.
+    NumPy's global generator draws the order of the epochs; `seed`, or else the graph's, seeds it.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class DataSet:
         seed: int | None = None,
     ) -> None:
         self.one_hot = one_hot
-        self._shuffle = _shuffler(seed)
+        _seed_shuffles(seed)
         self._epochs_completed = 0
         self._index_in_epoch = 0
         if fake_data:
@@ -107,7 +107,7 @@ class DataSet:
 
     def _reorder(self) -> None:
         order = np.arange(self._num_examples)
-        self._shuffle(order)
+        np.random.shuffle(order)
         self._images, self._labels = self._images[order], self._labels[order]
 
 
@@ -145,8 +145,6 @@ def read_data_sets(
       seed: fixes the order of batches; by default the graph's seed does, if it has one.
       source_url: where the files come from, for the error that asks for them.
     """
-    if seed is None:
-        seed = tf.get_default_graph().seed
     options: dict[str, Any] = {"one_hot": one_hot, "dtype": dtype, "reshape": reshape, "seed": seed}
     if fake_data:
         return Datasets(*(DataSet([], [], fake_data=True, **options) for _ in Datasets._fields))
@@ -190,8 +188,15 @@ def dense_to_one_hot(labels_dense: Array, num_classes: int) -> Array:
     return np.eye(num_classes)[labels_dense]
 
 
-def _shuffler(seed: int | None) -> Any:
-    return np.random.shuffle if seed is None else np.random.RandomState(seed).shuffle
+def _seed_shuffles(seed: int | None) -> None:
+    """Seeds NumPy's global generator, which shuffles, with a given seed or else the graph's.
+
+    Programs that draw numbers of their own between batches see the same ones as in TensorFlow.
+    """
+    if seed is None:
+        seed = tf.get_default_graph().seed
+    if seed is not None:
+        np.random.seed(seed)
 
 
 def _prepared(images: Array, dtype: Any, reshape: bool) -> Array:

@@ -1,0 +1,192 @@
+"""The graph of eager execution: it keeps no nodes, but runs them as they are made.
+
+Where it is the default graph a program is in eager mode. So nothing asks for the mode when an
+operation is made in a graph: it is the graph that differs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from penstock import devices
+from penstock.dtypes import DType
+from penstock.eager.tensor import EagerOperation, EagerTensor
+from penstock.ir import registry, scopes, tapes
+from penstock.ir.collections import GraphKeys
+from penstock.ir.graph import Graph, _PlacedProbe
+from penstock.ir.operation import Operation
+from penstock.ir.registry import OpSpec
+from penstock.ir.tensor import Tensor
+
+# What libraries add to by themselves and nobody could ever take out again.
+_NOT_KEPT = frozenset(
+    key for key in vars(GraphKeys).values() if isinstance(key, str) and key != "global_step"
+)
+
+
+class EagerGraph(Graph):
+    """Runs each operation that is added to it, at once; its tensors have values.
+
+    1. It has no nodes: what an operation gave lives as long as the program holds it.
+    2. Names are not made unique, since there is nothing that they tell apart.
+    3. Control inputs mean nothing: what comes first in the program runs first.
+    """
+
+    is_eager = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        from penstock.runtime.immediate import Immediate
+
+        self.runtime = Immediate()
+        self._random = random.Random()
+
+    @property
+    def seed(self) -> int | None:
+        return self._seed
+
+    @seed.setter
+    def seed(self, seed: int | None) -> None:
+        self._seed = seed
+        self._random = random.Random(seed)
+        self.runtime.forget_kernels()
+
+    def drawn_seed(self) -> int:
+        return self._random.randint(0, 2**31 - 1)
+
+    # Running ----------------------------------------------------------------------------------
+
+    def _add(
+        self,
+        spec: OpSpec,
+        name: str,
+        inputs: tuple[Tensor, ...],
+        attrs: dict[str, Any],
+        output_types: Iterable[DType],
+        control_inputs: Iterable[Operation] = (),
+    ) -> Operation:
+        types = list(output_types)
+        _refuse_references(spec, types)
+        made_by = EagerOperation(self, spec, name, attrs)
+        values = [_value(tensor) for tensor in inputs]
+        results, device = self.runtime.run(
+            made_by, [tensor._dtype for tensor in inputs], values, self._current_device()
+        )
+        outputs: list[Tensor] = [
+            EagerTensor(made_by, i, dtype, result, device)
+            for i, (dtype, result) in enumerate(zip(types, results, strict=True))
+        ]
+        op = EagerOperation(self, spec, name, attrs, inputs, outputs)
+        tapes.record(op)
+        return op
+
+    def record_function(
+        self,
+        name: str,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        backward: Callable[..., Any],
+    ) -> None:
+        """Tells tapes of something that was computed, and how to differentiate it.
+
+        Args:
+          backward: gives the gradients of the inputs for those of the outputs.
+        """
+        spec = registry.find("IdentityN")
+        assert spec is not None
+        op = EagerOperation(self, spec, name, {}, tuple(inputs), list(outputs))
+        op.__dict__["_backward"] = backward
+        tapes.record(op)
+
+    def moved(self, tensor: EagerTensor, device: str) -> EagerTensor:
+        """A tensor's value on another device; gradients pass through."""
+        from penstock.ops.identity import identity
+
+        with self._scopes.setting(devices=[]), self.device(device):
+            made: Any = identity(tensor)
+        return made
+
+    def _current_device(self) -> str:
+        if not self._scopes.devices:
+            return ""
+        probe = _PlacedProbe()
+        scopes.apply_devices(self._scopes.devices, probe)  # type: ignore[arg-type]
+        if not probe._device:
+            return ""
+        return self._full_name(probe._device)
+
+    def _full_name(self, device: str) -> str:
+        wanted = devices.DeviceSpec.from_string(device)
+        for name in self.runtime.device_names:
+            known = devices.DeviceSpec.from_string(name)
+            if wanted.device_type in (None, known.device_type) and wanted.device_index in (
+                None,
+                known.device_index,
+            ):
+                return name
+        place = f"{wanted.device_type}:{wanted.device_index or 0}"
+        raise RuntimeError(f"/job:localhost/replica:0/task:0/device:{place} unknown device.")
+
+    # Names ------------------------------------------------------------------------------------
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        prefix = self._scopes.name
+        return f"{prefix}/{name}" if prefix else name
+
+    # Scopes -----------------------------------------------------------------------------------
+
+    @contextmanager
+    def device(self, device_name_or_function: Any) -> Iterator[None]:
+        if callable(device_name_or_function):
+            raise RuntimeError(
+                "tf.device does not support functions when eager execution is enabled."
+            )
+        with super().device(device_name_or_function):
+            yield
+
+    @contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        yield
+
+    @contextmanager
+    def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
+        for each in control_inputs if isinstance(control_inputs, (list, tuple)) else ():
+            if callable(each):
+                each()
+        if callable(control_inputs):
+            control_inputs()
+        yield
+
+    # Collections ------------------------------------------------------------------------------
+
+    def add_to_collection(self, name: Any, value: Any) -> None:
+        if name not in _NOT_KEPT:
+            super().add_to_collection(name, value)
+
+    def get_collection_ref(self, name: Any) -> list[Any]:
+        return [] if name in _NOT_KEPT else super().get_collection_ref(name)
+
+    def finalize(self) -> None:
+        """Nothing to do: it never has nodes."""
+
+
+def _value(tensor: Tensor) -> Any:
+    try:
+        return tensor._value  # type: ignore[attr-defined]
+    except AttributeError:
+        raise TypeError(
+            'An op outside of the function building code is being passed a "Graph" tensor, which '
+            "has no value here. A tf.init_scope inside a function may have let it out of the "
+            f"function. The graph tensor has name: {tensor.name}"
+        ) from None
+
+
+def _refuse_references(spec: OpSpec, types: Sequence[DType]) -> None:
+    argument = next((arg.name for arg in (*spec.inputs, *spec.outputs) if arg.is_ref), None)
+    if argument is not None:
+        raise RuntimeError(
+            f"{spec.name} op does not support eager execution. Arg '{argument}' is a ref."
+        )

@@ -1,0 +1,218 @@
+"""The functions of a SavedModel, to be called again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from penstock.ir import nest
+from penstock.ir.convert import CompositeTensor, convert_to_tensor
+from penstock.ir.function import Function, add_library
+from penstock.ir.graph import Graph
+from penstock.ir.tensor import Tensor
+from penstock.ir.tensor_spec import TensorSpec
+from penstock.ops.flow_graphs import unique_function_name
+from penstock.ops.graph_functions import ConcreteFunction, FuncGraph, GraphFunction
+from penstock.ops.variables import Variable
+from penstock.proto import FunctionDefLibrary
+from penstock.saved_model.structured_values import StructureCoder
+
+_COUNT_BEHIND = re.compile(r"(_\d+)+$")
+
+
+def add_renamed_library(graph: Graph, library: Any) -> dict[str, Function]:
+    """Adds the functions of a library under new names; they are returned by their old ones.
+
+    A program may load a model twice, or have functions of its own by the same names.
+    """
+    names = {
+        each.signature.name: unique_function_name(
+            graph, "", _COUNT_BEHIND.sub("", each.signature.name)
+        )
+        for each in library.function
+    }
+    renamed = FunctionDefLibrary()
+    renamed.CopyFrom(library)
+    for function in renamed.function:
+        function.signature.name = names[function.signature.name]
+        for node in function.node_def:
+            node.op = names.get(node.op, node.op)
+            for value in node.attr.values():
+                _rename(value, names)
+    for gradient in renamed.gradient:
+        gradient.function_name = names[gradient.function_name]
+        gradient.gradient_func = names.get(gradient.gradient_func, gradient.gradient_func)
+    add_library(graph, renamed)
+    return {old: graph._functions[new] for old, new in names.items()}
+
+
+def _rename(value: Any, names: Mapping[str, str]) -> None:
+    if value.func.name in names:
+        value.func.name = names[value.func.name]
+    for each in value.list.func:
+        each.name = names.get(each.name, each.name)
+
+
+class RestoredConcreteFunction(ConcreteFunction):
+    """A function of a SavedModel for arguments of one signature.
+
+    Args:
+      function: the function of the graph.
+      library: the graph's functions.
+      message: its SavedConcreteFunction.
+    """
+
+    def __init__(self, function: Function, library: dict[str, Function], message: Any):
+        body = function.body({}, library)
+        arguments = len(body.inputs) - len(message.bound_inputs)
+        assert not isinstance(body, FuncGraph)
+        super().__init__(body, function, arguments)  # type: ignore[arg-type]  # of no trace
+        coder = StructureCoder()
+        self.structured_input_signature = coder.decode_proto(message.canonicalized_input_signature)
+        body.structured_outputs = coder.decode_proto(message.output_signature)
+        specs = nest.flatten(self.structured_input_signature)
+        named = [each.name for each in specs if isinstance(each, TensorSpec)]
+        if len(named) == arguments and all(named):
+            self._arg_keywords = named
+        self._captures: list[Tensor] = []
+
+    def bind(self, captures: Sequence[Tensor]) -> None:
+        """Says which tensors of the program the function uses."""
+        self._captures = list(captures)
+        inner = self.graph.inputs[self._arguments :]
+        self.graph.captured = dict(zip(captures, inner, strict=True))
+
+    @property
+    def captured_inputs(self) -> list[Tensor]:
+        return self._captures
+
+    def _packed(self, results: list[Tensor]) -> Any:
+        return _packed(self.graph.structured_outputs, results)
+
+
+def _packed(structure: Any, tensors: list[Tensor]) -> Any:
+    """Tensors in the form of a structure of specs."""
+    remaining = iter(tensors)
+
+    def value(spec: Any) -> Any:
+        if spec is None:
+            return None
+        if isinstance(spec, TensorSpec):
+            return next(remaining)
+        parts = nest.map_structure(lambda _: next(remaining), spec._component_specs)
+        return spec._from_components(parts)
+
+    return nest.pack_as(structure, [value(spec) for spec in nest.flatten(structure)])
+
+
+class RestoredFunction(GraphFunction):
+    """A `tf.function` of a SavedModel: its calls are those that it was saved with.
+
+    Args:
+      message: its SavedFunction.
+      functions: the functions of the SavedModel by name.
+    """
+
+    def __init__(self, message: Any, functions: Mapping[str, RestoredConcreteFunction]):
+        self.concrete_functions = [functions[name] for name in message.concrete_functions]
+        coder = StructureCoder()
+        self.function_spec = spec = message.function_spec
+        self._argspec = coder.decode_proto(spec.fullargspec)
+        self._is_method = spec.is_method
+        super().__init__(self._called, coder.decode_proto(spec.input_signature))
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return self  # it is a method of what it was saved with
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._called(*args, **kwargs)
+
+    def _called(self, *args: Any, **kwargs: Any) -> Any:
+        given = self._canonical(args, kwargs)
+        for function in self.concrete_functions:
+            tensors = _fitting(given, function.structured_input_signature)
+            if tensors is not None:
+                return function.call(tensors)
+        raise ValueError(self._no_match(given))
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        if not args and not kwargs and self.input_signature is not None:
+            return self.concrete_functions[0]
+        given = self._canonical(args, kwargs)
+        for function in self.concrete_functions:
+            if _fitting(given, function.structured_input_signature, as_specs=True) is not None:
+                return function
+        raise ValueError(self._no_match(given))
+
+    def _canonical(self, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments by position as far as can be, with the defaults of those that are missing."""
+        names = list(self._argspec.args)[1 if self._is_method else 0 :]
+        defaults = list(self._argspec.defaults or ())
+        default_of = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+        default_of.update(getattr(self._argspec, "kwonlydefaults", None) or {})
+        rest = dict(kwargs)
+        positional = list(args)
+        if self.input_signature is not None:  # it has no others than these
+            default_of = {}
+        for name in names[len(positional) :]:
+            if name in rest:
+                positional.append(rest.pop(name))
+            elif name in default_of:
+                positional.append(default_of[name])
+            else:
+                break
+        for name in getattr(self._argspec, "kwonlyargs", ()):
+            if name not in rest and name in default_of:
+                rest[name] = default_of[name]
+        return tuple(positional), rest
+
+    def _no_match(self, given: Any) -> str:
+        lines = [
+            f"  Option {index}: {function.structured_input_signature}"
+            for index, function in enumerate(self.concrete_functions, 1)
+        ]
+        return (
+            "Could not find matching function to call loaded from the SavedModel. Got:\n  "
+            f"Positional arguments ({len(given[0])} total): {given[0]}\n  Keyword arguments: "
+            f"{given[1]}\n\nExpected these arguments to match one of the following {len(lines)} "
+            "option(s):\n" + "\n".join(lines)
+        )
+
+
+def _fitting(given: Any, signature: Any, *, as_specs: bool = False) -> list[Tensor] | None:
+    """The tensors among arguments, if these fit a signature."""
+    args, kwargs = given
+    wanted_args, wanted_kwargs = signature
+    if len(args) != len(wanted_args) or set(kwargs) != set(wanted_kwargs):
+        return None
+    values, specs = nest.flatten((args, kwargs)), nest.flatten((wanted_args, wanted_kwargs))
+    if len(values) != len(specs):
+        return None
+    tensors: list[Tensor] = []
+    for value, spec in zip(values, specs, strict=True):
+        found = _tensors_of(value, spec, as_specs)
+        if found is None:
+            return None
+        tensors += found
+    return tensors
+
+
+def _tensors_of(value: Any, spec: Any, as_specs: bool) -> list[Any] | None:
+    if not isinstance(spec, TensorSpec):
+        if isinstance(value, CompositeTensor):
+            return value._parts() if spec.is_compatible_with(value) else None
+        is_tensor = isinstance(value, (Tensor, Variable))
+        return [] if not is_tensor and type(value) is type(spec) and value == spec else None
+    if as_specs and isinstance(value, TensorSpec):
+        return [value] if spec.is_compatible_with(value) else None
+    try:
+        tensor = convert_to_tensor(value, dtype=None if _has_type(value) else spec.dtype)
+    except (TypeError, ValueError):
+        return None
+    is_fit = tensor.dtype == spec.dtype and spec.shape.is_compatible_with(tensor.shape)
+    return [tensor] if is_fit else None
+
+
+def _has_type(value: Any) -> bool:
+    return hasattr(value, "dtype")
