@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock.ir import defaults
@@ -90,10 +91,10 @@ def _rewrites(graph: StepGraph) -> list[str]:
     return lines
 
 
-def _fused(graph: StepGraph | None) -> list[str]:
+def _fused(graphs: Sequence[StepGraph]) -> list[str]:
     """What each compiled region of a step consists of, those in loops too."""
     lines = []
-    for node in graph.nodes if graph is not None else ():
+    for node in (node for graph in graphs for node in graph.nodes):
         if node.type == "_Fused":
             region = node.attrs["region"]
             names = [f"{each.type} '{each.name}'" for each in region.nodes if each.type != "_Feed"]
@@ -101,15 +102,16 @@ def _fused(graph: StepGraph | None) -> list[str]:
         elif node.attrs.get("native") is not None:
             lines.append(f"  {node.name}: all of the loop")
         elif node.type in ("_While", "_WhileBeside"):
-            lines += _fused(node.attrs["loop"].body)
+            lines += _fused([node.attrs["loop"].body])
     return ["compiled regions:", *lines, ""] if lines and lines[0] != "compiled regions:" else lines
 
 
-def _beside(graph: StepGraph | None) -> list[str]:
+def _beside(graphs: Sequence[StepGraph]) -> list[str]:
     """Which products are computed while which loop runs."""
     lines = [
         f"  {node.name}: {', '.join(each.name for each in node.attrs['products'])}"
-        for node in (graph.nodes if graph is not None else ())
+        for graph in graphs
+        for node in graph.nodes
         if node.type == "_WhileBeside"
     ]
     return ["products beside loops:", *lines, ""] if lines else []

@@ -48,10 +48,10 @@ from penstock.distributed.worker_machine import (
 )
 from penstock.ir.registry import WAITS
 from penstock.partition.kept_sends import mark_sends
-from penstock.runtime.binding import bind_all, evaluator
-from penstock.runtime.compiled import settle_memory
+from penstock.passes.pipeline import PassOptions
+from penstock.runtime.binding import evaluator
+from penstock.runtime.compiled import compiled_parts, settle_memory
 from penstock.runtime.local import LocalRuntime
-from penstock.runtime.partitioned import PartitionedPlan
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace
 
@@ -70,14 +70,17 @@ class StepPart:
     """
 
     def __init__(self, spec: StepSpec, runtime: LocalRuntime, task: str):
-        self._runtime = runtime
         step, parts = parts_of(spec, evaluator(runtime.host))
         devices = {device.name: device for device in runtime.devices}
         own = [part for part in parts if task_of(part.device) == task]
         for part in own:
             settle_memory(part.graph, devices[part.device])
             mark_sends(part.graph, part.device)
-        self._bound = [(part, bind_all(part.graph, devices)) for part in own]
+        self._runtime = runtime  # which lives as long as the parts of its session
+        self._own = own
+        self._step = compiled_parts(step, own, devices, runtime.crew, inner=True)
+        if own:
+            self._step.warming = runtime.warming(self._step, PassOptions(**spec.options))
         self.feeds = sorted({i for part in own for i in part.feeds})
         self.fetches = sorted({i for part in own for i in part.fetches})
         self.tasks = list(dict.fromkeys(task_of(part.device) for part in parts))
@@ -89,10 +92,7 @@ class StepPart:
         self._waits_for_tasks_alone = len(own) < 2 and not any(
             WAITS in node.spec.traits for part in own for node in part.graph.nodes
         )
-        self._make_plan = partial(PartitionedPlan, step, self._bound, runtime.crew, inner=True)
         self._feed_count = len(step.feeds)
-        self._plan = self._make_plan()
-        self._traced: PartitionedPlan | None = None  # made for the first run that is traced
 
     @property
     def may_lead(self) -> bool:
@@ -107,16 +107,15 @@ class StepPart:
         given: list[Any] = [None] * self._feed_count
         for i, value in zip(self.feeds, feeds, strict=True):
             given[i] = value
-        plan = self._plan
-        if step.trace is not None:
-            plan = self._traced = self._traced or self._make_plan(traced=True)
-        results = plan.run(step, given)
+        results = self._step.run_inside(step, given)
         return [results[i] for i in self.fetches]
 
     def step_stats(self, trace: Trace, feeds: Sequence[Any]) -> Any:
         """What a traced run of this part did."""
         values = dict(zip(self.feeds, feeds, strict=True))
-        for part, entries in self._bound:
+        for part in self._own:
+            nodes = set(part.graph.nodes)
+            entries = [entry for entry in self._step.bound if entry.node in nodes]
             trace.add_silent(part.graph, entries, [values[i] for i in part.feeds])
         return trace.step_stats()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import torch
@@ -14,7 +15,7 @@ from penstock.ir.step_graph import StepGraph
 from penstock.kernels.kernel_threads import kernel_threads
 from penstock.partition.loops import devices_of
 from penstock.partition.memory import ANY, HOST, settle
-from penstock.partition.split import partition
+from penstock.partition.split import Partition, partition
 from penstock.passes.regions import needs_regions
 from penstock.passes.structure import structured
 from penstock.runtime import observation
@@ -26,7 +27,7 @@ from penstock.runtime.executor import execute
 from penstock.runtime.fusion.trial import Trial
 from penstock.runtime.fusion.warming import Warming
 from penstock.runtime.observation import Observer
-from penstock.runtime.partitioned import PartitionedPlan
+from penstock.runtime.partitioned import Bound, PartitionedPlan
 from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.schedule import Schedule
 from penstock.runtime.step import Step
@@ -75,11 +76,14 @@ class CompiledStep:
         *,
         inner: bool = False,
         make: Callable[..., Runnable] | None = None,
+        parts: Sequence[Partition] = (),
     ):
         self.graph = graph
         self.placed = graph  # before loops and branches became parts of a plan
         self.bound = bound
-        self.is_partitioned = make is not None
+        self.parts = parts  # of several devices, or of one where others are in other tasks
+        self._inner = inner
+        self._make: Callable[..., Runnable]
         self._make = make or (Schedule if needs_regions(graph) else make_plan)
         self.plan: Runnable | None = None
         if not graph.has_control_flow:
@@ -94,7 +98,7 @@ class CompiledStep:
         self.cancellation = Cancellation()
         #: Counts runs until the step is hot; None for a step that stays as it is.
         self.warming: Warming | None = None
-        self.fused: StepGraph | None = None  # the graph of the plan, where that has fused regions
+        self.fused: Sequence[StepGraph] = ()  # the graphs of a plan with fused regions
         #: Which runs are measured for RunMetadata.cost_graph; None for none.
         self.measured_runs: MeasuredRuns | None = None
 
@@ -122,18 +126,36 @@ class CompiledStep:
         self._make = made
         self.plan = self.plan and replayed(self.plan, self.graph, self.bound)
 
-    def use_fused(self, graph: StepGraph, devices: Mapping[str, Device]) -> None:
+    @property
+    def planned(self) -> list[StepGraph]:
+        """The graphs that plans are made of: the step's own, or those of its parts."""
+        return [part.graph for part in self.parts] or [self.graph]
+
+    def planned_with(self, feeds: Sequence[Any]) -> list[tuple[StepGraph, Sequence[Any]]]:
+        """The graphs that plans are made of, each with those of the step's feeds that it takes."""
+        if not self.parts:
+            return [(self.graph, feeds)]
+        return [(part.graph, [feeds[i] for i in part.feeds]) for part in self.parts]
+
+    def use_fused(self, graphs: Sequence[StepGraph], devices: Mapping[str, Device]) -> None:
         """Takes the plan of another form of the same step; whoever traces sees the nodes still."""
-        plan = self._make(graph, bind_all(graph, devices))
-        self.fused, self.plan = graph, plan
+        self.fused, self.plan = graphs, self._plan_of(graphs, devices)
+
+    def _plan_of(self, graphs: Sequence[StepGraph], devices: Mapping[str, Device]) -> Runnable:
+        """The plan of another form of the same step, which `planned` has the graphs of."""
+        bound = [bind_all(graph, devices) for graph in graphs]
+        options = {"inner": True} if self._inner else {}
+        if not self.parts:
+            return self._make(graphs[0], bound[0], **options)
+        parts = [replace(part, graph=graph) for part, graph in zip(self.parts, graphs, strict=True)]
+        return self._make(
+            self.graph, self.bound, parts=list(zip(parts, bound, strict=True)), **options
+        )
 
     def try_other(self, graph: StepGraph, devices: Mapping[str, Device]) -> None:
         """Lets the plan of another form of the same step take turns with that of now."""
         assert self.plan is not None
-        graphs, plans = (
-            (self.fused, graph),
-            (self.plan, self._make(graph, bind_all(graph, devices))),
-        )
+        graphs, plans = (self.fused, [graph]), (self.plan, self._plan_of([graph], devices))
 
         def choose(number: int) -> None:
             self.fused, self.plan = graphs[number], plans[number]
@@ -217,13 +239,17 @@ class CompiledStep:
         trace: Trace,
         timeout: float | None = None,
         cancellation: Cancellation | None = None,
+        step: Step | None = None,
     ) -> tuple[Any, ...]:
-        """Runs the step, whose lines tell a trace what they do."""
-        step = Step(_deadline(timeout), cancellation or self.cancellation)
+        """Runs the step, by itself or in a larger `step`, while its lines tell a trace of it."""
+        step = step or Step(_deadline(timeout), cancellation or self.cancellation)
         step.trace = trace
-        if self.plan is None:
-            return execute(self.graph, self.bound, feeds, step)
-        return self._traced_plan(inner=False).run(step, feeds)
+        try:
+            if self.plan is None:
+                return execute(self.graph, self.bound, feeds, step)
+            return self._traced_plan().run(step, feeds)
+        finally:
+            step.trace = None
 
     def run_observed(
         self, feeds: Sequence[Any], observer: Observer, timeout: float | None = None
@@ -248,14 +274,16 @@ class CompiledStep:
         if self.plan is None:
             return execute(self.graph, self.bound, feeds, step, inner=True)
         if step.trace is not None:
-            return self._traced_plan(inner=True).run(step, feeds)
+            return self._traced_plan().run(step, feeds)
+        if self.warming is not None:
+            return self.warming.run(self, step, feeds)
         return self.plan.run(step, feeds)
 
-    def _traced_plan(self, *, inner: bool) -> Runnable:
+    def _traced_plan(self) -> Runnable:
         with self._lock:
             if self._traced is None:
                 self._traced = self._make(
-                    self.graph, self.bound, checked=True, inner=inner, traced=True
+                    self.graph, self.bound, checked=True, inner=self._inner, traced=True
                 )
             return self._traced
 
@@ -280,7 +308,10 @@ def compiled(
         return CompiledStep(*uncut(graph, devices), inner=inner)
     used = {name for node in shaped.nodes if node.type != "_Feed" for name in devices_of(node)}
     if len(used) > 1 and crew is not None:
-        step = _partitioned(shaped, devices, crew, inner)
+        parts = partition(shaped)
+        for part in parts:
+            settle_memory(part.graph, devices[part.device])
+        step = compiled_parts(shaped, parts, devices, crew, inner=inner)
     else:
         whole = shaped.copy() if shaped is graph else shaped
         for name in used:
@@ -310,19 +341,22 @@ def settle_memory(graph: StepGraph, device: Device) -> None:
         settle(graph, device.name, device.host.name, has_kernel, fetches=fetches)
 
 
-def _partitioned(
-    graph: StepGraph, devices: Mapping[str, Device], crew: Crew, inner: bool
+def compiled_parts(
+    graph: StepGraph,
+    parts: Sequence[Partition],
+    devices: Mapping[str, Device],
+    crew: Crew,
+    *,
+    inner: bool = False,
 ) -> CompiledStep:
-    parts = partition(graph)
-    for part in parts:
-        settle_memory(part.graph, devices[part.device])
-    bound = [(part, bind_all(part.graph, devices)) for part in parts]
+    """Parts of a step, all of them or those of one task, as a plan for each."""
+    bound: Bound = [(part, bind_all(part.graph, devices)) for part in parts]
 
-    def make(step: StepGraph, _: list[BoundNode], **options: Any) -> Runnable:
-        return PartitionedPlan(step, bound, crew, **options)
+    def make(step: StepGraph, _: list[BoundNode], parts: Bound = bound, **options: Any) -> Runnable:
+        return PartitionedPlan(step, parts, crew, **options)
 
     entries = [entry for _, part in bound for entry in part]
-    return CompiledStep(graph, entries, inner=inner, make=make)
+    return CompiledStep(graph, entries, inner=inner, make=make, parts=parts)
 
 
 def _deadline(timeout: float | None) -> float | None:

@@ -139,8 +139,8 @@ class LocalRuntime:
         join_nodes(graph, self._by_name, chosen)
         step = compiled(graph, self._by_name, self.crew, structure=chosen.structure)
         step.cancellation = self.cancellation
-        step.warming = self._warming(step, chosen)
-        if self._replaying.is_on and not step.is_partitioned and chosen != AS_WRITTEN:
+        step.warming = self.warming(step, chosen)
+        if self._replaying.is_on and not step.parts and chosen != AS_WRITTEN:
             step.replay_with(self._replaying.replayed)
         if self._kernel_threads:
             step.limit_threads(self._kernel_threads)
@@ -150,11 +150,11 @@ class LocalRuntime:
             step.rewritten = partial(self.compile, feeds, fetches, targets, AS_WRITTEN)
         return step
 
-    def _warming(self, step: CompiledStep, options: PassOptions) -> Warming | None:
+    def warming(self, step: CompiledStep, options: PassOptions) -> Warming | None:
         """What watches for a step that is hot, where something can be fused for its devices."""
-        if options.fusion == "never" or step.plan is None or step.is_partitioned:
+        if options.fusion == "never" or step.plan is None:
             return None
-        if not may_have_regions(step.graph) and not has_number_loops(step.graph):
+        if not any(may_have_regions(each) or has_number_loops(each) for each in step.planned):
             return None
         return Warming(
             self._by_name,

@@ -8,6 +8,9 @@ import pytest
 import torch
 
 import penstock as tf
+from penstock.passes.pipeline import PassOptions
+from penstock.runtime.binding import bind_all
+from penstock.runtime.fusion import regions
 from tests.distributed.in_process_cluster import InProcessCluster
 
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
@@ -164,3 +167,31 @@ def test_devices_of_all_tasks_are_described(cluster):
     assert set(found) == {f"{name}/device:CPU:0" for name in cluster.names}
     assert all(each.device_type == "CPU" and each.memory_limit for each in found.values())
     runtime.close()
+
+
+def test_the_parts_of_hot_steps_are_fused_each(cluster, monkeypatch):
+    fused = []
+
+    def noted(graph, devices, seen, threads):
+        names = {node.type for node in graph.nodes if node.type != "_Feed"}
+        shapes = set(seen.forms(graph, bind_all(graph, devices)).values())
+        fused.append((names, {form.shape for form in shapes}))
+
+    monkeypatch.setattr(regions, "fused_graph", noted)
+    x = tf.placeholder(tf.float32, [3])
+    with tf.device(PS):
+        first = tf.exp(tf.sin(x) + tf.cos(x))
+    with tf.device(WORKER):
+        second = tf.tanh(tf.sqrt(first) * 2.0)
+    runtime = cluster.runtime()
+    runtime._local.options = PassOptions(fusion="soon")
+    step = runtime.compile([x], [second], [])
+    results = [step.run([torch.tensor([1.0, 2.0, 3.0])])[0] for _ in range(4)]
+    limit = time.monotonic() + 30
+    while len(fused) < 2 and time.monotonic() < limit:
+        time.sleep(0.01)
+    runtime.close()
+    own = sorted((next(iter(names & {"Exp", "Tanh"})), shapes) for names, shapes in fused)
+    assert own == [("Exp", {(3,)}), ("Tanh", {(3,), ()})]
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])

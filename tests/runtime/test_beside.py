@@ -131,7 +131,7 @@ def losses(config):
                 found.append(session.run([loss, train])[0])
                 if (warming := step.warming) is not None:
                     warming.wait()
-            graph = step.fused or step.graph
+            (graph,) = step.fused or [step.graph]
             text = str(tf.explain([loss, train], [], session))
             assert ("products beside loops:" in text) is any(
                 node.type == "_WhileBeside" for node in graph.nodes
@@ -163,7 +163,7 @@ def run_joined(fetches, feeds):
         compiled = session._prepare(None, fetches, feeds).step
         step = compiled.graph.copy()
         assert beside.compute_products_beside(step, seconds_of(step), lambda loop: True)
-        compiled.use_fused(step, session._runtime._by_name)
+        compiled.use_fused([step], session._runtime._by_name)
         return session.run(fetches, feeds)
 
 

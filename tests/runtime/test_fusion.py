@@ -57,7 +57,7 @@ def heated(session, fetches, feeds=None):
 
 
 def regions_of(step):
-    return [] if step.fused is None else [n for n in step.fused.nodes if n.type == "_Fused"]
+    return [node for graph in step.fused for node in graph.nodes if node.type == "_Fused"]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -119,7 +119,7 @@ def test_loops(no_compiler, graph):
     np.testing.assert_allclose(losses, expected, rtol=1e-6)
     assert "compiled regions:" in text and "Sigmoid 'rnn/while/" in text
     assert "compiled regions:" not in plain_text
-    loop = next(node for node in step.fused.nodes if node.type == "_While").attrs["loop"]
+    loop = next(node for node in step.fused[0].nodes if node.type == "_While").attrs["loop"]
     assert any(node.type == "_Fused" for node in loop.body.nodes)
 
 
@@ -151,7 +151,7 @@ def test_compiled(monkeypatch):
 def test_slower_regions_are_not_used(no_compiler, monkeypatch):
     monkeypatch.setattr(regions, "_ratio", lambda made, plain, inputs: 1.2)
     step, _, text = losses_of(SOON)
-    assert step.fused is None and "compiled regions:" not in text
+    assert not step.fused and "compiled regions:" not in text
 
 
 def test_wrong_regions_are_not_used(no_compiler, monkeypatch, caplog):
@@ -164,7 +164,7 @@ def test_wrong_regions_are_not_used(no_compiler, monkeypatch, caplog):
     monkeypatch.setattr(regions, "compiled_function", wrong)
     with caplog.at_level(logging.INFO, "penstock.fusion"):
         step, _, _ = losses_of(SOON)
-    assert step.fused is None and "gives other values" in caplog.text
+    assert not step.fused and "gives other values" in caplog.text
 
 
 def test_a_failing_compiler_changes_nothing(no_compiler, monkeypatch):
@@ -173,7 +173,7 @@ def test_a_failing_compiler_changes_nothing(no_compiler, monkeypatch):
 
     monkeypatch.setattr(regions, "compiled_function", fail)
     step, losses, _ = losses_of(SOON)
-    assert step.fused is None and step.warming is None and losses[-2] < losses[0]
+    assert not step.fused and step.warming is None and losses[-2] < losses[0]
 
 
 def test_switches(monkeypatch):
@@ -215,7 +215,7 @@ def test_views_out_of_a_region_are_copies_behind_it(no_compiler):
         step, results = heated(session, [turned, z, y], {x: np.eye(2, 3)})
         again = session.run([turned, z, y], {x: np.eye(2, 3)})
     (region,) = regions_of(step)
-    assert len(region.dtypes) == 2 and [n.type for n in step.fused.nodes].count("Transpose") == 1
+    assert len(region.dtypes) == 2 and [n.type for n in step.fused[0].nodes].count("Transpose") == 1
     for mine, theirs in zip(again, results[0], strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
@@ -227,7 +227,7 @@ def only_region(step):
 
 def same_as_before(session, step, results, fetches, feeds):
     """What the compiled step gives, which is what the kernels gave."""
-    assert step.fused is not None
+    assert step.fused
     found = session.run(fetches, feeds)
     for mine, theirs in zip(found, results[0], strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-6)
@@ -243,7 +243,7 @@ def test_what_comes_later_joins_a_region(no_compiler):
     with tf.Session(config=SOON) as session:
         step, results = heated(session, fetches, {x: np.eye(2, 3)})
         same_as_before(session, step, results, fetches, {x: np.eye(2, 3)})
-        types = [node.type for node in step.fused.nodes]
+        types = [node.type for node in step.fused[0].nodes]
     first = regions_of(step)[0]
     assert {"Square", "Tanh", "Sqrt"} <= {node.type for node in first.attrs["region"].nodes}
     assert types.index("_Fused") < types.index("MatMul")
@@ -274,7 +274,7 @@ def test_variables_are_read_after_their_updates(no_compiler):
             session.run([v.initializer, w.initializer])
             step, results = heated(session, later, {x: [0.5, 1.0]})
             outcomes.append([*results, session.run(later, {x: [0.5, 1.0]})])
-            assert (step.fused is not None) == (config is SOON)
+            assert bool(step.fused) == (config is SOON)
     np.testing.assert_allclose(*outcomes, rtol=1e-6)
 
 
@@ -323,7 +323,7 @@ def test_a_region_gives_the_only_view_of_a_value_itself(no_compiler):
         step, results = heated(session, [y], {x: np.eye(2, 3)})
         same_as_before(session, step, results, [y], {x: np.eye(2, 3)})
     assert "Transpose" in only_region(step)[1]
-    assert "Transpose" not in [node.type for node in step.fused.nodes]
+    assert "Transpose" not in [node.type for node in step.fused[0].nodes]
 
 
 def test_a_long_chain_of_scalars_is_one_region(no_compiler):
@@ -392,3 +392,26 @@ def test_fusible_ops(op_type, no_compiler):
     assert op_type in inside or op_type in ("Identity", "StopGradient")
     for mine, theirs in zip(found, expected[0], strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+def test_the_parts_of_several_devices_are_fused_each(no_compiler):
+    x = tf.placeholder(tf.float32, [3])
+    with tf.device("/cpu:0"):
+        first = tf.exp(tf.sin(x) + 1.0)
+    with tf.device("/cpu:1"):
+        second = tf.tanh(tf.cos(first) * 2.0)
+        counter = tf.Variable(np.zeros(3, np.float32))
+        update = counter.assign_add(second)
+    config = tf.ConfigProto(device_count={"CPU": 2})
+    config.MergeFrom(SOON)
+    with tf.Session(config=config) as session:
+        session.run(tf.global_variables_initializer())
+        step, results = heated(session, [second, update], {x: [1, 2, 3]})
+        results.append(session.run([second, update], {x: [1, 2, 3]}))
+        regions = regions_of(step)
+        text = str(tf.explain([second, update], {x: [1, 2, 3]}))
+    assert {region.device[-5:] for region in regions} == {"CPU:0", "CPU:1"}
+    assert "exp" in text.lower() and "compiled regions:" in text
+    for number, (value, total) in enumerate(results, start=1):
+        np.testing.assert_array_equal(value, results[0][0])
+        np.testing.assert_allclose(total, number * value, rtol=1e-6)

@@ -40,7 +40,7 @@ def heated(session, fetches, feeds=None):
     for _ in range(3):
         session.run(fetches, feeds)
     warming.wait()
-    natives = [node for node in step.fused.nodes if node.attrs.get("native") is not None]
+    natives = [node for node in step.fused[0].nodes if node.attrs.get("native") is not None]
     assert natives, "no loop was compiled"
     return step
 

@@ -49,7 +49,7 @@ class Warming:
         """Runs the step, which may be the run that is looked at."""
         is_hot = self._worker is None and self._runs_left <= 0 and self._seconds_left <= 0
         if is_hot and self._lock.acquire(blocking=False):  # the other threads just go on
-            return self._run_watched(compiled, feeds)
+            return self._run_watched(compiled, step, feeds)
         plan = compiled.plan
         assert plan is not None
         begin = time.perf_counter()
@@ -58,11 +58,12 @@ class Warming:
         self._runs_left -= 1
         return results
 
-    def _run_watched(self, compiled: CompiledStep, feeds: Sequence[Any]) -> Any:
+    def _run_watched(self, compiled: CompiledStep, step: Step | None, feeds: Sequence[Any]) -> Any:
         seen = FormRecorder()
-        seen.enter(compiled.graph, feeds)
+        for graph, taken in compiled.planned_with(feeds):
+            seen.enter(graph, taken)
         try:
-            results = compiled.run_recorded(feeds, seen)
+            results = compiled.run_recorded(feeds, seen, step=step)
         except BaseException:
             self._lock.release()  # it failed for a reason of its own: another run is looked at
             raise
@@ -79,12 +80,14 @@ class Warming:
         from penstock.runtime.fusion.regions import fused_graph
 
         try:
+            graphs = compiled.planned
             with _one_at_a_time:
-                graph = fused_graph(compiled.graph, self._devices, seen, threads)
-            if graph is not None:
-                compiled.use_fused(graph, self._devices)
-            if self._beside:
-                self._compute_products_beside(compiled, graph or compiled.graph, seen)
+                fused = [fused_graph(graph, self._devices, seen, threads) for graph in graphs]
+            if any(fused):
+                graphs = [new or old for new, old in zip(fused, graphs, strict=True)]
+                compiled.use_fused(graphs, self._devices)
+            if self._beside and not compiled.parts:
+                self._compute_products_beside(compiled, graphs[0], seen)
         except Exception:
             _log.warning("a step could not be fused and runs as before", exc_info=True)
         finally:
