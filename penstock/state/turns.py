@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -34,8 +35,60 @@ class Turns:
             self._free.acquire()
 
 
+class ShortSteps:
+    """Has threads that run short steps, again and again, take turns instead of running at once.
+
+    A short step is the interpreter's work more than that of kernels: threads that run such steps at
+    once wait for the interpreter's lock, and for each other, longer than the steps take. One with
+    the turn runs steps for a while. Its turn ends when it has to wait, and it goes on without:
+    nobody waits for a thread that wants the turn. Threads with long steps need no turn.
+    """
+
+    _SHORT = 2e-4  # seconds of the processor's time
+    _WHILE = 2e-3  # seconds that a thread keeps the turn
+    _PATIENCE = 0.05  # seconds that others wait for it: who has it may wait for a lock
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._owner = 0
+        self._seconds = 0.0  # of a step, lately
+
+    def run(self, step: Callable[[], object], goes_on: Callable[[], bool]) -> None:
+        """Runs a step, and further ones as long as this thread has the turn."""
+        begin, count = time.thread_time(), 1
+        if self._seconds > self._SHORT or not self._turn.acquire(timeout=self._PATIENCE):
+            step()
+        else:
+            count = self._run_in_turn(step, goes_on)
+        self._seconds = (time.thread_time() - begin) / count
+
+    def _run_in_turn(self, step: Callable[[], object], goes_on: Callable[[], bool]) -> int:
+        own = self._owner = threading.get_ident()
+        before, _thread.turns = _thread.turns, self
+        end, count = time.monotonic() + self._WHILE, 0
+        try:
+            while True:
+                step()
+                count += 1
+                if self._owner != own or time.monotonic() > end or not goes_on():
+                    return count
+        finally:
+            _thread.turns = before
+            self._let_go(own)
+
+    @contextmanager
+    def _given_away(self) -> Iterator[None]:
+        self._let_go(threading.get_ident())
+        yield
+
+    def _let_go(self, thread: int) -> None:
+        if self._owner == thread:
+            self._owner = 0
+            self._turn.release()
+
+
 class _Thread(threading.local):
-    turns: Turns | None = None
+    turns: Turns | ShortSteps | None = None
 
 
 _thread = _Thread()

@@ -14,6 +14,7 @@ from penstock.ir.collections import GraphKeys
 from penstock.ir.defaults import get_default_graph, get_default_session
 from penstock.ir.naming import within_scope, without_scope
 from penstock.platform import logging
+from penstock.state.turns import ShortSteps
 from penstock.train.coordinator import Coordinator
 
 __all__ = ["QueueRunner", "add_queue_runner", "start_queue_runners"]
@@ -47,6 +48,7 @@ class QueueRunner:
         import_scope: str | None = None,
     ):
         self._lock = threading.Lock()
+        self._steps = ShortSteps()
         self._runs_per_session: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._exceptions_raised: list[BaseException] = []
         if queue_runner_def is not None:
@@ -164,9 +166,16 @@ class QueueRunner:
         ended = False
         try:
             enqueue = sess.make_callable(enqueue_op)
-            while not (coord and coord.should_stop()):
+
+            def goes_on() -> bool:
+                return not (coord and coord.should_stop())
+
+            while goes_on():
                 try:
-                    enqueue()
+                    if _runs_here(sess):
+                        self._steps.run(enqueue, goes_on)
+                    else:
+                        enqueue()
                 except self._queue_closed_exception_types:
                     ended = True
                     return
@@ -223,6 +232,11 @@ def _check_types(types: Any) -> None:
             "queue_closed_exception_types, when provided, must be a tuple of tf.error types, but "
             f"saw: {types}"
         )
+
+
+def _runs_here(sess: Any) -> bool:
+    """Whether a session runs its steps in this process."""
+    return isinstance(sess, BaseSession) and not sess._target
 
 
 def _run_ignoring_errors(sess: Any, op: Any) -> None:
