@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 import torch
 
 from penstock import errors
-from penstock.kernels.registry import direct, kernel
+from penstock.kernels.registry import direct, inplace_factory, kernel
 
 _MANY = 1 << 14  # logits: then passes over memory cost more than calls
 
@@ -50,24 +52,30 @@ def _refuse_labels(labels, classes):
 
 @kernel("SparseSoftmaxCrossEntropyWithLogits", fresh=True)
 def _(node):
-    def run(logits, labels):
-        if labels.shape[0] != logits.shape[0] or logits.shape[1] == 0:
-            if logits.dim() == 2 and logits.shape[1] == 0:
-                raise errors.InvalidArgumentError(
-                    None, None, f"Must have at least one class, got logits {list(logits.shape)}"
-                )
-            raise ValueError("there must be one label per row of logits")
-        column = labels.unsqueeze(1)
-        if labels.device.type != "cpu":
-            return _unchecked(torch.log_softmax(logits, 1), column)
-        given = _given_many if logits.numel() >= _MANY else _given_few
-        try:
-            return given(logits, column)
-        except (IndexError, RuntimeError):
-            _refuse_labels(labels, logits.shape[1])
-            raise
+    return functools.partial(_sparse_cross_entropy, _given_many)
 
-    return run
+
+@inplace_factory("SparseSoftmaxCrossEntropyWithLogits", keeps_shape=True)
+def _(node):
+    return {0: functools.partial(_sparse_cross_entropy, _given_many_in_place)}
+
+
+def _sparse_cross_entropy(given_many, logits, labels):
+    if labels.shape[0] != logits.shape[0] or logits.shape[1] == 0:
+        if logits.dim() == 2 and logits.shape[1] == 0:
+            raise errors.InvalidArgumentError(
+                None, None, f"Must have at least one class, got logits {list(logits.shape)}"
+            )
+        raise ValueError("there must be one label per row of logits")
+    column = labels.unsqueeze(1)
+    if labels.device.type != "cpu":
+        return _unchecked(torch.log_softmax(logits, 1), column)
+    given = given_many if logits.numel() >= _MANY else _given_few
+    try:
+        return given(logits, column)
+    except (IndexError, RuntimeError):
+        _refuse_labels(labels, logits.shape[1])
+        raise
 
 
 def _given_few(logits, column):
@@ -79,18 +87,41 @@ def _given_few(logits, column):
 
 
 def _given_many(logits, column):
-    """The same with fewer passes over the logits: one exponential of each, and no logarithm.
+    """The same with fewer passes over the logits: one exponential of each, and no logarithm."""
 
-    A loss is the logarithm of a probability, unless that is too small to have all its digits.
-    """
+    def of_rows(rows):
+        return torch.log_softmax(logits[rows], 1).gather(1, column[rows]).neg_()
+
     column = column.long()
-    p = torch.softmax(logits, 1)
+    return _given_probabilities(torch.softmax(logits, 1), column, of_rows)
+
+
+def _given_many_in_place(logits, column):
+    """The same in the memory of the logits: half of what has to stay in caches."""
+    if not logits.is_contiguous():
+        return _given_many(logits, column)
+    column = column.long()
+    of_class, most = logits.gather(1, column), logits.amax(1, keepdim=True)
+    p = torch.ops.aten._softmax.out(logits, 1, False, out=logits)
+
+    def of_rows(rows):
+        return most[rows] - p[rows].amax(1, keepdim=True).log_() - of_class[rows]
+
+    return _given_probabilities(p, column, of_rows)
+
+
+def _given_probabilities(p, column, losses_of):
+    """Losses, and gradients in the memory of the probabilities.
+
+    A loss is the logarithm of a probability, unless that is too small to have all its digits: then
+    `losses_of` gives those of rows.
+    """
     of_class = p.gather(1, column)
     loss = of_class.log().neg_()
     small = of_class < 8 * torch.finfo(p.dtype).tiny
     if small.any():
         rows = small.nonzero()[:, 0]
-        loss[rows] = torch.log_softmax(logits[rows], 1).gather(1, column[rows]).neg_()
+        loss[rows] = losses_of(rows)
     p.scatter_(1, column, of_class.sub_(1))
     return loss.squeeze(1), p
 
