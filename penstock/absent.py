@@ -96,14 +96,6 @@ REASONS: dict[str, str] = {
         ],
         "Write a model_fn for a tf.estimator.Estimator.",
     ),
-    **dict.fromkeys(
-        [
-            "tf.contrib.learn.io",
-            "tf.contrib.learn.read_batch_examples",
-            "tf.contrib.learn.read_batch_features",
-        ],
-        "Use tf.data.TFRecordDataset and tf.parse_example.",
-    ),
     "tf.train.do_quantize_training_on_graphdef": "Training does not simulate quantization.",
     "tf.contrib.training.FeedingQueueRunner": "Feed through tf.placeholder, or use tf.data.",
     **dict.fromkeys(
@@ -112,27 +104,10 @@ REASONS: dict[str, str] = {
     ),
     "tf.contrib.tfprof.ProfileContext": "Use tf.train.ProfilerHook, or tf.profiler.profile.",
     "tf.contrib.tensorrt": "Graphs are optimised for the device at hand without being asked to.",
-    "tf.contrib.tensor_forest": "Decision forests are no dataflow graphs: use scikit-learn.",
     "tf.contrib.boosted_trees": "Use tf.estimator.BoostedTreesClassifier and its kin.",
     "tf.contrib.framework.fuse_op": "It made graphs for one accelerator; use tf.graph_util.",
-    **dict.fromkeys(
-        [
-            f"tf.contrib.gan.eval.{name}"
-            for name in (
-                "classifier_score classifier_score_from_logits frechet_classifier_distance "
-                "frechet_classifier_distance_from_activations "
-                "mean_only_frechet_classifier_distance_from_activations "
-                "diagonal_only_frechet_classifier_distance_from_activations "
-                "frechet_inception_distance inception_score run_image_classifier "
-                "run_inception preprocess_image get_graph_def_from_disk "
-                "get_graph_def_from_resource get_graph_def_from_url_tarball "
-                "kernel_classifier_distance kernel_inception_distance "
-                "sliced_wasserstein_distance classifier_metrics"
-            ).split()
-        ],
-        "They need a classifier with weights to download: import its frozen graph with "
-        "tf.import_graph_def, and compute the score from its activations in NumPy.",
-    ),
+    "tf.contrib.gan.eval.sliced_wasserstein_distance": "Use "
+    "tf.contrib.gan.eval.frechet_classifier_distance with a classifier of your own.",
     "tf.contrib.gan.features.keras_spectral_normalization": "Use "
     "tf.contrib.gan.features.spectral_normalize in a layer of your own.",
     **dict.fromkeys(
@@ -155,8 +130,6 @@ REASONS: dict[str, str] = {
     ),
     "tf.contrib.losses.metric_learning.cluster_loss": "Use triplet_semihard_loss or "
     "lifted_struct_loss.",
-    "tf.contrib.constrained_optimization": "Write the Lagrangian: a variable for each constraint, "
-    "with the sign of its gradient turned.",
     **dict.fromkeys(
         [
             f"tf.contrib.factorization.{name}"
@@ -166,25 +139,7 @@ REASONS: dict[str, str] = {
     ),
     "tf.contrib.autograph": "Python code is not converted to graphs: use tf.cond and "
     "tf.while_loop.",
-    **dict.fromkeys(
-        [
-            f"tf.contrib.image.{name}"
-            for name in (
-                "connected_components adjust_hsv_in_yiq "
-                "random_hsv_in_yiq single_image_random_dot_stereograms"
-            ).split()
-        ],
-        "Warp with tf.contrib.image.transform, or gather pixels with tf.gather_nd.",
-    ),
-    **dict.fromkeys(
-        [
-            f"tf.contrib.opt.{name}"
-            for name in ("AdamGSOptimizer LazyAdamGSOptimizer ShampooWOptimizer").split()
-        ],
-        "Use tf.train.AdamOptimizer, tf.train.AdagradOptimizer or tf.contrib.opt.AdamWOptimizer.",
-    ),
-    "tf.contrib.opt.GGTOptimizer": "Use tf.train.AdamOptimizer.",
-    "tf.contrib.opt.ShampooOptimizer": "Use tf.train.AdamOptimizer.",
+    "tf.contrib.image.single_image_random_dot_stereograms": "Compute them in NumPy.",
     "tf.contrib.summary.create_db_writer": "Events go to files: use create_file_writer.",
     "tf.contrib.predictor.from_contrib_estimator": "Use tf.estimator and from_estimator.",
     "tf.keras.callbacks.RemoteMonitor": "Penstock sends nothing over the network: use CSVLogger, "

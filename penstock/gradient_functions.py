@@ -1,4 +1,4 @@
-"""Functions that differentiate Python functions: `tf.contrib.eager.gradients_function` and its kin."""
+"""What differentiates Python functions: `tf.contrib.eager.gradients_function` and its kin."""
 
 from __future__ import annotations
 
@@ -70,9 +70,7 @@ def val_and_grad_function(f: Function, params: Sequence[Any] | None = None) -> F
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, list[Any]]:
         weights = kwargs.pop("dy", None)
         if kwargs:
-            raise ValueError(
-                "Functions to be differentiated cannot receive keyword arguments."
-            )
+            raise ValueError("Functions to be differentiated cannot receive keyword arguments.")
         value, pull_back = make_vjp(f, params)(*args)
         return value, pull_back(dy=weights)
 
@@ -101,9 +99,7 @@ def make_vjp(f: Function, params: Sequence[Any] | None = None, persistent: bool 
     @functools.wraps(f)
     def evaluated(*args: Any, **kwargs: Any) -> tuple[Any, Function]:
         if kwargs:
-            raise ValueError(
-                "Functions to be differentiated cannot receive keyword arguments."
-            )
+            raise ValueError("Functions to be differentiated cannot receive keyword arguments.")
         given = list(args)
         positions = _positions(f, params, args)
         for i in positions:

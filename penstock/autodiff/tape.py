@@ -65,7 +65,7 @@ class Tape:
         self, targets: Sequence[Any], sources: Sequence[Any], weights: Sequence[Any]
     ) -> list[Gradient]:
         """The derivatives of the sum of `weights` times `targets` by tensors, None for no path."""
-        wanted = {source._id for source in sources}
+        wanted = {source._id for source in sources} & self._known
         between = self._depending_on(set(wanted))
         found: dict[int, list[Gradient]] = {}
         for target, weight in zip(targets, weights, strict=True):
@@ -77,19 +77,26 @@ class Tape:
             for tensor, slope in zip(op._inputs, _differentiated(op, slopes), strict=True):
                 if slope is not None:
                     found.setdefault(tensor._id, []).append(slope)
-        return [aggregate(source._op, found.get(source._id, ()), None) for source in sources]
+        return [
+            aggregate(source._op, found[source._id], None)
+            if source._id in wanted and source._id in found
+            else None
+            for source in sources
+        ]
 
     def _depending_on(self, reached: set[int]) -> list[Any]:
         """The operations through which gradients can come to the tensors with these ids."""
         found = []
         for op in self.operations:
-            if any(tensor._id in reached for tensor in op._inputs):  # type: ignore[attr-defined]
+            if any(tensor._id in reached for tensor in op._inputs):
                 found.append(op)
-                reached.update([out._id for out in op._outputs])  # type: ignore[attr-defined]
+                reached.update([out._id for out in op._outputs])
         return found
 
 
-def _summed(op: Operation, found: dict[int, list[Gradient]], key: int, wanted: set[int]) -> Gradient:
+def _summed(
+    op: Operation, found: dict[int, list[Gradient]], key: int, wanted: set[int]
+) -> Gradient:
     """The gradient of an output; it is kept where it is asked for."""
     if key not in found:
         return None

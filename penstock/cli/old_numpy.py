@@ -94,7 +94,7 @@ def _as_of_old(make: Callable[..., Any]) -> Callable[..., Any]:
     """Makes arrays as NumPy 1 did.
 
     Rows of different lengths give an array of objects, an error since 1.24; `copy=False` copies
-    where it has to, an error since 2.0.
+    where it has to, and numbers too large for their type lose their upper bits, errors since 2.0.
     """
 
     @functools.wraps(make)
@@ -108,6 +108,11 @@ def _as_of_old(make: Callable[..., Any]) -> Callable[..., Any]:
             if typed or "inhomogeneous" not in str(error):
                 raise
             return make(*args, **{**kwargs, "dtype": object})
+        except OverflowError:
+            dtype = args[1] if len(args) > 1 else kwargs.pop("dtype", None)
+            if dtype is None or np.dtype(dtype).kind not in "iu":
+                raise
+            return make(args[0], np.int64, *args[2:], **kwargs).astype(dtype)
 
     return made
 

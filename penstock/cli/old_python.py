@@ -16,6 +16,7 @@ import json.encoder
 import math
 import os
 import platform
+import string
 import sys
 import threading
 import time
@@ -47,6 +48,12 @@ _ASSERTIONS = {
     "assertItemsEqual": "assertCountEqual",
     "assert_": "assertTrue",
 }
+#: Functions of the module `string` in Python 2 that are methods of strings alone now.
+_STRING_METHODS = (
+    *("capitalize", "center", "count", "expandtabs", "find", "index", "ljust", "lower", "lstrip"),
+    *("replace", "rfind", "rjust", "rstrip", "split", "strip", "swapcase", "translate", "upper"),
+    "zfill",
+)
 
 
 def _removed() -> list[tuple[Any, str, Any]]:
@@ -60,6 +67,7 @@ def _removed() -> list[tuple[Any, str, Any]]:
         (unittest.TestCase, old, getattr(unittest.TestCase, new))
         for old, new in _ASSERTIONS.items()
     ]
+    found += [(string, name, getattr(str, name)) for name in _STRING_METHODS]
     return found + [
         (asyncio, "coroutine", types.coroutine),
         (base64, "encodestring", base64.encodebytes),
@@ -71,6 +79,13 @@ def _removed() -> list[tuple[Any, str, Any]]:
         (os, "getcwdu", os.getcwd),
         (platform, "linux_distribution", lambda: ("", "", "")),
         (platform, "dist", lambda: ("", "", "")),
+        (string, "atof", float),
+        (string, "atoi", int),
+        (string, "join", lambda words, sep=" ": sep.join(words)),
+        (string, "letters", string.ascii_letters),
+        (string, "lowercase", string.ascii_lowercase),
+        (string, "maketrans", str.maketrans),
+        (string, "uppercase", string.ascii_uppercase),
         (sys, "maxint", sys.maxsize),
         (threading.Thread, "isAlive", threading.Thread.is_alive),
         (time, "clock", time.perf_counter),

@@ -307,6 +307,21 @@ OTHER: dict[str, dict[str, str]] = {
             sample_distorted_bounding_box=sample_distorted_bounding_box_v2
         """,
     },
+    "estimator": {
+        "estimator.canned.keras_estimators": """
+            BaselineClassifier=BaselineClassifierV2 BaselineEstimator=BaselineEstimatorV2
+            BaselineRegressor=BaselineRegressorV2 DNNClassifier=DNNClassifierV2
+            DNNEstimator=DNNEstimatorV2 DNNRegressor=DNNRegressorV2
+            DNNLinearCombinedClassifier=DNNLinearCombinedClassifierV2
+            DNNLinearCombinedEstimator=DNNLinearCombinedEstimatorV2
+            DNNLinearCombinedRegressor=DNNLinearCombinedRegressorV2
+            LinearClassifier=LinearClassifierV2 LinearEstimator=LinearEstimatorV2
+            LinearRegressor=LinearRegressorV2
+        """,
+    },
+    "estimator.experimental": {
+        "estimator.canned.recurrent": "RNNClassifier RNNEstimator",
+    },
     "io": {
         "internal_paths.second_signatures": "decode_raw=decode_raw_v2",
         "python.ops.parsing_ops": """

@@ -8,23 +8,31 @@ from typing import Any
 import penstock as tf
 from penstock import saved_model
 from penstock.contrib import lazy_paths
+from penstock.contrib.saved_model.reader import read_saved_model
 from penstock.platform import logging
 
+DEFAULT_TAGS = "serve"
 _OLD_KEY = "default_input_alternative:{}"
 #: `tf.estimator.ModeKeys.PREDICT`
 _PREDICT = "infer"
 
 
 class Predictor:
-    """Runs a model: call it with a dict of inputs, get a dict of outputs."""
+    """Runs a model: call it with a dict of inputs, get a dict of outputs.
 
-    def __init__(
-        self, graph: Any, session: Any, inputs: Mapping[str, str], outputs: Mapping[str, str]
-    ):
-        self._graph = graph
-        self._session = session
-        self._feed_tensors = {key: graph.get_tensor_by_name(name) for key, name in inputs.items()}
-        self._fetch_tensors = {key: graph.get_tensor_by_name(name) for key, name in outputs.items()}
+    A subclass sets the graph, the session, and the tensors to feed and to fetch.
+    """
+
+    _graph: Any
+    _session: Any
+    _feed_tensors: dict[str, Any]
+    _fetch_tensors: dict[str, Any]
+
+    def _use(self, inputs: Mapping[str, str], outputs: Mapping[str, str]) -> None:
+        """Finds the tensors to feed and to fetch by their names."""
+        find = self._graph.get_tensor_by_name
+        self._feed_tensors = {key: find(name) for key, name in inputs.items()}
+        self._fetch_tensors = {key: find(name) for key, name in outputs.items()}
 
     @property
     def graph(self) -> Any:
@@ -64,9 +72,18 @@ class Predictor:
         return self._session.run(self._fetch_tensors, feed_dict=feeds)
 
 
-def _signature(meta_graph: Any, key: str | None) -> Any:
+def get_meta_graph_def(saved_model_dir: Any, tags: str) -> Any:
+    """The graph of a SavedModel with exactly these tags, a list with commas."""
+    wanted = {tag.strip() for tag in tags.split(",")}
+    for meta_graph in read_saved_model(saved_model_dir).meta_graphs:
+        if set(meta_graph.meta_info_def.tags) == wanted:
+            return meta_graph
+    raise ValueError(f"Could not find MetaGraphDef with tags {tags}")
+
+
+def _signature(key: str | None, export_dir: Any, tags: str) -> Any:
     key = key or saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
-    signatures = meta_graph.signature_def
+    signatures = get_meta_graph_def(export_dir, tags).signature_def
     if key in signatures:
         return signatures[key]
     old_key = _OLD_KEY.format(key)
@@ -74,6 +91,47 @@ def _signature(meta_graph: Any, key: str | None) -> Any:
         logging.warning('Could not find signature def "%s". Using "%s" instead', key, old_key)
         return signatures[old_key]
     raise ValueError(f'Got signature_def_key "{key}". Available signatures are {list(signatures)}.')
+
+
+def _check_signature_arguments(
+    signature_def_key: Any, signature_def: Any, input_names: Any, output_names: Any
+) -> None:
+    if (input_names is None) != (output_names is None):
+        raise ValueError(
+            "input_names and output_names must both be specified or both be unspecified."
+        )
+    if sum(given is not None for given in (signature_def_key, signature_def, input_names)) > 1:
+        raise ValueError(
+            "You must specify at most one of signature_def_key OR signature_def OR(input_names "
+            "AND output_names)."
+        )
+
+
+class SavedModelPredictor(Predictor):
+    """Runs a SavedModel; see `from_saved_model`."""
+
+    def __init__(
+        self,
+        export_dir: Any,
+        signature_def_key: str | None = None,
+        signature_def: Any = None,
+        input_names: Mapping[str, str] | None = None,
+        output_names: Mapping[str, str] | None = None,
+        tags: str | None = None,
+        graph: Any = None,
+        config: Any = None,
+    ):
+        _check_signature_arguments(signature_def_key, signature_def, input_names, output_names)
+        tags = tags or DEFAULT_TAGS
+        self._graph = graph or tf.Graph()
+        with self._graph.as_default():
+            self._session = tf.Session(config=config)
+            saved_model.loader.load(self._session, tags.split(","), export_dir)
+        if input_names is None or output_names is None:
+            signature = signature_def or _signature(signature_def_key, export_dir, tags)
+            input_names = {key: info.name for key, info in signature.inputs.items()}
+            output_names = {key: info.name for key, info in signature.outputs.items()}
+        self._use(input_names, output_names)
 
 
 def from_saved_model(
@@ -94,24 +152,56 @@ def from_saved_model(
       input_names: names of tensors by names of inputs, together with `output_names`.
       tags: which graph, as a list with commas; `serve` by default.
     """
-    if (input_names is None) != (output_names is None):
-        raise ValueError(
-            "input_names and output_names must both be specified or both be unspecified."
-        )
-    if sum(given is not None for given in (signature_def_key, signature_def, input_names)) > 1:
-        raise ValueError(
-            "You must specify at most one of signature_def_key OR signature_def OR(input_names "
-            "AND output_names)."
-        )
-    graph = graph or tf.Graph()
-    with graph.as_default():
-        session = tf.Session(config=config)
-        meta_graph = saved_model.loader.load(session, (tags or "serve").split(","), export_dir)
-    if input_names is None or output_names is None:
-        signature = signature_def or _signature(meta_graph, signature_def_key)
-        input_names = {key: info.name for key, info in signature.inputs.items()}
-        output_names = {key: info.name for key, info in signature.outputs.items()}
-    return Predictor(graph, session, input_names, output_names)
+    return SavedModelPredictor(
+        export_dir,
+        signature_def_key=signature_def_key,
+        signature_def=signature_def,
+        input_names=input_names,
+        output_names=output_names,
+        tags=tags,
+        graph=graph,
+        config=config,
+    )
+
+
+class CoreEstimatorPredictor(Predictor):
+    """Runs the newest checkpoint of a `tf.estimator.Estimator`; see `from_estimator`."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        serving_input_receiver_fn: Any,
+        output_key: str | None = None,
+        graph: Any = None,
+        config: Any = None,
+    ):
+        self._graph = graph or tf.Graph()
+        with self._graph.as_default():
+            receiver = serving_input_receiver_fn()
+            tf.train.create_global_step(self._graph)
+            spec = estimator._call_model_fn(receiver.features, None, _PREDICT, estimator.config)
+            checkpoint = tf.train.latest_checkpoint(estimator.model_dir)
+            creator = tf.train.ChiefSessionCreator(
+                config=config, checkpoint_filename_with_path=checkpoint, scaffold=spec.scaffold
+            )
+            self._session = tf.train.MonitoredSession(session_creator=creator)
+            outputs = _output_names(spec, output_key, receiver)
+        inputs = {key: tensor.name for key, tensor in receiver.receiver_tensors.items()}
+        self._use(inputs, outputs)
+
+
+def _output_names(spec: Any, output_key: str | None, receiver: Any) -> dict[str, str]:
+    """The names of what a model gives: an export output, or, where it has none, predictions."""
+    if not spec.export_outputs and output_key is None:
+        given = spec.predictions
+        given = given if isinstance(given, dict) else {"output": given}
+        return {key: tensor.name for key, tensor in given.items()}
+    exported = spec.export_outputs or {}
+    key = output_key or saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+    if key not in exported:
+        raise KeyError(f"output_key must be one of {exported.keys()}; got {key}")
+    signature = exported[key].as_signature_def(receiver.receiver_tensors)
+    return {name: info.name for name, info in signature.outputs.items()}
 
 
 def from_estimator(
@@ -125,25 +215,18 @@ def from_estimator(
 
     Args:
       serving_input_receiver_fn: makes the placeholders and the features.
-      output_key: which of the model's export outputs to give.
+      output_key: which of the model's export outputs to give; the default one if None.
     """
-    graph = graph or tf.Graph()
-    with graph.as_default():
-        receiver = serving_input_receiver_fn()
-        tf.train.create_global_step(graph)
-        spec = estimator._call_model_fn(receiver.features, None, _PREDICT, estimator.config)
-        checkpoint = tf.train.latest_checkpoint(estimator.model_dir)
-        creator = tf.train.ChiefSessionCreator(
-            config=config, checkpoint_filename_with_path=checkpoint, scaffold=spec.scaffold
+    from penstock.contrib.learn.estimator import Estimator
+
+    if isinstance(estimator, Estimator):
+        raise TypeError(
+            "Expected estimator to be of type tf.python.estimator.Estimator, but got type "
+            "tf.contrib.learn.Estimator. You likely want to call from_contrib_estimator."
         )
-        session = tf.train.MonitoredSession(session_creator=creator)
-    fetched = spec.predictions
-    if output_key is not None:
-        fetched = spec.export_outputs[output_key].outputs
-    if not isinstance(fetched, dict):
-        fetched = {"output": fetched}
-    inputs = {key: tensor.name for key, tensor in receiver.receiver_tensors.items()}
-    return Predictor(graph, session, inputs, {key: each.name for key, each in fetched.items()})
+    return CoreEstimatorPredictor(
+        estimator, serving_input_receiver_fn, output_key=output_key, graph=graph, config=config
+    )
 
 
 __getattr__ = lazy_paths.resolver(__name__)

@@ -27,7 +27,7 @@ class EagerIterator(Trackable):
         dataset = dataset._apply_options()
         self._dataset = dataset  # its functions are looked up as long as it is read
         self._element_spec = dataset.element_spec
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "output_types": structure.get_flat_tensor_types(self._element_spec),
             "output_shapes": structure.get_flat_tensor_shapes(self._element_spec),
         }

@@ -9,11 +9,12 @@ from typing import Any
 
 from penstock.data import nest, structure
 from penstock.ir.attr_codec import Function as FunctionName
-from penstock.ir.collections import GraphKeys
 from penstock.ir.composite import SparseTensor, SparseTensorValue
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
-from penstock.ir.function import Function, add_function, function_def, hashed_name
+from penstock.ir.function import Function, FunctionGraph, add_function, function_def, hashed_name
+from penstock.ir.graph import Graph
+from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops.functions import traced
 from penstock.ops.seeds import numbers_ops
@@ -21,6 +22,13 @@ from penstock.ops.seeds import numbers_ops
 
 def _with_sparse_tensors(value: Any) -> Any:
     return SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else value
+
+
+def _outermost_graph() -> Graph:
+    graph = get_default_graph()
+    while isinstance(graph, FunctionGraph) and graph.outer_graph is not None:
+        graph = graph.outer_graph
+    return graph
 
 
 class StructuredFunctionWrapper:
@@ -56,21 +64,26 @@ class StructuredFunctionWrapper:
         self._input_structure = input_structure
         self.output_structure: Any = None
         specs = structure.get_flat_tensor_specs(input_structure)
+        outermost = _outermost_graph()
+        before = len(outermost.get_operations())
         self._body = traced(
             self._call,
             [spec.dtype for spec in specs],
             [spec.shape for spec in specs],
             names=[f"args_{number}" for number in range(len(specs))],
         )
-        self._warn()
+        self._warn([*self._body.get_operations(), *outermost.get_operations()[before:]])
         name = hashed_name(self._name(), self._body)
         self._function = Function(name, function_def(name, self._body), self._body)
         if add_to_graph:
             self.add_to_graph()
 
-    def _warn(self) -> None:
-        """Tells of what a function that is called often probably does not mean to do."""
-        if self._body.get_collection(GraphKeys.TABLE_INITIALIZERS):
+    def _warn(self, ops: list[Operation]) -> None:
+        """Tells of what a function that is called often probably does not mean to do.
+
+        `ops` are those in it and those that it has made around it, where tables are.
+        """
+        if any(output.name == "table_handle" for op in ops for output in op.spec.outputs):
             warnings.warn(
                 f"Creating resources inside a function passed to {self._transformation} is not "
                 "supported. Create each resource outside the function, and capture it inside the "

@@ -9,6 +9,7 @@ from penstock.data import structure
 from penstock.data.dataset import DatasetV2, flat_structure
 from penstock.data.experimental.optional import get_next_as_optional
 from penstock.data.generator import _GeneratorDataset
+from penstock.data.options import Options
 from penstock.ir.convert import convert_to_tensor
 from penstock.ops.constants import constant
 from penstock.ops.control import device as device_scope
@@ -39,8 +40,10 @@ class MultiDeviceIterator:
         prefetch_buffer_size: int = 1,
         source_device: str = "/cpu:0",
     ):
-        self._dataset = dataset._apply_options()
         self._devices = list(devices)
+        options = Options()
+        options.experimental_distribute.num_devices = len(self._devices)
+        self._dataset = dataset.with_options(options)._apply_options()
         self._source_device = source_device
         self._prefetch_buffer_size = prefetch_buffer_size
         self._max_buffer_size = max(max_buffer_size, prefetch_buffer_size)

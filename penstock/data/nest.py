@@ -104,31 +104,48 @@ def _same_kind(a: Any, b: Any) -> bool:
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True) -> None:
     """Raises ValueError or TypeError where two structures don't have the same form."""
+    try:
+        _assert_same(nest1, nest2, check_types)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {_shown(nest1)}\n\nSecond structure: {_shown(nest2)}\n\n"
+            f"More specifically: {error}"
+        ) from None
+
+
+def _shown(structure: Any) -> str:
+    return f"type={type(structure).__name__} str={structure}"
+
+
+def _assert_same(nest1: Any, nest2: Any, check_types: bool) -> None:
     if is_sequence(nest1) != is_sequence(nest2):
+        sequence, leaf = (nest1, nest2) if is_sequence(nest1) else (nest2, nest1)
         raise ValueError(
-            "The two structures don't have the same nested structure. First structure: "
-            f"{nest1}, second structure: {nest2}."
+            f'Substructure "{_shown(sequence)}" is a sequence, while substructure '
+            f'"{_shown(leaf)}" is not'
         )
     if not is_sequence(nest1):
         return
     if check_types and not _same_kind(nest1, nest2):
         raise TypeError(
-            "The two structures don't have the same sequence type. First structure has type "
-            f"{type(nest1)}, while second structure has type {type(nest2)}."
+            "The two namedtuples don't have the same sequence type. First structure "
+            f"{_shown(nest1)} has type {type(nest1).__name__}, while second structure "
+            f"{_shown(nest2)} has type {type(nest2).__name__}"
         )
     if isinstance(nest1, Mapping) and isinstance(nest2, Mapping) and set(nest1) != set(nest2):
         raise ValueError(
             "The two dictionaries don't have the same set of keys. First structure has keys "
-            f"{list(nest1)}, while second structure has keys {list(nest2)}."
+            f"{_shown(list(nest1))}, while second structure has keys {_shown(list(nest2))}"
         )
     first, second = list(_children(nest1)), list(_children(nest2))
     if len(first) != len(second):
         raise ValueError(
             "The two structures don't have the same number of elements. First structure: "
-            f"{nest1}, second structure: {nest2}."
+            f"{_shown(nest1)}. Second structure: {_shown(nest2)}"
         )
     for a, b in zip(first, second, strict=True):
-        assert_same_structure(a, b, check_types)
+        _assert_same(a, b, check_types)
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **check_types_dict: Any) -> Any:

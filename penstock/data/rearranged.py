@@ -6,7 +6,14 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.data import nest, structure
-from penstock.data.dataset import Dataset, DatasetSpec, DatasetV1, DatasetV2, UnaryDataset
+from penstock.data.dataset import (
+    Dataset,
+    DatasetSpec,
+    DatasetV1,
+    DatasetV2,
+    UnaryDataset,
+    get_structure,
+)
 from penstock.data.dataset import flat_structure as flat
 from penstock.data.options import Options, ThreadingOptions
 from penstock.data.seeds import dataset_seeds
@@ -64,9 +71,10 @@ class ZipDataset(DatasetV1):
 
 def common_spec(first: DatasetV2, second: DatasetV2) -> Any:
     """The spec of elements of either of two datasets, whose types must be the same."""
+    specs = [get_structure(each) for each in (first, second)]
     for what, one, other in (
-        ("types", first.output_types, second.output_types),
-        ("classes", first.output_classes, second.output_classes),
+        ("types", *map(structure.legacy_types, specs)),
+        ("classes", *map(structure.legacy_classes, specs)),
     ):
         if one != other:
             raise TypeError(f"Two datasets to concatenate have different {what} {one} and {other}")

@@ -136,7 +136,7 @@ class _SparseKind(_Kind):
         return sparse
 
     def batched_tensors(self, spec: SparseTensorSpec, value: Any) -> list[Tensor]:
-        if spec.rank is not None and spec.rank <= 1:
+        if spec.rank == 0:
             raise ValueError("Unbatching a sparse tensor is only supported for rank >= 1")
         sparse = SparseTensor.from_value(value)
         return [serialize_many_sparse(sparse, out_type=dtypes.variant)]
@@ -356,9 +356,12 @@ def from_compatible_tensor_list(element_spec: Any, tensor_list: Any) -> Any:
 
 def from_tensor_list(element_spec: Any, tensor_list: Any) -> Any:
     """The element of flat tensors, whose types and shapes must fit."""
-    for spec, tensor in zip(get_flat_tensor_specs(element_spec), tensor_list, strict=False):
+    specs = get_flat_tensor_specs(element_spec)
+    for number, (spec, tensor) in enumerate(zip(specs, tensor_list, strict=False)):
         if not spec.is_compatible_with(tensor):
-            raise ValueError(f"Incompatible input: {tensor} is no value of {spec}.")
+            raise ValueError(
+                f"Incompatible input: tensor {number} ({tensor}) is incompatible with {spec}"
+            )
     return from_compatible_tensor_list(element_spec, tensor_list)
 
 

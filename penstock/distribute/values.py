@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock import nest
 from penstock.devices import canonical_name
 from penstock.distribute import context
-from penstock.ir.convert import convert_to_tensor, register_tensor_conversion_function
+from penstock.distribute.device_maps import DeviceMap, ReplicaDeviceMap
+from penstock.distribute.device_names import resolve
+from penstock.ir.convert import (
+    CompositeTensor,
+    convert_to_tensor,
+    register_tensor_conversion_function,
+)
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import OPERATORS, Tensor
+from penstock.ir.type_spec import TypeSpec, type_spec_from_value
 from penstock.ops.control import group as grouped
 from penstock.ops.identity import identity
 
 
 class DistributedValues:
-    """One value for each of some devices, in the order of the replicas."""
+    """One value for each of some devices, in the order of the replicas.
 
-    def __init__(self, devices: Sequence[str], values: Sequence[Any]):
+    Args:
+      devices: their names, or a device map.
+      values: as many values.
+      logical_device: which devices of the map, if it has several for a replica.
+    """
+
+    def __init__(
+        self, devices: Sequence[str], values: Sequence[Any], logical_device: int | None = None
+    ):
         self._devices = tuple(devices)
+        self._device_map = devices if isinstance(devices, DeviceMap) else None
         self._values = tuple(values)
+        self._logical_device = logical_device or 0
+
+    @property
+    def device_map(self) -> DeviceMap:
+        """Which replica is on which device."""
+        return self._device_map or ReplicaDeviceMap(self._devices)
+
+    @property
+    def logical_device(self) -> int:
+        return self._logical_device
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -45,7 +72,7 @@ class DistributedValues:
         if device is None:
             replica = context.get_replica_context()
             if replica is not None:
-                return self._values[replica.replica_number % len(self._values)]
+                return self.device_map.select_for_current_replica(self._values, replica)
             device = context.get_update_device()
             if device is None:
                 return self._get_cross_replica()
@@ -57,7 +84,7 @@ class DistributedValues:
         return found
 
     def _of_device(self, device: str) -> Any:
-        name = canonical_name(device)
+        name = resolve(device)
         if name in self._devices:
             return self._values[self._devices.index(name)]
         return None
@@ -80,38 +107,89 @@ class DistributedValues:
         return f"{type(self).__name__}:{{\n" + ",\n".join(lines) + "\n}"
 
 
-class PerReplica(DistributedValues):
+class PerReplica(DistributedValues, CompositeTensor):
     """A value of each replica."""
 
+    @property
+    def _type_spec(self) -> PerReplicaSpec:
+        specs = tuple(type_spec_from_value(value) for value in self._values)
+        return PerReplicaSpec(specs, self.device_map, self._logical_device)
 
-class Mirrored(DistributedValues):
-    """A value that all replicas have a copy of; it can be used as the value itself."""
+
+class PerReplicaSpec(TypeSpec):
+    """The type of a `PerReplica`: the specs of its values, and where they are."""
+
+    def __init__(self, value_specs: Sequence[Any], device_map: DeviceMap, logical_device: int):
+        self._value_specs = tuple(value_specs)
+        self._device_map = device_map
+        self._logical_device = logical_device
+
+    @property
+    def value_type(self) -> type:
+        return PerReplica
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._value_specs, self._device_map, self._logical_device
+
+    @property
+    def _component_specs(self) -> tuple[Any, ...]:
+        return self._value_specs
+
+    def _to_components(self, value: Any) -> tuple[Any, ...]:
+        replica = context.get_replica_context()
+        if replica is not None and replica.num_replicas_in_sync > 1:
+            raise ValueError(
+                "Flattening a PerReplica to components is not supported in replica context."
+            )
+        values: tuple[Any, ...] = value.values
+        return values
+
+    def _from_components(self, components: Any) -> PerReplica:
+        return PerReplica(self._device_map, components, self._logical_device)
+
+
+class DistributedDelegate(DistributedValues):
+    """Values of which the current replica's stands for all of them: operators and attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("_values", "_devices", "_device_map"):
+            raise AttributeError(name)
+        return getattr(self.get(), name)
 
     def _get_cross_replica(self) -> Any:
         found = self._of_device(current_device())
         return self.primary if found is None else found
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.get(), name)
+
+def _forward(name: str) -> None:
+    """Gives delegates an operator, which is applied to the value that stands for them."""
+    plain = name[2:-2]
+    swapped = plain.startswith("r") and f"__{plain[1:]}__" in OPERATORS
+    plain = plain[1:] if swapped else plain
+    function = pow if plain == "pow" else getattr(operator, f"__{plain}__", operator.truediv)
+
+    def apply(delegate: DistributedDelegate, *operands: Any) -> Any:
+        own = delegate.get()
+        if swapped:
+            return function(operands[0], own)
+        others = [each.get() if isinstance(each, DistributedDelegate) else each for each in operands]
+        return function(own, *others)
+
+    apply.__name__ = name
+    setattr(DistributedDelegate, name, apply)
+
+
+for _operator in OPERATORS:
+    _forward(_operator)
+
+
+class Mirrored(DistributedDelegate):
+    """A value that all replicas have a copy of; it can be used as the value itself."""
 
     def _as_graph_element(self) -> Any:
         value = self.get()
         convert = getattr(value, "_as_graph_element", None)
         return value if convert is None else convert()
-
-
-def _forward(operator: str) -> None:
-    def apply(mirrored: Mirrored, *operands: Any) -> Any:
-        return getattr(mirrored.get(), operator)(*operands)
-
-    apply.__name__ = operator
-    setattr(Mirrored, operator, apply)
-
-
-for _operator in OPERATORS:
-    _forward(_operator)
 
 
 def _conversion(
@@ -195,7 +273,7 @@ def select_device(device: str, structured: Any) -> Any:
     def chosen(value: Any) -> Any:
         if not is_distributed(value):
             return value
-        if isinstance(value, PerReplica):
+        if type(value) in (DistributedValues, PerReplica):
             raise TypeError(
                 f"Expected value to be mirrored across replicas: {value} in {structured}."
             )

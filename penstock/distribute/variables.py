@@ -56,7 +56,7 @@ class DistributedVariable(DistributedValues, ResourceVariable):
             value._distributed_container = weakref.ref(self)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("_values", "_devices"):
+        if name.startswith("__") or name in ("_values", "_devices", "_device_map"):
             raise AttributeError(name)
         return getattr(self._closest(), name)
 

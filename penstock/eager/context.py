@@ -17,8 +17,7 @@ def eager_mode() -> AbstractContextManager[Any]:
 
 def graph_mode() -> AbstractContextManager[Any]:
     """A block of this thread in which operations are added to a graph."""
-    graph = defaults.get_default_graph()
-    return defaults.graph_scope(defaults.process_graph() if graph.is_eager else graph)
+    return defaults.graph_scope(defaults.innermost_plain_graph())
 
 
 def enable() -> None:

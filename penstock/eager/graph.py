@@ -175,7 +175,7 @@ class EagerGraph(Graph):
 
 def _value(tensor: Tensor) -> Any:
     try:
-        return tensor._value  # type: ignore[attr-defined]
+        return tensor._value
     except AttributeError:
         raise TypeError(
             'An op outside of the function building code is being passed a "Graph" tensor, which '

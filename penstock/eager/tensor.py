@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -187,7 +188,7 @@ class EagerTensor(Tensor):
         return len(self._shape or ())
 
     def _num_elements(self) -> int:
-        return int(np.prod(self._shape or (), dtype=np.int64))
+        return math.prod(size or 0 for size in self._shape or ())
 
     @property
     def _datatype_enum(self) -> int:
@@ -233,7 +234,8 @@ class EagerTensor(Tensor):
         return f"\n{text}" if "\n" in text else text
 
     def __str__(self) -> str:
-        return f"tf.Tensor({self._text(is_repr=False)}, shape={self.shape}, dtype={self._dtype.name})"
+        value = self._text(is_repr=False)
+        return f"tf.Tensor({value}, shape={self.shape}, dtype={self._dtype.name})"
 
     def __repr__(self) -> str:
         return (

@@ -30,7 +30,7 @@ from penstock.proto import NodeDef
 
 def tensor_id(tensor: Tensor) -> int:
     """A number for a tensor, the same as long as it lives."""
-    return id(tensor)
+    return getattr(tensor, "_id", None) or id(tensor)
 
 
 class _DefaultStack:
@@ -90,10 +90,6 @@ _default_graph_stack = _DefaultStack(lambda: defaults._stacks.graphs, get_defaul
 _default_session_stack = _DefaultStack(
     lambda: defaults._stacks.sessions, defaults.get_default_session
 )
-
-
-class EagerTensor:
-    """No tensor is one: every tensor belongs to a graph."""
 
 
 _TensorLike = (Tensor, SparseTensor, IndexedSlices, Variable)
@@ -221,7 +217,32 @@ def _get_graph_from_inputs(op_input_list: Sequence[Any], graph: Graph | None = N
 
 
 def executing_eagerly_outside_functions() -> bool:
-    return False
+    from penstock.execution_modes import executing_eagerly_outside_functions as asked
+
+    return asked()
+
+
+def enable_eager_execution_internal(
+    config: Any = None,
+    device_policy: Any = None,
+    execution_mode: Any = None,
+    server_def: Any = None,
+) -> None:
+    """As `tf.enable_eager_execution`; there are no servers that operations could run on."""
+    if server_def is not None:
+        raise NotImplementedError("eager execution on a server")
+    from penstock.execution_modes import enable_eager_execution
+
+    enable_eager_execution(config, device_policy, execution_mode)
+
+
+def eager_run(main: Any = None, argv: Any = None) -> None:
+    """Runs a program in eager mode."""
+    from penstock.execution_modes import enable_eager_execution
+    from penstock.platform.app import run
+
+    enable_eager_execution()
+    run(main, argv)
 
 
 def inside_function() -> bool:

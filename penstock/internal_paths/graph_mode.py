@@ -1,10 +1,20 @@
-"""What code asks of `tensorflow.python.eager`: every program runs as a graph."""
+"""What code asks of `tensorflow.python.eager`: the mode of a thread, tapes, and devices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
+
+from penstock.gradient_functions import (  # noqa: F401 - the names of `eager.backprop`
+    gradients_function,
+    implicit_grad,
+    implicit_val_and_grad,
+    make_vjp,
+    val_and_grad_function,
+)
+from penstock.ir import defaults, tapes
+from penstock.ir.defaults import executing_eagerly
 
 GRAPH_MODE = 0
 EAGER_MODE = 1
@@ -14,50 +24,122 @@ DEVICE_PLACEMENT_WARN = 1
 DEVICE_PLACEMENT_SILENT = 2
 DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
 
-
-def executing_eagerly() -> bool:
-    return False
-
-
 in_eager_mode = executing_eagerly
 
 
 def in_graph_mode() -> bool:
-    return True
+    """Whether operations are added to a graph."""
+    return not executing_eagerly()
+
+
+def eager_mode() -> AbstractContextManager[Any]:
+    """A block in which operations run at once."""
+    from penstock.eager import context as modes
+
+    return modes.eager_mode()
+
+
+def graph_mode() -> AbstractContextManager[Any]:
+    """A block in which operations are added to a graph: the innermost one that is open."""
+    return defaults.graph_scope(defaults.innermost_plain_graph())
 
 
 @contextmanager
-def graph_mode() -> Iterator[None]:
-    """The mode that is always on."""
-    yield
-
-
-@contextmanager
-def device(name: Any) -> Iterator[None]:
+def device(name: Any) -> Any:
     from penstock.ops.control import device as graph_device
 
     with graph_device(name):
         yield
 
 
+def execution_mode(mode: Any) -> AbstractContextManager[None]:
+    """A block whose operations may run in the background: here none do."""
+    return nullcontext()
+
+
+def set_execution_mode(mode: Any) -> None:
+    """Nothing to set: operations run as they are called."""
+
+
+def async_wait() -> None:
+    """Nothing to wait for."""
+
+
+def async_clear_error() -> None:
+    """Nothing that could have failed in the background."""
+
+
+def shared_name(name: Any = None) -> Any:
+    """The name by which state is shared: in eager mode state belongs to its Python object."""
+    return name if name or not executing_eagerly() else "cd2c89b7-88b7-44c8-ad83-06c2a9158347"
+
+
+def global_seed() -> int | None:
+    """The seed that `tf.set_random_seed` has set."""
+    return defaults.get_default_graph().seed
+
+
+def set_global_seed(seed: Any) -> None:
+    defaults.get_default_graph().seed = seed
+
+
+def internal_operation_seed() -> int:
+    """A seed that follows from the global one, in eager mode."""
+    return defaults.get_default_graph().drawn_seed()
+
+
+def list_devices() -> list[str]:
+    from penstock.contrib import eager
+
+    return eager.list_devices()
+
+
 class _Context:
     """The one context of the process."""
 
-    def executing_eagerly(self) -> bool:
-        return False
+    executing_eagerly = staticmethod(executing_eagerly)
+    execution_mode = SYNC
+
+    def in_eager_mode(self) -> bool:
+        return executing_eagerly()
+
+    def in_graph_mode(self) -> bool:
+        return not executing_eagerly()
 
     def num_gpus(self) -> int:
-        return 0
+        if not executing_eagerly():
+            return 0
+        return sum(":GPU:" in name for name in self.devices())
+
+    def devices(self) -> list[str]:
+        return list_devices()
+
+    def ensure_initialized(self) -> None:
+        """It always is."""
+
+    def device(self, name: Any) -> AbstractContextManager[Any]:
+        return device(name)
 
     @property
     def device_name(self) -> str | None:
-        return None
+        graph: Any = defaults.get_default_graph()
+        return (graph._current_device() or None) if graph.is_eager else None
 
     @property
     def scope_name(self) -> str:
-        from penstock.ir.defaults import get_default_graph
+        name = defaults.get_default_graph().get_name_scope()
+        return f"{name}/" if name and executing_eagerly() else name
 
-        return get_default_graph().get_name_scope()
+    def add_function(self, fn: Any) -> None:
+        """Functions are known by the graphs that call them."""
+
+    @contextmanager
+    def _mode(self, mode: int) -> Any:
+        with eager_mode() if mode == EAGER_MODE else graph_mode():
+            yield
+
+    def clear_post_execution_callbacks(self) -> None:
+        """There are none."""
 
 
 _CONTEXT = _Context()
@@ -67,5 +149,37 @@ def context() -> _Context:
     return _CONTEXT
 
 
+context_safe = context
+
+
 def num_gpus() -> int:
     return _CONTEXT.num_gpus()
+
+
+# Tapes ----------------------------------------------------------------------------------------
+
+stop_recording = tapes.stop_recording
+
+
+def should_record(tensors: Sequence[Any]) -> bool:
+    """Whether a tape would record an operation with these inputs."""
+    return any(tape.knows(tensors) for tape in tapes.recording())
+
+
+def could_possibly_record() -> bool:
+    """Whether a tape records."""
+    return bool(tapes.recording())
+
+
+def record_operation(
+    op_type: str, output_tensors: Any, input_tensors: Any, backward_function: Callable[..., Any]
+) -> None:
+    """Tells tapes of something that was computed, and how to differentiate it."""
+    graph: Any = defaults.get_default_graph()
+    graph.record_function(op_type, list(input_tensors), list(output_tensors), backward_function)
+
+
+def variable_accessed(variable: Any) -> None:
+    """Tells tapes that a variable is read."""
+    if variable.trainable:
+        tapes.variable_accessed(variable)

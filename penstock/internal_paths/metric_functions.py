@@ -8,6 +8,7 @@ from penstock.ir.tensor import Tensor
 from penstock.metrics.average_precision import (
     average_precision_of_choices as _streaming_sparse_average_precision_at_top_k,
 )
+from penstock.metrics.classes import streaming_confusion_matrix as _streaming_confusion_matrix
 from penstock.metrics.matching import expanded_labels as _maybe_expand_labels
 from penstock.metrics.matching import match_ranks as _remove_squeezable_dimensions
 from penstock.metrics.streaming import collect, metric_variable
@@ -20,6 +21,7 @@ __all__ = [
     "_maybe_expand_labels",
     "_remove_squeezable_dimensions",
     "_safe_scalar_div",
+    "_streaming_confusion_matrix",
     "_streaming_sparse_average_precision_at_top_k",
     "metric_variable",
 ]

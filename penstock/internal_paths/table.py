@@ -84,7 +84,9 @@ contrib.layers.python.layers.feature_column_ops contrib.layers.columns
                                         contrib.layers.columns.transformation
 contrib.layers.python.layers.initializers contrib.layers.initializers
 contrib.layers.python.layers.layers     contrib.layers contrib.layers.reshaping
+ contrib.layers.data_formats
 contrib.layers.python.layers.normalization contrib.layers.normalization
+ contrib.layers.data_formats
 contrib.layers.python.layers.optimizers contrib.layers.optimizers
 contrib.layers.python.layers.regularizers contrib.layers.regularizers
 contrib.layers.python.layers.rev_block_lib contrib.layers.reversible
@@ -145,6 +147,8 @@ contrib.gan.python.namedtuples          contrib.gan.namedtuples
 contrib.gan.python.train                contrib.gan.train
 contrib.gan.python.features.python.*_impl contrib.gan.features
 contrib.gan.python.features.python.*    contrib.gan.features
+contrib.gan.python.eval.python.classifier_metrics contrib.gan.eval.classifier_metrics
+contrib.gan.python.eval.python.classifier_metrics_impl contrib.gan.eval.classifier_metrics
 contrib.gan.python.eval.python.*        contrib.gan.eval
 contrib.gan.python.estimator.python.*   contrib.gan.estimator
 contrib.gan.python.*                    contrib.gan.*
@@ -166,7 +170,14 @@ contrib.predictor.predictor             contrib.predictor
 contrib.predictor.predictor_factories   contrib.predictor
 contrib.predictor.core_estimator_predictor contrib.predictor
 contrib.predictor.saved_model_predictor contrib.predictor
+contrib.image.python.ops.distort_image_ops contrib.image.distortions
 contrib.image.python.ops.interpolate_spline contrib.image.splines
+contrib.periodic_resample.python        contrib.periodic_resample
+contrib.periodic_resample.python.ops    contrib.periodic_resample
+contrib.periodic_resample.python.ops.periodic_resample_op contrib.periodic_resample
+contrib.reduce_slice_ops.python         contrib.reduce_slice_ops
+contrib.reduce_slice_ops.python.ops     contrib.reduce_slice_ops
+contrib.reduce_slice_ops.python.ops.reduce_slice_ops contrib.reduce_slice_ops
 contrib.image.python.ops.sparse_image_warp contrib.image.control_points
 contrib.solvers.python.ops.lanczos      contrib.solvers.lanczos
 contrib.kernel_methods.python           contrib.kernel_methods
@@ -195,7 +206,9 @@ contrib.eager.python.metrics_impl       contrib.eager.metrics
 contrib.cudnn_rnn.python                contrib.cudnn_rnn
 contrib.cudnn_rnn.python.layers         contrib.cudnn_rnn
 contrib.cudnn_rnn.python.layers.cudnn_rnn contrib.cudnn_rnn contrib.cudnn_rnn.layers
+ contrib.cudnn_rnn.names
 contrib.cudnn_rnn.python.ops.cudnn_rnn_ops contrib.cudnn_rnn contrib.cudnn_rnn.layers
+ contrib.cudnn_rnn.names
 contrib.losses.python.metric_learning   contrib.losses.metric_learning
 contrib.losses.python.metric_learning.metric_loss_ops contrib.losses.metric_learning
 contrib.solvers.python                  contrib.solvers
@@ -226,6 +239,8 @@ contrib.learn.python.learn.estimators.run_config contrib.learn.run_config
 contrib.learn.python.learn.estimators.head contrib.learn.head contrib.learn.single_heads
 contrib.learn.python.learn.estimators.* contrib.learn contrib.learn.model_fn
 contrib.learn.python.learn.experiment   contrib.learn.experiment
+contrib.learn.python.learn.learn_io      contrib.learn.learn_io
+contrib.learn.python.learn.learn_io.*    contrib.learn.learn_io
 contrib.learn.python.learn.learn_runner contrib.learn.learn_runner
 contrib.learn.python.learn.monitors     contrib.learn.monitors
 contrib.learn.python.learn.preprocessing contrib.learn.preprocessing
@@ -302,6 +317,16 @@ contrib.constrained_optimization.python contrib.constrained_optimization
 contrib.constrained_optimization.python.candidates contrib.constrained_optimization.candidates
 contrib.constrained_optimization.python.* contrib.constrained_optimization
  contrib.constrained_optimization.regret
+contrib.quantization                    internal_paths.generated_ops
+contrib.quantization.python.*           internal_paths.generated_ops
+contrib.tensor_forest.python            contrib.tensor_forest
+contrib.tensor_forest.python.tensor_forest contrib.tensor_forest.tensor_forest
+contrib.tensor_forest.python.ops        contrib.tensor_forest
+contrib.tensor_forest.python.ops.data_ops contrib.tensor_forest.data_ops
+contrib.tensor_forest.python.ops.*      contrib.tensor_forest.resources
+ internal_paths.generated_ops
+contrib.tensor_forest.proto.*_pb2       proto internal_paths.enum_values
+contrib.decision_trees.proto.*_pb2      proto internal_paths.enum_values
 contrib.labeled_tensor.python           contrib.labeled_tensor
 contrib.labeled_tensor.python.ops       contrib.labeled_tensor
 contrib.labeled_tensor.python.ops._typecheck contrib.labeled_tensor.typecheck
@@ -351,6 +376,7 @@ contrib.legacy_seq2seq.python.ops       contrib.legacy_seq2seq
 contrib.legacy_seq2seq.python.ops.seq2seq contrib.legacy_seq2seq
 
 python.autograph.core.ag_ctx            ir.conversion_status
+python.autograph.impl.api               autograph.experimental autograph
 python.autograph.converters.*           internal_paths.code_conversion
 python.autograph.core.converter         internal_paths.code_conversion
 python.autograph.core.naming            internal_paths.code_conversion
@@ -363,6 +389,7 @@ python.client.session                   client.session client.fetches .
 python.client.timeline                  tracing.timeline
 
 python.compat.compat                    compat .
+python.compat.v2_compat                 execution_modes
 
 python.data                             data
 python.data.experimental                data.experimental
@@ -404,11 +431,21 @@ python.debug.cli.cli_shared             debugger.screens
 python.debug.cli.base_ui                debugger.command_lines
 python.debug.cli.readline_ui            debugger.command_lines
 python.debug.cli.ui_factory             debugger.command_lines
+python.debug.cli.cli_test_utils         testing.screen_lines
+python.debug.cli.curses_widgets         debugger.navigation
+python.debug.cli.evaluator              debugger.expressions
 python.debug.lib.common                 debugger.run_keys
 python.debug.lib.profiling              debugger.profile_data
+python.debug.lib.source_utils           debugger.source_annotations
 python.debug.*                          debugger
 
-python.distribute.combinations          testing.combinations
+python.distribute.combinations          testing.strategy_combinations
+python.distribute.strategy_combinations testing.strategy_combinations
+python.distribute.strategy_test_lib     testing.strategy_cases
+python.distribute.multi_worker_test_base testing.worker_cases
+python.distribute.single_loss_example   testing.strategy_models
+python.distribute.step_fn               distribute.training_steps
+python.distribute.shared_variable_creator distribute.shared_variables
 python.distribute.summary_op_util       internal_paths.replicas
 python.distribute.distribution_strategy_context distribute distribute.context contrib.distribute
 python.distribute.distribute_lib        distribute distribute.context
@@ -416,10 +453,12 @@ python.distribute.multi_worker_util     distribute.clusters
 python.distribute.device_util           internal_paths.device_functions
 python.distribute.cluster_resolver      contrib.cluster_resolver
 python.distribute.cluster_resolver.*    train.cluster_resolver contrib.cluster_resolver
-python.distribute.values                distribute.values distribute.variables distribute
+python.distribute.values                internal_paths.replica_values distribute.values
+                                        distribute.variables distribute
 python.distribute.cross_device_ops      distribute.cross_device_ops distribute.collective_reduce
-                                        distribute
+                                        internal_paths.device_reductions distribute
 python.distribute.cross_device_utils    distribute.collective_reduce distribute.cross_device_ops
+                                        internal_paths.device_reductions
 python.distribute.mirrored_strategy     distribute.mirrored distribute
 python.distribute.collective_all_reduce_strategy distribute.multi_worker contrib.distribute
 python.distribute.parameter_server_strategy distribute.parameter_server
@@ -485,12 +524,15 @@ python.estimator.*                      estimator
 python.feature_column.feature_column    feature_column.v1_names feature_column
 python.feature_column.feature_column_lib feature_column.v2_names feature_column
 python.feature_column.feature_column_v2 feature_column.v2_names feature_column
-python.feature_column.dense_features_v2 feature_column.scoped_features
+python.feature_column.dense_features    keras.layers.dense_features
+python.feature_column.dense_features_v2 keras.layers.scoped_dense_features
+python.feature_column.sequence_feature_column keras.layers.sequence_features
+                                        feature_column.v2_names feature_column
 python.feature_column.*                 feature_column.v2_names feature_column
 
 python.framework.auto_control_deps      internal_paths.effect_order
 python.framework.combinations           testing.combinations
-python.framework.test_combinations      testing.combinations
+python.framework.test_combinations      testing.parameter_combinations
 python.framework.common_shapes          internal_paths.shape_functions shapes
                                         internal_paths.framework_ops .
 python.framework.composite_tensor       internal_paths.composite_parts ir.convert ir.composite
@@ -615,6 +657,7 @@ python.keras.model_subclassing_test_util testing.subclassed_models
 python.keras.optimizer_v2.learning_rate_schedule keras.optimizers.schedules keras.experimental
 python.keras.optimizer_v2.*             keras.optimizers keras.optimizers.base
 python.keras.optimizers                 keras.optimizers
+python.keras.premade.*                  keras.premade
 python.keras.preprocessing              keras.preprocessing
 python.keras.preprocessing.*            keras.preprocessing.*
 python.keras.regularizers               keras.regularizers
@@ -894,6 +937,7 @@ python.saved_model.constants            saved_model.constants saved_model
 python.saved_model.load                 saved_model.object_loader
 python.saved_model.loader               saved_model.loader saved_model
 python.saved_model.loader_impl          saved_model.loader saved_model
+python.saved_model.model_utils          estimator.export.signatures estimator.export.outputs
 python.saved_model.model_utils.mode_keys saved_model.mode_keys
 python.saved_model.nested_structure_coder saved_model.structured_values
 python.saved_model.revived_types        saved_model.revived_types

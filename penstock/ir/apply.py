@@ -216,7 +216,7 @@ def _settle_by_tensors(spec: OpSpec, inputs: Sequence[Any], attrs: dict[str, Any
             continue
         for each in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(each, Tensor) or hasattr(each, "_as_graph_element"):
-                attrs[key] = each.dtype.base_dtype  # type: ignore[union-attr]
+                attrs[key] = each.dtype.base_dtype
                 _check_allowed(spec, spec.attrs[key], attrs[key], arg.name)
                 break
 

@@ -119,7 +119,8 @@ def constant_shape(tensor: Tensor) -> Shape:
 
 def static_shape(tensor: Tensor) -> Shape:
     """The shape that a 1-D integer tensor holds, where TensorFlow's Python code would know it."""
-    if tensor._known_value() is not None or tensor._op.spec.name in _LOOKED_THROUGH or tensor._op.spec.name == "StridedSlice":
+    maker = tensor._op.spec.name
+    if maker in _LOOKED_THROUGH or maker == "StridedSlice" or tensor._op.graph.is_eager:
         return constant_shape(tensor)
     length = tensor._shape[0] if tensor._shape else None
     return None if length is None else (None,) * length

@@ -36,6 +36,14 @@ def executing_eagerly() -> bool:
     return get_default_graph().is_eager
 
 
+def innermost_plain_graph() -> Graph:
+    """The innermost open graph that keeps its nodes, else the process-wide one."""
+    for graph in reversed(_stacks.graphs):
+        if not graph.is_eager:
+            return graph
+    return process_graph()
+
+
 def run_eagerly_from_start(graph: Graph | None) -> None:
     """Lets `graph`, an eager one, be where every thread starts; None undoes it."""
     global _eager_graph
@@ -75,12 +83,15 @@ def graph_around(graph: Graph) -> Graph | None:
 def reset_default_graph() -> None:
     """Replaces the process-wide default graph by an empty one."""
     global _global_graph
-    if _stacks.graphs and not (_stacks.graphs[-1].is_eager and len(_stacks.graphs) == 1):
+    old = _global_graph
+    if any(not graph.is_eager and graph is not old for graph in _stacks.graphs):
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
             "graph, exit the `with graph.as_default()` blocks and create a new graph."
         )
     _global_graph = None
+    if old in _stacks.graphs:  # in the block of `graph_mode()`
+        _stacks.graphs[:] = [process_graph() if each is old else each for each in _stacks.graphs]
 
 
 def leave_all_graphs() -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
-from penstock.feature_column.feature_layers import SequenceFeatures
 from penstock.keras.layers.recurrent_cells import PeepholeLSTMCell
+from penstock.keras.layers.sequence_features import SequenceFeatures
 from penstock.keras.optimizers.schedules import CosineDecay, LearningRateSchedule
+from penstock.keras.premade import LinearModel, WideDeepModel
 
 __all__ = [
     "CosineDecay",
     "CosineDecayRestarts",
     "LinearCosineDecay",
+    "LinearModel",
     "NoisyLinearCosineDecay",
     "PeepholeLSTMCell",
     "SequenceFeatures",
+    "WideDeepModel",
 ]
 
 

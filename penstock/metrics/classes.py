@@ -42,14 +42,15 @@ def mean_iou(
     """The mean over classes of their intersection over union; the update gives the counts."""
     with variable_scope(name, "mean_iou", [predictions, labels, weights]):
         predictions.shape.assert_is_compatible_with(labels.shape)
-        total, update = _streaming_confusion_matrix(labels, predictions, num_classes, weights)
+        total, update = streaming_confusion_matrix(labels, predictions, num_classes, weights)
         value = collect(metrics_collections, _mean_iou(total))
         return value, collect(updates_collections, update)
 
 
-def _streaming_confusion_matrix(
-    labels: Any, predictions: Any, num_classes: Any, weights: Any
+def streaming_confusion_matrix(
+    labels: Any, predictions: Any, num_classes: Any, weights: Any = None
 ) -> tuple[Any, Any]:
+    """The sum of the confusion matrices so far, and the op that adds this batch's."""
     total = metric_variable(
         [num_classes, num_classes], dtypes.float64, name="total_confusion_matrix"
     )

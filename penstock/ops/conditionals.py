@@ -9,8 +9,8 @@ from penstock import dtypes
 from penstock.ir import nest
 from penstock.ir.collections import GraphKeys
 from penstock.ir.composite import IndexedSlices
-from penstock.ir.convert import CompositeTensor, to_tensor
 from penstock.ir.constants import constant_value
+from penstock.ir.convert import CompositeTensor, to_tensor
 from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation

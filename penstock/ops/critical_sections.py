@@ -70,6 +70,7 @@ class CriticalSection:
     ):
         if critical_section_def is not None:
             raise NotImplementedError("a CriticalSection can't be made of a message")
+        self._is_inside = False  # in eager mode, of this thread's calls
         graph = get_default_graph()
         with name_scope(name, "CriticalSection", []) as scope:
             self._handle: Tensor = MutexV2(
@@ -96,6 +97,8 @@ class CriticalSection:
             section uses as well.
         """
         graph = get_default_graph()
+        if graph.is_eager:
+            return self._execute_now(fn)
         with name_scope(name, "critical_section_execute", []):
             lock = MutexLock(self._handle)
             before = set(graph.get_operations())
@@ -115,6 +118,21 @@ class CriticalSection:
             execution = _Execution(lock._op, self._handle, resources, exclusive_resource_access)
             graph.add_to_collections(CRITICAL_SECTION_EXECUTIONS, execution)
         return outputs
+
+    def _execute_now(self, fn: Callable[[], Any]) -> Any:
+        """What `fn()` returns, in eager mode: the section is locked while it is called."""
+        if self._is_inside:
+            raise ValueError(
+                f"Attempting to lock a CriticalSection ('{self.name}') in which we are: it would "
+                "wait for itself."
+            )
+        lock = MutexLock(self._handle)
+        self._is_inside = True
+        try:
+            return map_structure(_as_value, fn())
+        finally:
+            self._is_inside = False
+            ConsumeMutexLock(lock)
 
     def _is_own(self, handle: Tensor) -> bool:
         mutex, own = handle._op, self._handle._op

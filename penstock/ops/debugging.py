@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from penstock import dtypes, errors
 from penstock.ir.constants import constant_value, static_value
 from penstock.ir.convert import to_tensor
@@ -82,7 +80,8 @@ def Assert(
 
 def _assert_now(condition: Any, data: Sequence[Any], summarize: int | None) -> None:
     """The assertion in eager mode."""
-    if np.all(constant_value(to_tensor(condition, dtypes.bool))):
+    holds: Any = constant_value(to_tensor(condition, dtypes.bool))
+    if holds.all():
         return
     shown = 3 if summarize is None else summarize
     described = "\n".join(_described(to_tensor(each), shown) for each in data)

@@ -92,9 +92,7 @@ class Differentiated:
             return found
         if watched(inputs):
             if self._again is None:
-                self._again = Differentiated(
-                    self._backward, self._make_graph, get_default_graph()
-                )
+                self._again = Differentiated(self._backward, self._make_graph, get_default_graph())
             flat = self._again.call(inputs)
         else:
             flat = called(self._gradient, inputs)

@@ -118,7 +118,7 @@ class EagerTensorArray(TensorArray):
         numbers = constant_value(indices) if isinstance(indices, Tensor) else indices
         rows = [self.read(int(number)) for number in numbers]  # type: ignore[union-attr]
         if not rows:
-            return zeros([0, *(self.element_shape.as_list() or [])], self._dtype)
+            return zeros([0, *(self.element_shape.dims or ())], self._dtype)
         return stack(rows, name=name or "stack")
 
     def concat(self, name: str | None = None) -> Tensor:

@@ -127,6 +127,9 @@ class ConcreteFunction:
         tensors = [tensor for value in given if _is_tensor_like(value) for tensor in _parts(value)]
         if len(tensors) != self._arguments:
             tensors = [convert_to_tensor(value) for value in given][: self._arguments]
+        if len(tensors) < self._arguments:
+            missing = [name for name in self._arg_keywords[len(args) :] if name not in kwargs]
+            raise TypeError(f"{self.name} is missing the arguments {', '.join(missing)}")
         return self.call(tensors)
 
     def _in_order(self, positional: int, kwargs: dict[str, Any]) -> list[Any]:
@@ -147,7 +150,9 @@ class ConcreteFunction:
         graph = get_default_graph()
         inputs = [*tensors, *(self.captured_inputs if captures is None else captures)]
         if graph.is_eager:
-            return packed_tensors(self.graph.structured_outputs, self._call_now(inputs))
+            return self._packed(self._call_now(inputs))
+        for variable in self.graph.read_variables.values():
+            graph.watch_variable(variable)
         add_function(graph, self._function)
         inputs = entered(inputs)
         call = StatefulPartitionedCall if self._function.is_stateful else PartitionedCall
@@ -160,7 +165,6 @@ class ConcreteFunction:
     def _packed(self, results: list[Tensor]) -> Any:
         """Results in the form that the body gives them."""
         return packed_tensors(self.graph.structured_outputs, results)
-
 
     def _call_now(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """The results of a call in eager mode, flat."""

@@ -246,7 +246,7 @@ class ResourceVariable(Variable):
         """What tells it from others, whose names may be the same in eager mode."""
         if not self._is_eager:
             return self._shared_name
-        return f"{self._shared_name}_{self._handle._id}"  # type: ignore[attr-defined]
+        return f"{self._shared_name}_{self._handle._id}"
 
     @property
     def _in_graph_mode(self) -> bool:
@@ -313,9 +313,7 @@ class ResourceVariable(Variable):
     def numpy(self) -> Any:
         """The value, in eager mode."""
         if not executing_eagerly():
-            raise NotImplementedError(
-                "numpy() is only available when eager execution is enabled."
-            )
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
         return self._read().numpy()
 
     def eval(self, session: Any = None) -> Any:

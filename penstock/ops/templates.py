@@ -13,9 +13,9 @@ from penstock.ir.collections import GraphKeys
 from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.source import summary, user_line
 from penstock.ir.trackable import Trackable
-from penstock.ops.variable_creation import variable_creator_scope
 from penstock.ops.eager_variable_store import EagerVariableStore
-from penstock.ops.variable_scope import unique_scope_name, variable_scope
+from penstock.ops.variable_creation import variable_creator_scope
+from penstock.ops.variable_scope import default_store, unique_scope_name, variable_scope
 
 __all__ = ["capture_dependencies", "make_template"]
 
@@ -106,8 +106,9 @@ class Template(Trackable):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not executing_eagerly():
             return self._called_in_scope(args, kwargs)
-        if self._store is None:
-            self._store = EagerVariableStore()
+        if self._store is None:  # inside of another template its variables are the other's, too
+            around = default_store()
+            self._store = EagerVariableStore(around if around.keeps_eager_variables else None)
         with self._store.as_default():
             return self._called_in_scope(args, kwargs)
 
@@ -131,10 +132,11 @@ class Template(Trackable):
             raise
 
     def _checked_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+        trainable = self._all_trainable()
         before = len(trainable)
         with capture_dependencies(self):
             result = self._func(*args, **kwargs)
+        trainable = self._all_trainable()
         if self._variables_created and len(trainable) > before:
             raise ValueError(
                 "Trainable variable created when calling a template after the first time, perhaps "
@@ -142,6 +144,11 @@ class Template(Trackable):
             )
         self._variables_created = True
         return result
+
+    def _all_trainable(self) -> list[Any]:
+        if self._store is not None:
+            return self._store.trainable_variables()
+        return list(get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES))
 
     @property
     def name(self) -> str:
@@ -174,7 +181,8 @@ class Template(Trackable):
             if key == GraphKeys.LOCAL_VARIABLES:
                 return []
             trained = key == GraphKeys.TRAINABLE_VARIABLES
-            return self._store.trainable_variables() if trained else self._store.variables()
+            kept = self._store.trainable_variables() if trained else self._store.variables()
+            return [each for each in kept if each.name.startswith(self.variable_scope_name or "")]
         if self._scope is None:
             return []
         return get_default_graph().get_collection(key, self.variable_scope_name or "")

@@ -27,11 +27,12 @@ def _load() -> tuple[dict[str, str], dict[str, str]]:
     enums: dict[str, str] = {}
     for file in descriptor_pb2.FileDescriptorSet.FromString(_SCHEMAS.read_bytes()).file:
         POOL.AddSerializedFile(file.SerializeToString())
+        # Of two messages of one simple name the first has it; others are found in the pool.
         if file.package.startswith("tensorflow"):
-            messages.update(
-                {each.name: f"{file.package}.{each.name}" for each in file.message_type}
-            )
-            enums.update({each.name: f"{file.package}.{each.name}" for each in file.enum_type})
+            for each in file.message_type:
+                messages.setdefault(each.name, f"{file.package}.{each.name}")
+            for kind in file.enum_type:
+                enums.setdefault(kind.name, f"{file.package}.{kind.name}")
     return messages, enums
 
 

@@ -190,7 +190,7 @@ def keep_what_was_read(given: Sequence[Any]) -> None:
     for state in given:
         if isinstance(state, VariableState) and isinstance(state.value, torch.Tensor):
             storage = state.value.untyped_storage()
-            if torch._C._storage_Use_Count(storage._cdata) > _ALONE:  # type: ignore[attr-defined]
+            if torch._C._storage_Use_Count(storage._cdata) > _ALONE:
                 state.value = state.value.clone()
 
 

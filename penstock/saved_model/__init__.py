@@ -23,8 +23,8 @@ from penstock.saved_model.constants import (
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
-from penstock.saved_model.loader import contains_saved_model, load, maybe_saved_model_directory
 from penstock.saved_model.exporting import save
+from penstock.saved_model.loader import contains_saved_model, load, maybe_saved_model_directory
 from penstock.saved_model.main_op import main_op_with_restore
 from penstock.saved_model.object_loader import load as load_v2
 from penstock.saved_model.signature_constants import (

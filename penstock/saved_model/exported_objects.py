@@ -36,6 +36,7 @@ class ExportedView(ObjectGraphView):
         super().__init__(root)
         self._signatures: SignatureMap | None = None
         self._functions: dict[int, dict[str, Any]] = {}
+        self._extras: dict[int, dict[str, Any]] = {}
 
     def set_signatures(self, signatures: SignatureMap) -> None:
         """Lets the root own the signatures; ValueError if it owns something else by that name."""
@@ -49,11 +50,18 @@ class ExportedView(ObjectGraphView):
         self._signatures = signatures
 
     def list_dependencies(self, obj: Any) -> Any:
-        owned = list(super().list_dependencies(obj))
-        if obj is not self.root or self._signatures is None:
-            return owned
-        others = [each for each in owned if each[0] != SIGNATURE_ATTRIBUTE_NAME]
-        return [*others, TrackableReference(SIGNATURE_ATTRIBUTE_NAME, self._signatures)]
+        extras = dict(self._list_extras(obj))
+        if obj is self.root and self._signatures is not None:
+            extras[SIGNATURE_ATTRIBUTE_NAME] = self._signatures
+        owned = [each for each in super().list_dependencies(obj) if each[0] not in extras]
+        return [*owned, *(TrackableReference(*each) for each in extras.items())]
+
+    def _list_extras(self, obj: Any) -> dict[str, Any]:
+        """What an object owns in a SavedModel alone, such as the lists of a model's variables."""
+        if id(obj) not in self._extras:
+            listed = getattr(obj, "_list_extra_dependencies_for_serialization", None)
+            self._extras[id(obj)] = {} if listed is None else listed({})
+        return self._extras[id(obj)]
 
     def list_functions(self, obj: Any) -> dict[str, Any]:
         """The functions among an object's attributes, by name."""
@@ -67,6 +75,13 @@ def _functions_of(obj: Any) -> dict[str, Any]:
     for name in dir(obj):
         if isinstance(inspect.getattr_static(obj, name, None), (GraphFunction, ConcreteFunction)):
             found[name] = getattr(obj, name)
+    if isinstance(obj, dict):
+        functions = {
+            name: value
+            for name, value in obj.items()
+            if isinstance(value, (GraphFunction, ConcreteFunction))
+        }
+        found.update(functions)
     listed = getattr(obj, "_list_functions_for_serialization", None)
     return found if listed is None else {**found, **listed({})}
 
@@ -80,7 +95,21 @@ def concrete_functions_of(function: Any) -> list[ConcreteFunction]:
     if function.input_signature is not None:
         return [function.get_concrete_function()]
     graph = get_default_graph()
-    return [each for key, each in function._made.items() if key[0] is graph]
+    found: dict[str, ConcreteFunction] = {}
+    for (where, *_), traced in list(function._made.items()):
+        if where is not graph and not _is_inside(where, graph):
+            continue
+        if where is not graph:  # what it uses is an argument of the function around it
+            args, kwargs = traced.structured_input_signature
+            traced = function.get_concrete_function(*args, **kwargs)
+        found[traced.name] = traced
+    return list(found.values())
+
+
+def _is_inside(body: Any, graph: Any) -> bool:
+    """Whether a graph is the body of a function that was traced in another one."""
+    outer = getattr(body, "outer_graph", None)
+    return outer is not None and (outer is graph or _is_inside(outer, graph))
 
 
 class ExportedObjects:

@@ -79,6 +79,7 @@ class _Model:
 
     def __init__(self, objects: ExportedObjects):
         self._objects = objects
+        self._state, self._object_graph = objects.view.frozen_saveable_objects()
         self._graph = Graph()
         self._library = get_default_graph()._functions
         self._copies: dict[Tensor, Any] = {}  # of what functions capture
@@ -121,7 +122,9 @@ class _Model:
     def _copy_resources(self) -> None:
         for number, node in enumerate(self._objects.nodes):
             if isinstance(node, ResourceVariable):
-                name = node.name.partition(":")[0]
+                # Variables that were made eagerly may have one name.
+                wanted = node.name.partition(":")[0]
+                name = self._graph.unique_name(wanted, mark_as_used=False)
                 handle = resource_variables.VarHandleOp(
                     shape=node._shape, dtype=node.dtype.base_dtype, shared_name=name, name=name
                 )
@@ -139,7 +142,9 @@ class _Model:
 
     def _copy_asset(self, asset: TrackableAsset) -> ResourceVariable:
         """The path of a file of the model: whoever loads it feeds the initializer's placeholder."""
-        path = os.fsdecode(constant_value(asset.asset_path).item())
+        value = constant_value(asset.asset_path)
+        assert value is not None, f"The path {asset.asset_path} of an asset must be a constant."
+        path = os.fsdecode(value.item())
         name = get_asset_filename_to_add(path, self.asset_files)
         self.asset_files[name] = path
         given = placeholder(dtypes.string, shape=[], name="asset_path_initializer")
@@ -218,17 +223,16 @@ class _Model:
     # Variables ------------------------------------------------------------------------------------
 
     def _saveables(self) -> Iterator[SaveableObject]:
-        saveables, message = self._objects.view.frozen_saveable_objects()
         of_variables = set()
-        for number, node in enumerate(message.nodes):
+        for number, node in enumerate(self._object_graph.nodes):
             for attribute in node.attributes:
                 if number in self._handles and attribute.name == VARIABLE_VALUE_KEY:
                     of_variables.add(attribute.checkpoint_key)
                     variable = self._objects.nodes[number]
                     yield _CopiedVariable(variable, self._handles[number], attribute.checkpoint_key)
-        others = [each for each in saveables if each.name not in of_variables]
+        others = [each for each in self._state if each.name not in of_variables]
         yield from (each for each in others if isinstance(each, NoRestoreSaveable))
-        description = constant(message.SerializeToString(deterministic=True))
+        description = constant(self._object_graph.SerializeToString(deterministic=True))
         yield NoRestoreSaveable(description, OBJECT_GRAPH_PROTO_KEY)
 
 

@@ -88,15 +88,13 @@ class _Loader:
         self._variables_path = tensor_infos.get_variables_path(export_dir)
         self._keys = _checkpoint_keys(self._objects, self._variables_path)
         self._functions = self._made_functions()
-        slots = {slot.slot_variable_node_id for n in self._objects.nodes for slot in n.slot_variables}
-        made = [
-            self._made_slot(number, node) if number in slots else self._made(number, node)
-            for number, node in enumerate(self._objects.nodes)
-        ]
+        made = [self._made(number, node) for number, node in enumerate(self._objects.nodes)]
         self._nodes = [node for node, _ in made]
         self._connect([setter for _, setter in made])
         for name, message in self._objects.concrete_functions.items():
-            self._functions[name].bind([self._tensor_of(each) for each in message.bound_inputs])
+            bound = [self._nodes[number] for number in message.bound_inputs]
+            variables = [node for node in bound if isinstance(node, ResourceVariable)]
+            self._functions[name].bind([_tensor_of(node) for node in bound], variables)
         self._fill_resources()
 
     @property
@@ -149,14 +147,9 @@ class _Loader:
             raise ValueError(f"Unknown SavedObject type: {kind!r}")
         return makers[kind](), setattr
 
-    def _made_slot(self, number: int, message: Any) -> tuple[Any, Callable[..., None]]:
-        return self._variable(number, message.variable), setattr
-
     def _asset(self, message: Any) -> TrackableAsset:
         filename = self._meta_graph.asset_file_def[message.asset_file_def_index].filename
-        return TrackableAsset(
-            os.path.join(tensor_infos.get_assets_dir(self._export_dir), filename)
-        )
+        return TrackableAsset(os.path.join(tensor_infos.get_assets_dir(self._export_dir), filename))
 
     def _bare(self, message: Any) -> RestoredConcreteFunction:
         function = self._functions[message.concrete_function_name]
@@ -190,20 +183,20 @@ class _Loader:
         )
         return constant(proto_to_array(node.attr["value"].tensor))
 
-    def _tensor_of(self, number: int) -> Tensor:
-        """The tensor that a function uses of an object."""
-        node = self._nodes[number]
-        if isinstance(node, ResourceVariable):
-            return node.handle
-        if isinstance(node, TrackableAsset):
-            path: Tensor = node.asset_path
-            return path
-        if isinstance(node, CapturableResource):
-            handle: Tensor = node.resource_handle
-            return handle
-        if isinstance(node, Tensor):
-            return node
-        raise ValueError(f"Can't convert node {type(node)} to tensor")
+
+def _tensor_of(node: Any) -> Tensor:
+    """The tensor that functions use of an object."""
+    if isinstance(node, ResourceVariable):
+        return node.handle
+    if isinstance(node, TrackableAsset):
+        path: Tensor = node.asset_path
+        return path
+    if isinstance(node, CapturableResource):
+        handle: Tensor = node.resource_handle
+        return handle
+    if isinstance(node, Tensor):
+        return node
+    raise ValueError(f"Can't convert node {type(node)} to tensor")
 
 
 def _checkpoint_keys(objects: Any, path: str) -> dict[int, str]:
@@ -226,9 +219,9 @@ def _checkpoint_keys(objects: Any, path: str) -> dict[int, str]:
         children = {each.local_name: each.node_id for each in saved[in_checkpoint].children}
         owned = [(each.local_name, each.node_id) for each in objects.nodes[number].children]
         pairs = [(own, children[name]) for name, own in owned if name in children]
-        slots = {each.slot_name: [] for each in saved[in_checkpoint].slot_variables}
+        slots: dict[str, list[int]] = {}
         for each in saved[in_checkpoint].slot_variables:
-            slots[each.slot_name].append(each.slot_variable_node_id)
+            slots.setdefault(each.slot_name, []).append(each.slot_variable_node_id)
         for each in objects.nodes[number].slot_variables:
             if slots.get(each.slot_name):
                 pairs.append((each.slot_variable_node_id, slots[each.slot_name].pop(0)))

@@ -72,16 +72,19 @@ class RestoredConcreteFunction(ConcreteFunction):
         self.structured_input_signature = coder.decode_proto(message.canonicalized_input_signature)
         body.structured_outputs = coder.decode_proto(message.output_signature)
         specs = nest.flatten(self.structured_input_signature)
-        named = [each.name for each in specs if isinstance(each, TensorSpec)]
-        if len(named) == arguments and all(named):
+        named = [each.name for each in specs if isinstance(each, TensorSpec) and each.name]
+        if len(named) == arguments:
             self._arg_keywords = named
         self._captures: list[Tensor] = []
 
-    def bind(self, captures: Sequence[Tensor]) -> None:
-        """Says which tensors of the program the function uses."""
+    def bind(self, captures: Sequence[Tensor], variables: Sequence[Any]) -> None:
+        """Says which tensors of the program the function uses, some of them of variables."""
+        self.graph.read_variables = {id(variable): variable for variable in variables}
         self._captures = list(captures)
         inner = self.graph.inputs[self._arguments :]
         self.graph.captured = dict(zip(captures, inner, strict=True))
+        for tensor, argument in zip(captures, inner, strict=True):
+            argument._op.__dict__["_stands_for"] = tensor
 
     @property
     def captured_inputs(self) -> list[Tensor]:

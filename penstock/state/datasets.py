@@ -45,16 +45,23 @@ class Context:
 
     `in_order` says whether parallel computations must give their results in the order of the
     source; `statistics` is where what happens is recorded, None where nobody asked for that;
-    `fuses_shuffles` whether a shuffle that is repeated has one buffer for all its epochs.
+    `fuses_shuffles` whether a shuffle that is repeated has one buffer for all its epochs; `threads`
+    how many may call a function at once, None where there is no such limit.
     """
 
-    __slots__ = ("_step", "fuses_shuffles", "in_order", "statistics")
+    __slots__ = ("_step", "fuses_shuffles", "in_order", "statistics", "threads")
 
     def __init__(self, step: Step):
         self._step = step
         self.in_order = True
         self.statistics: Recorder | None = None
         self.fuses_shuffles = False
+        self.threads: int | None = None
+
+    def with_threads(self, most: int) -> Context:
+        changed = copy(self)
+        changed.threads = most
+        return changed
 
     def without_order(self) -> Context:
         changed = copy(self)

@@ -17,12 +17,13 @@ class DealtElements:
     3. Each start has a number of its own; those that ask for an earlier one's elements are refused.
     """
 
-    def __init__(self, name: str, shards: int):
+    def __init__(self, name: str, shards: int, container: str = ""):
         self.name = name
+        self.container = container
         self._shards = shards
         self._lock = threading.Lock()
         self._elements: Elements | None = None
-        self._left: list[deque[Element]] = []
+        self._left: list[deque[Element | errors.OpError]] = []
         self._turn = 0
         self._incarnation = 0
 
@@ -54,12 +55,23 @@ class DealtElements:
                     f"{self._incarnation}",
                 )
             while not self._left[shard]:
-                element = self._elements.next()
-                if element is None:
+                found = self._read()
+                if found is None:
                     return None
-                self._left[self._turn].append(element)
+                self._left[self._turn].append(found)
                 self._turn = (self._turn + 1) % self._shards
-            return self._left[shard].popleft()
+            found = self._left[shard].popleft()
+        if isinstance(found, errors.OpError):
+            raise found
+        return found
+
+    def _read(self) -> Element | errors.OpError | None:
+        """The next element, or why there is none in its place: that, too, is some shard's."""
+        assert self._elements is not None
+        try:
+            return self._elements.next()
+        except errors.OpError as error:
+            return error
 
     def close(self) -> None:
         """Stops the pipeline."""

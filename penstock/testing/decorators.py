@@ -1,7 +1,7 @@
 """Decorators of test methods and classes that say in which mode of TensorFlow they run.
 
-Here a program is always a graph of version 1's kind: a test for several modes runs once, as a
-graph; one for version 2 alone is skipped.
+A test for several modes runs as a graph of version 1's kind and in eager mode; one for version 2
+alone is skipped.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ import os
 import unittest
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import product
 from typing import Any
 
 from absl.testing import parameterized
 
 from penstock.internal_paths import functional_flow
+from penstock.internal_paths.graph_mode import eager_mode, graph_mode
 from penstock.ir.graph import Graph
 from penstock.ops import flow_modes
+from penstock.ops.control import device
 from penstock.platform.forward_compatibility import forward_compatibility_horizon
 from penstock.testing.local_devices import is_gpu_available
 
@@ -63,18 +65,27 @@ def run_in_graph_and_eager_modes(
     reset_test: bool = True,
     assert_no_eager_garbage: bool = False,
 ) -> Any:
-    """Runs a test in the test case's session, as a graph."""
+    """Runs a test twice: in the test case's session, as a graph, and in eager mode."""
 
     def decorate(test: Test) -> Test:
         hint = " Did you mean to use `run_all_in_graph_and_eager_modes`?"
         _refuse_classes(test, "run_in_graph_and_eager_modes", hint)
 
         @functools.wraps(test)
-        def as_graph(self: Any, *args: Any, **kwargs: Any) -> None:
-            with self.test_session(use_gpu=use_gpu, config=config):
+        def in_both_modes(self: Any, *args: Any, **kwargs: Any) -> None:
+            session = self.test_session(use_gpu=use_gpu, config=config)
+            with suppress(unittest.SkipTest), graph_mode(), session:
                 test(self, *args, **kwargs)
+            if reset_test:
+                self.tearDown()
+                self._tempdir = None
+            with Graph().as_default(), eager_mode():
+                if reset_test:
+                    self.setUp()
+                with nullcontext() if use_gpu else device("/device:CPU:0"):
+                    test(self, *args, **kwargs)
 
-        return as_graph
+        return in_both_modes
 
     return _optional_call(decorate, func)
 
@@ -134,8 +145,17 @@ def run_cuda_only(func: Any = None) -> Any:
 
 
 def also_run_as_tf_function(f: Test) -> Test:
-    """Skips a test, which is for eager execution and functions traced from it."""
-    return run_v2_only(f)
+    """Runs a test in eager mode, and as the body of a function."""
+
+    @functools.wraps(f)
+    def in_both_forms(*args: Any, **kwargs: Any) -> None:
+        from penstock import function
+
+        with eager_mode():
+            f(*args, **kwargs)
+            function(functools.partial(f, *args, **kwargs))()
+
+    return in_both_forms
 
 
 def build_as_function_and_v1_graph(func: Any = None) -> Any:

@@ -14,7 +14,13 @@ import numpy as np
 
 from penstock import devices, errors, proto
 from penstock.client.session import Session
-from penstock.ir import defaults
+from penstock.ir import defaults, nest
+from penstock.ir.composite import (
+    IndexedSlices,
+    IndexedSlicesValue,
+    SparseTensor,
+    SparseTensorValue,
+)
 from penstock.ir.graph import Graph
 from penstock.ops.seeds import set_random_seed
 from penstock.platform import logging
@@ -52,6 +58,26 @@ class CapturedWrites:
             return file.read()
 
 
+def _value_now(value: Any) -> Any:
+    """The value of a tensor, a variable or a composite of tensors, in eager mode."""
+    if value is None:
+        return None
+    if isinstance(value, SparseTensor):
+        parts = (value.indices, value.values, value.dense_shape)
+        return SparseTensorValue(*(part.numpy() for part in parts))
+    if isinstance(value, IndexedSlices):
+        shape = None if value.dense_shape is None else value.dense_shape.numpy()
+        return IndexedSlicesValue(value.values.numpy(), value.indices.numpy(), shape)
+    if hasattr(value, "_is_eager") and hasattr(value, "flat_values"):
+        return value._value()
+    if callable(value) and not hasattr(value, "numpy"):
+        return nest.map_structure(_value_now, value())
+    try:
+        return value.numpy()
+    except AttributeError:
+        raise ValueError(f"Unsupported type {type(value)}.") from None
+
+
 class TensorFlowTestCase(ArrayAssertions):
     """A test of graphs.
 
@@ -78,9 +104,10 @@ class TensorFlowTestCase(ArrayAssertions):
         self._ClearCachedSession()
         random.seed(SEED)
         np.random.seed(SEED)  # noqa: NPY002  the generator that tests draw from
-        # A test that failed inside `with graph.as_default()` may have left its graph there.
-        defaults.leave_all_graphs()
-        defaults.reset_default_graph()
+        if not defaults.executing_eagerly():
+            # A test that failed inside `with graph.as_default()` may have left its graph there.
+            defaults.leave_all_graphs()
+            defaults.reset_default_graph()
         set_random_seed(SEED)
         self._skip_if_not_a_test()
 
@@ -110,6 +137,8 @@ class TensorFlowTestCase(ArrayAssertions):
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of a nest of tensors, in the default session or the test's own."""
+        if defaults.executing_eagerly():
+            return nest.map_structure(_value_now, tensors)
         session = defaults.get_default_session()
         if session is not None:
             return session.run(tensors)
@@ -128,6 +157,9 @@ class TensorFlowTestCase(ArrayAssertions):
 
         Nodes made inside are placed on the CPU, unless `use_gpu` or `force_gpu` is set.
         """
+        if defaults.executing_eagerly():
+            yield None
+            return
         session = self._create_session(graph, config, force_gpu)
         with session, self._constrain_devices_and_set_default(session, use_gpu, force_gpu):
             yield session
@@ -141,6 +173,9 @@ class TensorFlowTestCase(ArrayAssertions):
         force_gpu: bool = False,
     ) -> Iterator[Any]:
         """The test's session, made the default one; ValueError if it was made otherwise."""
+        if defaults.executing_eagerly():
+            yield None
+            return
         session = self._get_cached_session(graph, config, force_gpu)
         with self._constrain_devices_and_set_default(session, use_gpu, force_gpu):
             yield session
@@ -155,6 +190,9 @@ class TensorFlowTestCase(ArrayAssertions):
     ) -> Iterator[Any]:
         """`cached_session` of old: whatever the arguments, unless a graph is given."""
         self._skip_if_not_a_test()
+        if defaults.executing_eagerly():
+            yield None
+            return
         if graph is not None:
             with self.session(graph, config, use_gpu, force_gpu) as session:
                 yield session

@@ -8,7 +8,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import is_dense_tensor_like
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ops.initializers import zeros_initializer
 from penstock.ops.variable_scope import get_variable
@@ -23,6 +23,8 @@ GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
     """The number of steps taken so far: the value of `global_step_tensor` in `sess`."""
+    if executing_eagerly():
+        return int(global_step_tensor.numpy())
     return int(sess.run(global_step_tensor))
 
 

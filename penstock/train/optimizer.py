@@ -327,6 +327,9 @@ class Optimizer(Trackable):
     ) -> None:
         """Restores a slot, at once or when it is made."""
         slot = self._slots.get(slot_name, {}).get(_key(variable))
+        if slot is None and executing_eagerly() and slot_variable_position.is_simple_variable():
+            value = convert_to_tensor(slot_variable_position.value())
+            slot = self._get_or_make_slot(variable, value, slot_name, self._name)
         if slot is not None:
             slot_variable_position.restore(slot)
             return
@@ -418,7 +421,7 @@ def outermost(graph: Graph | None) -> Any:
 def _graph_of(variable: Any) -> Graph:
     """The graph that a variable was made in."""
     home: Graph | None = getattr(variable, "_home_graph", None)
-    return variable.graph if home is None else home  # type: ignore[no-any-return]
+    return variable.graph if home is None else home
 
 
 def _key(variable: Any) -> tuple[Graph, str]:

@@ -15,7 +15,6 @@ from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
-from penstock.ir.tensor import Tensor
 from penstock.ops.variable_updates import assign_add
 
 

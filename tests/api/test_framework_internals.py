@@ -134,8 +134,8 @@ def test_resources_for_tests() -> None:
 
 def test_several_inputs_are_a_list() -> None:
     joined = tf.concat([[1.0], [2.0]], 0)
-    assert type(joined.op.inputs[:1]) is list
-    assert [*joined.op.inputs[:1], joined] == [joined.op.inputs[0], joined]
+    several: Any = joined.op.inputs[:1]
+    assert several + [joined] == [joined.op.inputs[0], joined]
 
 
 def test_inputs_cannot_be_changed_in_place() -> None:

@@ -177,12 +177,14 @@ def test_help():
 def test_names_that_python_and_numpy_have_dropped(run):
     result = run(
         """
-        import base64, collections, inspect, time, threading, unittest
+        import base64, collections, inspect, string, time, threading, unittest
         import xml.etree.cElementTree as ET
         import numpy as np
         assert isinstance({}, collections.Mapping) and collections.Iterable
         assert inspect.getargspec(lambda a, b=2, *c: 0).defaults == (2,)
         assert time.clock() >= 0 and base64.decodestring(base64.encodestring(b"x")) == b"x"
+        assert string.join(string.split("a,b", ","), "") == string.lowercase[:2]
+        assert "cab".translate(string.maketrans("abc", "xyz")) == "zxy"
         assert not threading.Thread().isAlive() and ET.fromstring("<a/>").tag == "a"
         unittest.TestCase().assertEquals(np.int(1), np.asscalar(np.array([1])))
         assert np.zeros(1, np.float).tostring() == bytes(8) and np.bool(1)
@@ -205,6 +207,8 @@ def test_arrays_as_numpy_made_them(run):
         assert ragged.dtype == object and ragged.shape == (2,) and ragged[1] == [3]
         assert np.asarray([np.zeros(2), np.zeros(3)]).shape == (2,)
         assert np.array([1, 2], copy=False).tolist() == [1, 2]
+        assert np.array([300, -1], np.uint8).tolist() == [44, 255]
+        assert np.asarray(-1, dtype=np.uint16) == 65535
         assert np.vstack(map(np.ones, [2, 2])).shape == (2, 2)
         assert np.stack(np.ones(2) for _ in range(3)).shape == (3, 2)
         assert repr([np.float32(0.5), np.ones(1)]) == "[0.5, array([1.])]"

@@ -507,5 +507,5 @@ def test_paths_inside() -> None:
     assert train.gan_loss is gan.gan_loss
     assert tensor_pool is gan.features.tensor_pool
     assert losses_impl.minimax_generator_loss is gan.losses.wargs.minimax_generator_loss
-    with pytest.raises(AttributeError, match="weights to download"):
-        _ = gan.eval.inception_score
+    with pytest.raises(AttributeError, match="frechet_classifier_distance"):
+        _ = gan.eval.sliced_wasserstein_distance

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.contrib.learn.python.learn import learn_runner
+from penstock.contrib.learn.python.learn import learn_runner, run_config
 
 import penstock as tf
 
@@ -58,6 +58,20 @@ def test_experiment(tmp_path: Any) -> None:
         learn_runner.run(experiment_fn, run_config=config, schedule="fly")
     with pytest.raises(ValueError, match="Must set value for `output_dir` or `run_config`"):
         learn_runner.run(experiment_fn)
+
+
+def test_a_configuration_that_tells_itself_by_its_fields(tmp_path: Any) -> None:
+    class OwnConfig(learn.RunConfig):
+        def uid(self, whitelist: Any = None) -> str:
+            changing = {f"_{name}" for name in run_config._DEFAULT_UID_WHITE_LIST}
+            return repr(sorted((k, v) for k, v in vars(self).items() if k not in changing))
+
+    def experiment_fn(run_config: Any, hparams: Any) -> Any:
+        return learn.Experiment(line(run_config), as_tensors, as_tensors, train_steps=1)
+
+    config = OwnConfig(model_dir=str(tmp_path))
+    results, _ = learn_runner.run(experiment_fn, run_config=config)
+    assert results["global_step"] == 1
 
 
 def test_early_stopping_monitor(tmp_path: Any) -> None:

@@ -79,3 +79,38 @@ def test_the_records_behind_a_wrong_one_are_read(tmp_path):
         assert sess.run(element) == (b"e", b"f", b"g")
         with pytest.raises(tf.errors.OutOfRangeError):
             sess.run(element)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ([2, 0], "strictly increasing"),
+        ([-1, 0], "non-negative"),
+        ([1], "should match output size"),
+    ],
+)
+def test_wrong_choices_of_columns(tmp_path, columns, message):
+    path = tmp_path / "a.csv"
+    path.write_text("1,2,3\n")
+    dataset = tf.data.experimental.CsvDataset(str(path), [tf.int32] * 2, select_cols=columns)
+    iterator = dataset.make_initializable_iterator()
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        sess.run(iterator.initializer)
+
+
+def test_the_first_thing_that_is_wrong_is_said(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("\nx\n1\n1,2,3\n")
+    dataset = tf.data.experimental.CsvDataset(str(path), [tf.int32] * 2)
+    iterator = dataset.make_initializable_iterator()
+    element = iterator.get_next()
+    with tf.Session() as sess:
+        sess.run(iterator.initializer)
+        for message in (
+            "Field 0 is required but missing",
+            "Field 0 in record is not a valid int32: x",
+            "Expect 2 fields but have 1 in record",
+            "Expect 2 fields but have more in record",
+        ):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                sess.run(element)

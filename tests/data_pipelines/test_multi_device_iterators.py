@@ -1,6 +1,7 @@
 """Iterators for several devices.
 
 MultiDeviceIterator MultiDeviceIteratorInit MultiDeviceIteratorGetNextFromShard
+MultiDeviceIteratorToStringHandle MultiDeviceIteratorFromStringHandle
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import pytest
 
 import penstock as tf
 from penstock.data.multi_device import MultiDeviceIterator
+from penstock.ops.datasets import multi_device as nodes
 
 DEVICES = ["/cpu:1", "/cpu:2"]
 END = tf.errors.OutOfRangeError
@@ -83,3 +85,29 @@ def test_an_earlier_start_is_refused(session: Any) -> None:
     assert session.run(element, {number: second}) == 1
     with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid incarnation id"):
         session.run(element, {number: first})
+
+
+def test_a_handle_as_a_string(session: Any) -> None:
+    iterator = MultiDeviceIterator(tf.data.Dataset.range(4), DEVICES)
+    text = nodes.MultiDeviceIteratorToStringHandle(iterator._resource)
+    same = nodes.MultiDeviceIteratorFromStringHandle(text, output_types=[tf.int64])
+    incarnation = nodes.MultiDeviceIteratorInit(iterator._dataset._variant_tensor, same, 1)
+    (second,) = nodes.MultiDeviceIteratorGetNextFromShard(
+        iterator._resource, 1, incarnation, output_types=[tf.int64], output_shapes=[[]]
+    )
+    assert session.run(second) == 1
+    for wrong, error in (("x", tf.errors.InvalidArgumentError), ("", tf.errors.NotFoundError)):
+        with pytest.raises(error):
+            session.run(nodes.MultiDeviceIteratorFromStringHandle(wrong))
+
+
+def test_a_failed_element_is_the_one_of_its_device(session: Any) -> None:
+    dataset = tf.data.Dataset.range(3).map(lambda n: 1 // (n - 1))
+    first, second = (iterator := MultiDeviceIterator(dataset, DEVICES)).get_next()
+    session.run(iterator.initializer)
+    assert session.run(first) == -1
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(second)
+    assert session.run(first) == 1
+    with pytest.raises(END):
+        session.run(second)

@@ -7,7 +7,7 @@ import pytest
 import penstock as tf
 from penstock.data.dataset import from_variant
 from penstock.ir import registry
-from penstock.ops.datasets import iterators, mapped, rearranged, sources
+from penstock.ops.datasets import iterators, rearranged, sources
 from tests.data_pipelines.pipelines import PIPELINES, write_files
 from tests.data_pipelines.running import plain
 
@@ -211,6 +211,8 @@ def test_batches():
         ("ExperimentalParallelInterleaveDataset", [2, 1, False, 1, 1]),
         ("ParallelInterleaveDatasetV2", [2, 1, 2]),
         ("ParallelInterleaveDatasetV3", [2, 1, 2]),
+        ("ParallelInterleaveDatasetV4", [2, 1, -1, -1, 2]),
+        ("LegacyParallelInterleaveDatasetV2", [2, 1, 1, 1]),
     ],
 )
 def test_interleaving(op, settings):
@@ -222,11 +224,40 @@ def test_interleaving(op, settings):
     assert run_all(numbers(older)) == run_all(dataset) == [1, 2, 2, 3, 3, 3]
 
 
-def test_parallel_map():
+@pytest.mark.parametrize("op", ["ParallelMapDataset", "ParallelMapDatasetV2"])
+def test_parallel_map(op):
     dataset = tf.data.Dataset.range(4).map(lambda n: n + 1)
     node = dataset._variant_tensor.op
-    older = mapped.ParallelMapDataset(node.inputs[0], [], 2, f=node.attrs["f"], **NUMBERS)
-    assert run_all(numbers(older)) == [1, 2, 3, 4]
+    other = registry.find(op)(node.inputs[0], [], 2, f=node.attrs["f"], **NUMBERS)
+    assert run_all(numbers(other)) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("prefix", ["", "Experimental"])
+def test_thread_pools(prefix):
+    """ThreadPoolHandle, ExperimentalThreadPoolHandle, ThreadPoolDataset,
+    ExperimentalThreadPoolDataset."""
+    source = tf.data.Dataset.range(3)._variant_tensor
+    pool = registry.find(f"{prefix}ThreadPoolHandle")(num_threads=2, display_name="two")
+    dataset = registry.find(f"{prefix}ThreadPoolDataset")(source, pool, **NUMBERS)
+    assert run_all(numbers(dataset)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("op", ["ParseExampleDataset", "ExperimentalParseExampleDataset"])
+def test_parsed_examples(op):
+    texts = tf.data.Dataset.from_tensors(["", ""])._variant_tensor
+    parsed = registry.find(op)(
+        texts,
+        2,
+        [tf.constant(7, tf.int64)],
+        sparse_keys=[],
+        dense_keys=["a"],
+        sparse_types=[],
+        dense_shapes=[[]],
+        output_types=[tf.int64],
+        output_shapes=[[2]],
+    )
+    (found,) = run_all(from_variant(parsed, tf.TensorSpec([2], tf.int64)))
+    assert found.tolist() == [7, 7]
 
 
 def test_files(tmp_path):

@@ -38,6 +38,7 @@ class _Numbers(Elements):
 
 class _Context:
     in_order = True
+    threads = None
 
     @staticmethod
     def call(function: Any, values: Any) -> Any:

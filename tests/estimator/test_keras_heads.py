@@ -88,7 +88,7 @@ def test_numbers_and_their_regularization():
 
 def test_training_by_an_optimizer_of_keras():
     tf.train.create_global_step()
-    weights = tf.Variable([[1.0], [2.0]])
+    weights = tf.Variable([[1.0], [2.0]], use_resource=True)
     optimizer = tf.keras.optimizers.SGD(0.1)
     optimizer.iterations = tf.train.get_global_step()
     spec = est.RegressionHead().create_estimator_spec(

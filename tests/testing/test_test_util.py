@@ -32,14 +32,15 @@ def outcomes(cls: type[unittest.TestCase]) -> dict[str, str]:
 # Modes ------------------------------------------------------------------------------------------
 
 
-def test_modes_run_once_as_graphs() -> None:
+def test_modes_run_as_graphs_and_eagerly() -> None:
     ran: list[str] = []
 
     class Modes(test_util.TensorFlowTestCase):
         @test_util.run_in_graph_and_eager_modes
         def testBoth(self) -> None:
-            assert tf.get_default_session() is not None
-            ran.append("both")
+            assert (tf.get_default_session() is None) == tf.executing_eagerly()
+            assert self.evaluate(tf.constant([1]) + 1) == [2]
+            ran.append("eager" if tf.executing_eagerly() else "both")
 
         @test_util.run_in_graph_and_eager_modes(use_gpu=False)
         def testBothOnTheCpu(self) -> None:
@@ -77,7 +78,9 @@ def test_modes_run_once_as_graphs() -> None:
         "testV2Only": "Test is only compatible with v2",
         "testGpu": "Test requires GPU",
     }
-    assert sorted(ran) == ["/device:CPU:0", "both", "graph", "v1", "v1 only", "xla"]
+    eager_device = "/job:localhost/replica:0/task:0/device:CPU:0"
+    plain = ["/device:CPU:0", eager_device, "both", "eager", "graph", "v1", "v1 only", "xla"]
+    assert sorted(ran) == plain
 
 
 def test_decorators_of_classes() -> None:
@@ -92,7 +95,7 @@ def test_decorators_of_classes() -> None:
             sessions.append(tf.get_default_session())
 
     assert outcomes(All) == {}
-    assert sum(session is None for session in sessions) == 1
+    assert [session is None for session in sessions] == [False, True, True]
 
     with pytest.raises(ValueError, match="only supports test methods. Did you mean"):
         test_util.run_in_graph_and_eager_modes(All)
@@ -133,7 +136,8 @@ def test_parameters() -> None:
             seen.append(tf.get_default_graph().building_function)
 
     assert outcomes(Parameters) == {}
-    assert sorted(seen) == [False, True, 1, 2]  # in a graph, and in the body of a function
+    # In a graph, and in the body of a function; both numbers in a graph, and in eager mode.
+    assert sorted(seen) == [False, True, 1, 1, 2, 2]
     found = test_util.generate_combinations_with_testcase_name(b=[True, False], a="x")
     assert [list(each.items()) for each in found] == [
         [("a", "x"), ("b", True), ("testcase_name", "_test_a_x_b_True")],

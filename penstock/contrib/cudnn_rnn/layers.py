@@ -10,6 +10,13 @@ from typing import Any
 
 import penstock as tf
 from penstock.contrib.cudnn_rnn.cells import CudnnCompatibleGRUCell, CudnnCompatibleLSTMCell
+from penstock.contrib.cudnn_rnn.names import (
+    CUDNN_INPUT_AUTO_MODE,
+    CUDNN_INPUT_LINEAR_MODE,
+    CUDNN_INPUT_SKIP_MODE,
+    CUDNN_RNN_BIDIRECTION,
+    CUDNN_RNN_UNIDIRECTION,
+)
 from penstock.contrib.rnn.stacks import stack_bidirectional_dynamic_rnn
 from penstock.layers.base import Layer
 from penstock.layers.input_spec import InputSpec
@@ -22,10 +29,7 @@ from penstock.shapes import TensorShape
 
 __all__ = ["CudnnGRU", "CudnnLSTM", "CudnnRNNRelu", "CudnnRNNTanh"]
 
-CUDNN_RNN_UNIDIRECTION = "unidirectional"
-CUDNN_RNN_BIDIRECTION = "bidirectional"
-CUDNN_INPUT_LINEAR_MODE = "linear_input"
-_INPUT_MODES = (CUDNN_INPUT_LINEAR_MODE, "skip_input", "auto_select")
+_INPUT_MODES = (CUDNN_INPUT_LINEAR_MODE, CUDNN_INPUT_SKIP_MODE, CUDNN_INPUT_AUTO_MODE)
 
 
 class _CudnnRNN(Layer):

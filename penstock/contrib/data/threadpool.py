@@ -1,23 +1,35 @@
-"""`tf.contrib.data.python.ops.threadpool`: pipelines here have threads of their own anyway."""
+"""`tf.data.experimental`'s thread pools: how many threads a pipeline calls functions in."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from penstock.data.dataset import DatasetV2, UnaryDataset
+from penstock.ops.datasets import rearranged as nodes
 
 
 class PrivateThreadPool:
-    """How many threads a pipeline may have."""
+    """A number of threads that pipelines share."""
 
     def __init__(
         self, num_threads: int, display_name: str | None = None, max_intra_op_parallelism: int = 1
     ):
-        self.num_threads = num_threads
-        self.display_name = display_name
-        self.max_intra_op_parallelism = max_intra_op_parallelism
+        self._resource = nodes.ThreadPoolHandle(
+            num_threads=num_threads,
+            max_intra_op_parallelism=max_intra_op_parallelism,
+            display_name=display_name,
+        )
 
 
-def override_threadpool(dataset: DatasetV2, thread_pool: Any) -> DatasetV2:
-    """The same dataset: its transformations have the threads that they ask for."""
-    return UnaryDataset(dataset, dataset._variant_tensor)
+class _ThreadPoolDataset(UnaryDataset):
+    """A dataset whose pipeline has the threads of a pool."""
+
+    def __init__(self, input_dataset: DatasetV2, thread_pool: PrivateThreadPool):
+        self._thread_pool = thread_pool
+        variant = nodes.ThreadPoolDataset(
+            input_dataset._variant_tensor, thread_pool._resource, **input_dataset._flat_structure
+        )
+        super().__init__(input_dataset, variant)
+
+
+def override_threadpool(dataset: DatasetV2, thread_pool: PrivateThreadPool) -> DatasetV2:
+    """A dataset whose pipeline calls functions in the threads of a pool."""
+    return _ThreadPoolDataset(dataset, thread_pool)

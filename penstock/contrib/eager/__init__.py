@@ -14,9 +14,18 @@ from penstock.gradient_functions import (
     implicit_val_and_grad,
     val_and_grad_function,
 )
+from penstock.internal_paths.framework_ops import eager_run as run
+from penstock.internal_paths.framework_ops import (
+    enable_eager_execution_internal as enable_remote_eager_execution,
+)
+from penstock.internal_paths.graph_mode import (
+    async_clear_error,
+    async_wait,
+    execution_mode,
+    set_execution_mode,
+)
 from penstock.ops.eager_variable_store import EagerVariableStore
 from penstock.ops.resource_variable import ResourceVariable as Variable
-from penstock.platform.app import run
 from penstock.testing.decorators import (
     run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes,
 )
@@ -40,10 +49,14 @@ __all__ = [
     "Saver",
     "TensorSpec",
     "Variable",
+    "async_clear_error",
+    "async_wait",
     "custom_gradient",
     "defun",
     "enable_eager_execution",
+    "enable_remote_eager_execution",
     "executing_eagerly",
+    "execution_mode",
     "function",
     "get_optimizer_variables",
     "gradients_function",
@@ -58,6 +71,7 @@ __all__ = [
     "run",
     "run_all_tests_in_graph_and_eager_modes",
     "run_test_in_graph_and_eager_modes",
+    "set_execution_mode",
     "value_and_gradients_function",
 ]
 

@@ -1,7 +1,15 @@
 """`tf.contrib.learn`: the older form of `tf.estimator`."""
 
 from penstock.contrib.lazy_paths import resolver
-from penstock.contrib.learn import datasets, learn_runner, monitors, preprocessing, utils
+from penstock.contrib.learn import (
+    datasets,
+    learn_io,
+    learn_runner,
+    monitors,
+    preprocessing,
+    utils,
+)
+from penstock.contrib.learn import learn_io as io
 from penstock.contrib.learn.canned import (
     DNNClassifier,
     DNNEstimator,
@@ -32,6 +40,14 @@ from penstock.contrib.learn.head import (
     regression_head,
 )
 from penstock.contrib.learn.head_metrics import MetricKey
+from penstock.contrib.learn.learn_io import (
+    extract_pandas_data,
+    extract_pandas_labels,
+    extract_pandas_matrix,
+    read_batch_examples,
+    read_batch_features,
+    read_batch_record_features,
+)
 from penstock.contrib.learn.logistic_regressor import LogisticRegressor
 from penstock.contrib.learn.metric_spec import MetricSpec
 from penstock.contrib.learn.model_fn import ModeKeys, ModelFnOps, PredictionKey, ProblemType
@@ -76,8 +92,13 @@ __all__ = [
     "build_default_serving_input_fn",
     "build_parsing_serving_input_fn",
     "datasets",
+    "extract_pandas_data",
+    "extract_pandas_labels",
+    "extract_pandas_matrix",
     "infer_real_valued_columns_from_input",
     "infer_real_valued_columns_from_input_fn",
+    "io",
+    "learn_io",
     "learn_runner",
     "loss_only_head",
     "make_export_strategy",
@@ -88,6 +109,9 @@ __all__ = [
     "no_op_train_fn",
     "poisson_regression_head",
     "preprocessing",
+    "read_batch_examples",
+    "read_batch_features",
+    "read_batch_record_features",
     "regression_head",
     "utils",
 ]

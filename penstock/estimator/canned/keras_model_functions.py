@@ -226,7 +226,7 @@ def baseline_logits(
     sizes = [tf.shape(feature)[0] for key, feature in features.items() if key != weight_key]
     checks = [tf.assert_equal(sizes[0], size) for size in sizes[1:]]
     with tf.control_dependencies(checks), tf.name_scope("baseline"):
-        bias = tf.Variable(initial_value=tf.zeros([num_outputs]), name="bias")
+        bias = tf.Variable(tf.zeros([num_outputs]), name="bias", use_resource=True)
         return [bias], tf.multiply(bias, tf.ones([sizes[0], num_outputs]))
 
 

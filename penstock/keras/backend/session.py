@@ -65,7 +65,7 @@ def get_graph() -> Any:
     if graph not in _state.layer_graphs:
         from penstock.ops.graph_functions import FuncGraph
 
-        made = FuncGraph("keras_graph")
+        made: Any = FuncGraph("keras_graph")
         made.takes_eager_ops = True
         made.orders_effects = False
         _state.layer_graphs[graph] = made

@@ -19,9 +19,11 @@ from penstock.platform import logging
 
 def is_dataset(value: Any) -> bool:
     """Whether this is a dataset, or an iterator of one."""
-    return hasattr(value, "make_one_shot_iterator") or (
-        hasattr(value, "get_next") and hasattr(value, "initializer")
-    ) or isinstance(value, EagerIterator)
+    return (
+        hasattr(value, "make_one_shot_iterator")
+        or (hasattr(value, "get_next") and hasattr(value, "initializer"))
+        or isinstance(value, EagerIterator)
+    )
 
 
 def is_source(value: Any) -> bool:

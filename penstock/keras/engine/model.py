@@ -79,7 +79,10 @@ class Model(TrainingLoops, Network):
                 "(layers constructed with `dynamic=True`). You must enable eager execution with "
                 "`tf.enable_eager_execution()`."
             )
-        self.optimizer = optimizers.get(optimizer)
+        several = isinstance(optimizer, list | tuple)
+        self.optimizer = (
+            [optimizers.get(each) for each in optimizer] if several else optimizers.get(optimizer)
+        )
         self.loss = loss or {}
         self._function_kwargs = kwargs
         self._compile_arguments = {
@@ -381,10 +384,11 @@ class Model(TrainingLoops, Network):
             raise ValueError("The model cannot be trained because it has no loss to optimize.")
         inputs = self._training_inputs()
         with tf.name_scope("training"):
-            updates = self.optimizer.get_updates(
-                loss=self.total_loss, params=self._collected_trainable_weights
+            updates = (
+                self._optimizer_updates()
+                + self.get_updates_for(None)
+                + self.get_updates_for(self.inputs)
             )
-            updates = updates + self.get_updates_for(None) + self.get_updates_for(self.inputs)
         return K.function(
             inputs,
             self._training_outputs(),
@@ -392,6 +396,12 @@ class Model(TrainingLoops, Network):
             name="train_function",
             **self._function_kwargs,
         )
+
+    def _optimizer_updates(self) -> list[Any]:
+        updates: list[Any] = self.optimizer.get_updates(
+            loss=self.total_loss, params=self._collected_trainable_weights
+        )
+        return updates
 
     def _new_test_function(self) -> Any:
         self._require_compiled()

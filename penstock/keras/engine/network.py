@@ -14,12 +14,12 @@ from penstock.ir.trackable import TrackableReference
 from penstock.keras import backend as K
 from penstock.keras.engine import network_config
 from penstock.keras.engine.layer import Layer
-from penstock.keras.engine.node import Node
 from penstock.keras.engine.layer_graph import in_layer_graph
+from penstock.keras.engine.node import Node
 from penstock.keras.engine.op_layers import add_history, needs_history
 from penstock.keras.engine.topology import GraphOfLayers
 from penstock.layers.core_layer import CoreLayer
-from penstock.train.tracking import TrackableSaver, saver_with_op_caching
+from penstock.train.tracking import ListWrapper, TrackableSaver, saver_with_op_caching
 
 __all__ = ["Network"]
 
@@ -86,6 +86,16 @@ class Network(Layer):
         from penstock.keras.traced_calls import functions_to_save
 
         return functions_to_save(self)
+
+    def _list_extra_dependencies_for_serialization(
+        self, unused_serialization_cache: Any
+    ) -> dict[str, Any]:
+        if not self.built:
+            return {}
+        return {
+            "variables": ListWrapper(list(self.variables)),
+            "trainable_variables": ListWrapper(list(self.trainable_variables)),
+        }
 
     def _restore_waiting_layer(self, layer: Any) -> None:
         """Restores a layer that came after a checkpoint which has it was restored."""

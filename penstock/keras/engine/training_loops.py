@@ -8,7 +8,6 @@ import numpy as np
 
 from penstock.keras.callbacks import CallbackList, configured
 from penstock.keras.engine import training_data
-from penstock.keras.engine.layer_graph import in_layer_graph
 from penstock.keras.engine.batch_sources import (
     batch_source,
     evaluated,
@@ -18,6 +17,7 @@ from penstock.keras.engine.batch_sources import (
     refuse_beside,
     tensor_source,
 )
+from penstock.keras.engine.layer_graph import in_layer_graph
 from penstock.keras.utils.progress_bar import Progbar
 
 

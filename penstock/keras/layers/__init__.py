@@ -37,9 +37,12 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
     from penstock.keras.engine.model import Model
     from penstock.keras.engine.op_layers import TensorFlowOpLayer
     from penstock.keras.engine.sequential import Sequential
+    from penstock.keras.premade import LinearModel, WideDeepModel
 
     known = {
         **globals(),
+        "LinearModel": LinearModel,
+        "WideDeepModel": WideDeepModel,
         "Model": Model,
         "Functional": Model,
         "Network": Model,

@@ -207,6 +207,8 @@ class OptimizerV2(Trackable):
         """Restores a slot from an object-based checkpoint, at once or when it is made."""
         key = _key_of(variable)
         slot = self._slots.get(key, {}).get(slot_name)
+        if slot is None and tf.executing_eagerly() and slot_variable_position.is_simple_variable():
+            slot = self.add_slot(variable, slot_name, slot_variable_position.value())
         if slot is not None:
             slot_variable_position.restore(slot)
         else:

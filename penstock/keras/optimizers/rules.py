@@ -278,7 +278,8 @@ class RMSprop(OptimizerV2):
             mean = self.get_slot(var, "mg")
             mean = mean.assign(known["rho"] * mean + known["one_minus_rho"] * grad)
             size = squares - tf.square(mean)
-        return operation_of(var.assign(var - known["lr_t"] * grad / (tf.sqrt(size) + known["epsilon"])))
+        change = known["lr_t"] * grad / (tf.sqrt(size) + known["epsilon"])
+        return operation_of(var.assign(var - change))
 
     def _resource_apply_sparse(
         self, grad: Any, var: Any, indices: Any, apply_state: Any = None

@@ -5,6 +5,7 @@ from importlib import import_module
 _PARTS = (
     "sources",
     "selecting",
+    "pipeline_settings",
     "sharding",
     "assertions",
     "pipeline_graphs",

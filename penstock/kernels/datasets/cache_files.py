@@ -28,9 +28,20 @@ def unpacked(data: bytes):
 
 
 class _Writing(Elements):
+    """The elements of a source, which go into the file; it is there when all have come.
+
+    A lock keeps others from writing it, from the first element on.
+    """
+
     def __init__(self, dataset, name, context):
-        self._name, self._dataset, self._context = name, dataset, context
+        self._name = name
         self._lock_file = f"{name}_0.lockfile"
+        self._writer = None
+        self._source = dataset.iterate(context)
+        self._count = 0
+        self._is_over = False
+
+    def _begin(self):
         try:
             os.close(os.open(self._lock_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         except FileExistsError:
@@ -44,19 +55,20 @@ class _Writing(Elements):
             ) from None
         except OSError as error:
             raise errors.NotFoundError(None, None, f"{self._lock_file}; {error.strerror}") from None
-        self._writer = TFRecordWriter(f"{name}.data-00000-of-00001")
-        self._source = dataset.iterate(context)
-        self._count = 0
+        self._writer = TFRecordWriter(f"{self._name}.data-00000-of-00001")
 
     def next(self):
-        if self._writer is None:
+        if self._is_over:
             return None
+        if self._writer is None:
+            self._begin()
         element = self._source.next()
         if element is not None:
             for value in element:
                 self._writer.write(packed(value))
             self._count += 1
             return element
+        self._is_over = True
         self._writer.close()
         self._writer = None
         with open(f"{self._name}.index", "w") as file:
@@ -65,7 +77,7 @@ class _Writing(Elements):
         return None
 
     def save(self):
-        return [self._count, None if self._writer is None else [self._source.save()]]
+        return [self._count, None if self._is_over else [self._source.save()]]
 
     def restore(self, state):
         count, place = state

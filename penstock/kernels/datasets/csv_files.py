@@ -7,7 +7,7 @@ import itertools
 from penstock import errors
 from penstock.kernels.csv_records import fields_reader
 from penstock.kernels.datasets.csv_parsing import CsvFile
-from penstock.kernels.datasets.readers import compression_of, file_names, open_text
+from penstock.kernels.datasets.readers import compression_of, file_names, inflate_errors, open_text
 from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.kernels.values import to_array
@@ -27,7 +27,7 @@ class _CsvRecords(Elements):
 
     def next(self):
         while self._number < len(self._names):
-            with file_errors(self._names[self._number]):
+            with file_errors(self._names[self._number]), inflate_errors():
                 if self._file is None:
                     self._open()
                 found = self._file.read()

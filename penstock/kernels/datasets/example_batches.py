@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock import dtypes, proto
 from penstock.ir.function import FunctionGraph
-from penstock.kernels.datasets.mapping import mapped, mapped_in_parallel, thread_count
+from penstock.kernels.datasets.mapping import mapped_in_parallel, thread_count
 from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.statistics import statistics_name
 from penstock.ops.example_ops import ParseExample
@@ -82,9 +82,6 @@ def _(node, env):
 
     def run(source, number, *defaults):
         threads = thread_count(number)
-        examples = _counted(node, source)
-        if threads == 1:
-            return mapped(examples, function, defaults, True)
-        return mapped_in_parallel(node, examples, function, defaults, threads, True)
+        return mapped_in_parallel(node, _counted(node, source), function, defaults, threads, True)
 
     return run

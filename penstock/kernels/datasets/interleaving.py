@@ -99,6 +99,8 @@ def _(node, env):
     def run(source, *rest):
         captured, given = rest[:-settings], [int(number) for number in rest[-settings:]]
         cycle, block = given[:2]
+        if node.type in _OF_THE_OLD_FUNCTION:
+            _check_old_settings(cycle, block, *given[-2:])
         if cycle == -1:
             cycle = processors()
         if cycle <= 0:
@@ -124,6 +126,24 @@ def _(node, env):
     return run
 
 
+_OF_THE_OLD_FUNCTION = {
+    "ParallelInterleaveDataset",
+    "ExperimentalParallelInterleaveDataset",
+    "LegacyParallelInterleaveDatasetV2",
+}
+
+
+def _check_old_settings(cycle, block, buffered, staged):
+    for name, number, least in (
+        ("cycle_length", cycle, 1),
+        ("block_length", block, 1),
+        ("buffer_output_elements", buffered, 1),
+        ("prefetch_input_elements", staged, 0),
+    ):
+        if number < least:
+            raise invalid(f"`{name}` must be {'> 0' if least else '>= 0'}")
+
+
 def _liberties(node, given, block):
     """Whether the order may change, how many elements and how many datasets are read ahead."""
     if node.type in ("ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset"):
@@ -143,6 +163,4 @@ def _check_calls(calls, cycle):
     if calls != -1 and calls <= 0:
         raise invalid("num_parallel_calls must be greater than zero.")
     if calls > cycle:
-        raise invalid(
-            f"num_parallel_calls must less than or equal to cycle_length, got {calls} > {cycle}"
-        )
+        raise invalid("num_parallel_calls must less than or equal to cycle_length.")

@@ -6,9 +6,10 @@ import itertools
 
 import torch
 
-from penstock import errors, proto, shapes
+from penstock import errors, shapes
 from penstock.kernels import variants
 from penstock.kernels.datasets.assertions import check_assertions
+from penstock.kernels.datasets.handle_texts import handle_text, of_handle_text
 from penstock.kernels.datasets.mapping import function_of
 from penstock.kernels.datasets.readers import scalar_string
 from penstock.kernels.registry import HOST, kernel
@@ -182,16 +183,7 @@ def _(node):
 
 @kernel("IteratorToStringHandle", devices=HOST)
 def _(node, env):
-    def run(resource):
-        message = proto.ResourceHandleProto(
-            device=env.device.name,
-            container=resource.container or "localhost",
-            name=resource.name,
-            maybe_type_name="tensorflow::data::IteratorResource",
-        )
-        return scalar_string(message.SerializeToString(deterministic=True))
-
-    return run
+    return lambda resource: handle_text(env.device.name, resource, "IteratorResource")
 
 
 @kernel("IteratorFromStringHandle", "IteratorFromStringHandleV2", devices=HOST)
@@ -199,19 +191,7 @@ def _(node, env):
     types, sizes = node.attrs["output_types"], node.attrs["output_shapes"]
 
     def run(handle):
-        message = proto.ResourceHandleProto()
-        try:
-            message.ParseFromString(handle.item())
-        except Exception:
-            raise invalid("Could not parse string_handle as a valid ResourceHandle") from None
-        resource = env.resources.find(IteratorResource, message.container, message.name)
-        if resource is None:
-            raise errors.NotFoundError(
-                None,
-                None,
-                f"Resource {message.container}/{message.name}/"
-                "N10tensorflow4data16IteratorResourceE does not exist.",
-            )
+        resource = of_handle_text(env.resources, handle, IteratorResource, "IteratorResource")
         if types:
             _check_elements(types, sizes or [None] * len(types), resource.types, resource.shapes)
         return resource

@@ -62,36 +62,35 @@ def _is_free(source, function):
     return source.is_plain and not function.has_effects
 
 
-def mapped(source, function, captured, preserve):
-    """A dataset with a function of each element of another."""
-    own = function.renewed()
-    if (rows := parsed_rows(source, own, captured)) is not None:
-        return _MapDataset(source, rows, same_number, [own])
-    ahead, called = parsed_ahead(source, own, captured)
-    threads, free = thread_count(-1), _is_free(source, own)
-
-    def make(elements, context):
-        if threads == 1 or not free:
-            return Mapped(elements, called, captured, context, preserve)
-        return ParallelMapped(
-            elements,
-            called,
-            captured,
-            context,
-            threads,
-            preserve,
-            free=True,
-            asked=False,
-            offered=offered_result(own.body),
-        )
-
-    return _MapDataset(ahead, make, same_number, [called])
-
-
 @dataset_kernel("MapDataset", "ExperimentalMapDataset")
 def _(node, env):
     function, preserve = function_of(node, env), node.attrs["preserve_cardinality"]
-    return lambda source, *captured: mapped(source, function, captured, preserve)
+
+    def run(source, *captured):
+        own = function.renewed()
+        if (rows := parsed_rows(source, own, captured)) is not None:
+            return _MapDataset(source, rows, same_number, [own])
+        ahead, called = parsed_ahead(source, own, captured)
+        threads, free = thread_count(-1), _is_free(source, own)
+
+        def make(elements, context):
+            if threads == 1 or not free:
+                return Mapped(elements, called, captured, context, preserve)
+            return ParallelMapped(
+                elements,
+                called,
+                captured,
+                context,
+                threads,
+                preserve,
+                free=True,
+                asked=False,
+                offered=offered_result(own.body),
+            )
+
+        return _MapDataset(ahead, make, same_number, [called])
+
+    return run
 
 
 class _Ready:
@@ -188,7 +187,8 @@ class ParallelMapped(UnaryElements):
         super().__init__(source)
         self._function, self._captured, self._context = function, captured, context
         self._offered = offered
-        self._threads, self._preserve = threads, preserve
+        self._threads = min(threads, context.threads or threads)
+        self._preserve = preserve
         self._free = free
         self._pool = None
         self._usefulness = _Usefulness(asked)
@@ -401,18 +401,18 @@ def thread_count(number):
 def mapped_in_parallel(node, source, function, captured, threads, preserve):
     """A dataset with a function of each element of another, of several of them at once."""
     own = function.renewed()
-    if (rows := parsed_rows(source, own, captured)) is not None:
-        return _MapDataset(source, rows, same_number, [own])
-    ahead, called = parsed_ahead(source, own, captured)
+    rows = parsed_rows(source, own, captured)
+    ahead, called = (source, own) if rows is not None else parsed_ahead(source, own, captured)
     settings = {"free": _is_free(source, own), "offered": offered_result(own.body)}
-    return _MapDataset(
-        ahead,
-        lambda elements, context: _parallel_calls(
+
+    def make(elements, context):
+        if rows is not None and context.statistics is None:
+            return rows(elements, context)
+        return _parallel_calls(
             node, elements, called, captured, context, threads, preserve, **settings
-        ),
-        same_number,
-        [called],
-    )
+        )
+
+    return _MapDataset(ahead, make, same_number, [called])
 
 
 @dataset_kernel("ParallelMapDataset", "ParallelMapDatasetV2")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from penstock import errors
+from penstock.kernels.datasets.handle_texts import handle_text, of_handle_text
 from penstock.kernels.registry import HOST, kernel
 from penstock.state.dealt_elements import DealtElements
 
@@ -14,7 +15,22 @@ def _(node, env):
     name = node.attrs["shared_name"] or node.name
     container, shards = node.attrs["container"], len(node.attrs["devices"])
     find = env.resources.get_or_create
-    return lambda: find(DealtElements, container, name, lambda: DealtElements(name, shards))
+
+    def make():
+        return DealtElements(name, shards, container)
+
+    return lambda: find(DealtElements, container, name, make)
+
+
+@kernel("MultiDeviceIteratorToStringHandle", devices=HOST)
+def _(node, env):
+    return lambda dealt: handle_text(env.device.name, dealt, "MultiDeviceIterator")
+
+
+@kernel("MultiDeviceIteratorFromStringHandle", devices=HOST)
+def _(node, env):
+    find, kind = of_handle_text, "MultiDeviceIterator"
+    return lambda text: find(env.resources, text, DealtElements, kind)
 
 
 @kernel("MultiDeviceIteratorInit", devices=HOST, step=True, fresh=True)

@@ -45,6 +45,7 @@ class _Writer:
         types = [edge.dtype for edge in node.inputs]
         inputs = [self._input(*each) for each in zip(values, types, strict=True)]
         made = self.message.node.add()
+        assert node.origin is not None
         fill_node_def(node.origin, made)
         made.name, made.device = self._new_name(node.type), ""
         made.input[:] = inputs

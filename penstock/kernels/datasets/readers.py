@@ -6,6 +6,7 @@ import gzip
 import io
 import itertools
 import zlib
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -155,6 +156,18 @@ class _Gunzipping(gzip.GzipFile):
         self._packed.close()
 
 
+@contextmanager
+def inflate_errors():
+    """A block in which bytes that were not packed as they should be are lost data."""
+    try:
+        yield
+    except gzip.BadGzipFile:
+        message = "inflate() failed with error -3: incorrect header check"
+        raise errors.DataLossError(None, None, message) from None
+    except (zlib.error, EOFError) as error:
+        raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
+
+
 def open_text(name, compression):
     """A file's bytes, uncompressed."""
     file = open_file(name, "rb")
@@ -173,7 +186,7 @@ class _Lines:
     def read_several(self, most):
         lines = []
         try:
-            with file_errors(self._name):
+            with file_errors(self._name), inflate_errors():
                 lines.extend(map(_without_end, itertools.islice(self._file, most)))
         except Exception:
             if not lines:
@@ -207,7 +220,7 @@ class _FixedLength:
     def __init__(self, name, header, length, footer, compression):
         self._length = length
         if compression:
-            with open_text(name, compression) as whole:
+            with open_text(name, compression) as whole, inflate_errors():
                 data = whole.read()
             self._file, size = io.BytesIO(data), len(data)
         else:
@@ -217,10 +230,9 @@ class _FixedLength:
         if body % length:
             self._file.close()
             raise invalid(
-                f'Excess bytes for file "{name}": header ({header}) + k * record ({length}) + '
-                f"footer ({footer}) bytes are expected, the file has {size}: it has body length "
-                f"{body} bytes, which is not an exact multiple of the record length ({length} "
-                "bytes)."
+                f"Excluding the header ({header} bytes) and footer ({footer} bytes), input file "
+                f'"{name}" has body length {body} bytes, which is not an exact multiple of the '
+                f"record length ({length} bytes)."
             )
         self._left = body // length
         self._file.seek(header)

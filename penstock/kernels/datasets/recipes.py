@@ -29,11 +29,11 @@ def dataset_kernel(*op_types: str) -> Callable[[Callable[..., Any]], Callable[..
             make = factory(node, env) if takes_env else factory(node)
 
             def run(*inputs: Any) -> Dataset:
-                dataset = make(*inputs)
+                dataset: Dataset = make(*inputs)
                 if dataset.recipe is not None:  # one of the inputs: nothing had to be done to it
                     dataset = copy(dataset)
                 dataset.recipe = Recipe(node, inputs, run)
-                return dataset  # type: ignore[no-any-return]
+                return dataset
 
             return run
 

@@ -6,15 +6,11 @@ import time
 
 from penstock import errors
 from penstock.kernels.datasets.recipes import dataset_kernel
-from penstock.kernels.datasets.statistics import timed
 from penstock.kernels.values import to_array
 from penstock.state.datasets import (
     INFINITE,
     UNKNOWN,
-    Context,
-    Dataset,
     DerivedDataset,
-    Elements,
     UnaryElements,
     same_number,
 )
@@ -187,56 +183,6 @@ def _(node):
     return lambda source, pause: DerivedDataset(
         source, lambda elements, _: _Slowed(elements, int(pause)), same_number
     )
-
-
-# Datasets that only tell TensorFlow's runtime how to run: their elements are those of the source.
-@dataset_kernel(
-    "OptionsDataset",
-    "ModelDataset",
-    "MaxIntraOpParallelismDataset",
-    "ExperimentalMaxIntraOpParallelismDataset",
-    "PrivateThreadPoolDataset",
-    "ExperimentalPrivateThreadPoolDataset",
-    "NonSerializableDataset",
-    "ExperimentalNonSerializableDataset",
-    "WrapDatasetVariant",
-    "UnwrapDatasetVariant",
-)
-def _(node):
-    return lambda source, *settings: source
-
-
-class _OptimizedDataset(Dataset):
-    """A dataset that is iterated as some of TensorFlow's rewritings ask for.
-
-    Of those, three can be noticed: parallel parts may give results as they come, a shuffle and the
-    repeat of it draw from one buffer, and statistics tell how long each part of the pipeline takes.
-    Others change how fast the same elements come.
-    """
-
-    def __init__(self, source, rewritings):
-        self._source = timed(source) if b"latency_all_edges" in rewritings else source
-        self._out_of_order = b"make_sloppy" in rewritings
-        self._fuses_shuffles = b"shuffle_and_repeat_fusion" in rewritings
-
-    @property
-    def is_plain(self) -> bool:
-        return self._source.is_plain
-
-    def iterate(self, context: Context) -> Elements:
-        if self._out_of_order:
-            context = context.without_order()
-        if self._fuses_shuffles:
-            context = context.with_fused_shuffles()
-        return self._source.iterate(context)
-
-    def cardinality(self) -> int:
-        return self._source.cardinality()
-
-
-@dataset_kernel("OptimizeDataset")
-def _(node):
-    return lambda source, rewritings: _OptimizedDataset(source, set(rewritings.reshape(-1)))
 
 
 class _Counted(UnaryElements):

@@ -210,7 +210,9 @@ def _(node):
     def run(source, size, seed, seed2, epochs=1):
         size = int(size)
         if size <= 0:
-            raise invalid("buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
+            raise invalid("buffer_size must be greater than zero.")
+        if repeats and int(epochs) <= 0 and int(epochs) != -1:
+            raise invalid("count must be greater than zero or equal to -1.")
         seeds = SeedSource(given_seeds(seed, seed2), changing)
         if repeats and changing:
             seeds = seeds.of_one_stream()

@@ -28,10 +28,22 @@ MultiDeviceIteratorGetNextFromShard = op(
     STATEFUL,
     output_shapes=attr("list(shape)", minimum=1),
 )
+MultiDeviceIteratorToStringHandle = op(
+    "MultiDeviceIteratorToStringHandle(multi_device_iterator: resource) -> string_handle: string",
+    STATEFUL,
+)
+MultiDeviceIteratorFromStringHandle = op(
+    "MultiDeviceIteratorFromStringHandle(string_handle: string) -> multi_device_iterator: resource",
+    STATEFUL,
+    output_types=attr("list(type)", [], minimum=0),
+    output_shapes=attr("list(shape)", [], minimum=0),
+)
 
 
 @MultiDeviceIterator.shape
 @MultiDeviceIteratorInit.shape
+@MultiDeviceIteratorToStringHandle.shape
+@MultiDeviceIteratorFromStringHandle.shape
 def _(op: Operation, *inputs: Shape) -> Shape:
     return ()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.ir.registry import attr, op
-from penstock.ops.datasets.elements import ELEMENTS, dataset_handles
+from penstock.ir.registry import STATEFUL, attr, op
+from penstock.ops.datasets.elements import ELEMENTS, dataset_handles, scalar
 
 BatchDataset = op(
     "BatchDataset(input_dataset: variant, batch_size: int64) -> handle: variant",
@@ -200,6 +200,35 @@ ExperimentalPrivateThreadPoolDataset = op(
     "-> handle: variant",
     **ELEMENTS,
 )
+ThreadPoolHandle = op(
+    "ThreadPoolHandle() -> handle: resource",
+    STATEFUL,
+    num_threads=attr("int"),
+    max_intra_op_parallelism=1,
+    display_name=attr("string"),
+    container="",
+    shared_name="",
+)
+ExperimentalThreadPoolHandle = op(
+    "ExperimentalThreadPoolHandle() -> handle: resource",
+    STATEFUL,
+    num_threads=attr("int"),
+    max_intra_op_parallelism=1,
+    display_name=attr("string"),
+    container="",
+    shared_name="",
+)
+ThreadPoolDataset = op(
+    "ThreadPoolDataset(input_dataset: variant, thread_pool: resource) -> handle: variant",
+    STATEFUL,
+    **ELEMENTS,
+)
+ExperimentalThreadPoolDataset = op(
+    "ExperimentalThreadPoolDataset(input_dataset: variant, thread_pool: resource) "
+    "-> handle: variant",
+    STATEFUL,
+    **ELEMENTS,
+)
 AssertNextDataset = op(
     "AssertNextDataset(input_dataset: variant, transformations: string) -> handle: variant",
     **ELEMENTS,
@@ -224,6 +253,8 @@ AssertCardinalityDataset = op(
 
 
 dataset_handles(
+    ThreadPoolDataset,
+    ExperimentalThreadPoolDataset,
     BatchDataset,
     BatchDatasetV2,
     PaddedBatchDataset,
@@ -266,3 +297,5 @@ dataset_handles(
     ExperimentalNonSerializableDataset,
     AssertCardinalityDataset,
 )
+ThreadPoolHandle.shape(scalar)
+ExperimentalThreadPoolHandle.shape(scalar)

@@ -13,6 +13,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.trackable import OBJECT_GRAPH_PROTO_KEY, Trackable
 from penstock.ops.constants import constant
 from penstock.ops.control import control_dependencies
+from penstock.ops.graph_functions import GraphFunction
 from penstock.ops.identity import identity
 from penstock.ops.initializers import glorot_uniform_initializer, zeros_initializer
 from penstock.ops.variable_creation import create_variable
@@ -175,7 +176,7 @@ class Checkpoint(AutoTrackable):
 
     def __init__(self, **kwargs: Any):
         for name, value in sorted(kwargs.items()):
-            if not isinstance(value, Trackable):
+            if not isinstance(value, (Trackable, GraphFunction)):
                 raise ValueError(
                     "`Checkpoint` was expecting a trackable object (an object derived from "
                     f"`TrackableBase`), got {value}. If you believe this object should be "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 from penstock.ir.defaults import executing_eagerly, get_default_graph, get_default_session
@@ -10,6 +9,7 @@ from penstock.platform import logging
 from penstock.train.tracking.data_structures import TrackableDataStructure
 from penstock.train.tracking.graph_view import ObjectGraphView
 from penstock.train.tracking.restoration import NameBasedRestoreCoordinator, RestoreCoordinator
+from penstock.train.tracking.unused_values import node_paths
 
 
 def get_session() -> Any:
@@ -139,7 +139,7 @@ class CheckpointLoadStatus(LoadStatus):
         session.run(_initializers(others, self._checkpoint.restore_uid))
 
     def expect_partial(self) -> LoadStatus:
-        self._checkpoint.expect_partial = True
+        self._checkpoint.unused_values.is_expected = True
         return self
 
 
@@ -238,23 +238,3 @@ def _initializers(trackables: list[Any], restore_uid: int) -> list[Any]:
         if getattr(each, "_update_uid", -1) < restore_uid
     ]
     return [each for each in found if each is not None]
-
-
-def node_paths(object_graph_proto: Any) -> dict[int, str]:
-    """The way to each object of a checkpoint, for messages."""
-    nodes = object_graph_proto.nodes
-    paths = {0: "(root)"}
-    to_visit = deque([0])
-    while to_visit:
-        number = to_visit.popleft()
-        for child in nodes[number].children:
-            if child.node_id not in paths:
-                paths[child.node_id] = f"{paths[number]}.{child.local_name}"
-                to_visit.append(child.node_id)
-    for number, node in enumerate(nodes):
-        for slot in node.slot_variables:
-            of = paths.get(slot.original_variable_node_id)
-            paths[slot.slot_variable_node_id] = (
-                f"{paths.get(number)}'s state '{slot.slot_name}' for {of}"
-            )
-    return paths

@@ -7,7 +7,7 @@ import os
 import time
 from typing import Any
 
-from penstock.ir.defaults import get_default_session
+from penstock.ir.defaults import executing_eagerly, get_default_session
 from penstock.platform import file_io, logging
 from penstock.train import checkpoint_state
 from penstock.train.global_step import global_step
@@ -99,14 +99,8 @@ class CheckpointManager:
           checkpoint_number: its number, which may be a tensor or variable; the checkpoint's
             `save_counter` if None. That counts in any case.
         """
-        session = get_default_session() or get_session()
-        is_new = self._checkpoint._save_counter is None
-        counter = self._checkpoint.save_counter
-        if is_new:
-            session.run(counter.initializer)
-        if self._save_counter_assign is None:
-            self._save_counter_assign = counter.assign_add(1, read_value=False)
-        session.run(self._save_counter_assign)
+        session = None if executing_eagerly() else get_default_session() or get_session()
+        counter = self._counted(session)
         number = counter if checkpoint_number is None else checkpoint_number
         if not isinstance(number, numbers.Integral):
             number = global_step(session, number)
@@ -119,6 +113,21 @@ class CheckpointManager:
         self._sweep()
         self._record_state()
         return path
+
+    def _counted(self, session: Any) -> Any:
+        """The variable that counts checkpoints, after it has counted one more."""
+        if session is None:
+            counter = self._checkpoint.save_counter
+            counter.assign_add(1)
+            return counter
+        is_new = self._checkpoint._save_counter is None
+        counter = self._checkpoint.save_counter
+        if is_new:
+            session.run(counter.initializer)
+        if self._save_counter_assign is None:
+            self._save_counter_assign = counter.assign_add(1, read_value=False)
+        session.run(self._save_counter_assign)
+        return counter
 
     def _sweep(self) -> None:
         """Deletes old checkpoints, but for one now and then."""

@@ -83,7 +83,7 @@ class CapturableResource(Trackable):
         """Makes the resource; subclasses say how."""
         raise NotImplementedError("TrackableResource._create_resource not implemented.")
 
-    def _initialize(self) -> None:
+    def _initialize(self) -> Any:
         """Fills the resource, where it needs that."""
 
     @property

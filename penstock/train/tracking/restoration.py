@@ -23,6 +23,7 @@ from penstock.train.saveables import (
 )
 from penstock.train.saver_builder import BulkSaverBuilder
 from penstock.train.tracking.saveables import PythonStateSaveable
+from penstock.train.tracking.unused_values import UnusedValues
 
 _numbers = itertools.count(1)
 
@@ -88,6 +89,7 @@ class CheckpointPosition:
         current = checkpoint.object_by_proto_id.get(self.proto_id)
         if current is None:
             checkpoint.object_by_proto_id[self.proto_id] = trackable
+            checkpoint.unused_values.matched.add(self.proto_id)
             self._restore_slots(trackable)
             return True
         if current is not trackable:
@@ -126,6 +128,12 @@ class CheckpointPosition:
     def is_simple_variable(self) -> bool:
         """Whether it has one value and owns nothing."""
         return len(self.object_proto.attributes) == 1 and not self.object_proto.children
+
+    def value(self) -> Any:
+        """The value of a simple variable in the checkpoint, as an array."""
+        (attribute,) = self.object_proto.attributes
+        reader = NewCheckpointReader(self.checkpoint.save_path_string)
+        return reader.get_tensor(attribute.checkpoint_key)
 
     def gather_ops_or_named_saveables(self) -> tuple[list[Any], dict[str, Any], list[Any]]:
         """How to restore the object's own values.
@@ -171,7 +179,7 @@ class RestoreCoordinator:
         self.new_restore_ops_callback: Callable[[list[Any]], Any] | None = None
         self.owner_of_key: dict[str, Any] = {}
         self.unused_attributes: dict[int, list[str]] = defaultdict(list)
-        self.expect_partial = False
+        self.unused_values = UnusedValues(object_graph_proto, self.unused_attributes)
         # Objects with positions that wait refer to this one: no cycles of strong references.
         self.object_by_proto_id: weakref.WeakValueDictionary[int, Any] = (
             weakref.WeakValueDictionary()

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.examples.tutorials.mnist.input_data import read_data_sets
+from penstock.examples.tutorials.mnist.input_data import (
+    DataSet,
+    dense_to_one_hot,
+    extract_images,
+    extract_labels,
+    read_data_sets,
+)
+
+__all__ = [
+    "DataSet",
+    "dense_to_one_hot",
+    "extract_images",
+    "extract_labels",
+    "load_mnist",
+    "read_data_sets",
+]
 
 
 def load_mnist(train_dir: str = "MNIST-data") -> Any:

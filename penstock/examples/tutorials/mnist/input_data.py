@@ -107,7 +107,7 @@ class DataSet:
 
     def _reorder(self) -> None:
         order = np.arange(self._num_examples)
-        np.random.shuffle(order)
+        np.random.shuffle(order)  # noqa: NPY002 (the generator that programs draw from, too)
         self._images, self._labels = self._images[order], self._labels[order]
 
 
@@ -196,7 +196,7 @@ def _seed_shuffles(seed: int | None) -> None:
     if seed is None:
         seed = tf.get_default_graph().seed
     if seed is not None:
-        np.random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
 
 
 def _prepared(images: Array, dtype: Any, reshape: bool) -> Array:
