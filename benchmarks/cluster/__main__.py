@@ -19,6 +19,7 @@ from benchmarks.run import SETTLING, names, say
 from benchmarks.table import markdown_table, number
 
 _ALL = [*ROWS, *MNIST_ROWS]
+_WARM_UP_SECONDS = 20.0  # of training, in which Penstock compiles what is hot
 
 
 def _taking_turns(row: Row, clusters: Sequence[Cluster], rounds: int) -> Measured:
@@ -27,7 +28,8 @@ def _taking_turns(row: Row, clusters: Sequence[Cluster], rounds: int) -> Measure
     for cluster in clusters:
         say(f"{row.name}: {cluster.entrant.name}")
         cluster.build(row)
-        cluster.run(row, row.steps)
+        for _ in range(round(_WARM_UP_SECONDS / row.seconds) if row.by_workers else 1):
+            cluster.run(row, row.steps)
     for turn in range(rounds):
         first = turn % len(clusters)
         for cluster in [*clusters[first:], *clusters[:first]]:

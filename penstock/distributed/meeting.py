@@ -15,20 +15,21 @@ from penstock.distributed.worker_machine import taking
 from penstock.runtime.mailbox import Key
 from penstock.runtime.rendezvous import Rendezvous
 from penstock.runtime.step import Step
-from penstock.runtime.value_bytes import copied
+from penstock.runtime.value_bytes import copied, is_plain
 from penstock.state.waiting import Cancellation
 
 Connect = Callable[[str], Connection]  # a kept connection to a task
 Known = Callable[[str], Sequence[Connection]]  # those with a task that are open already
 
-_MOST_KEPT = 1 << 16  # bytes of a value that may wait for others
+_MOST_COPIED = 1 << 16  # bytes of a value that waits for others as a copy
 
 
 class Meeting(Rendezvous):
     """The rendezvous of one step in one task: what is for another task is sent there.
 
-    Small values that may go soon instead of at once wait for others to the same task, for the time
-    when this part waits itself, or for the answer that ends it: one message for all of them.
+    Values that may go soon instead of at once, small ones and such as last until then, wait for
+    others to the same task, for the time when this part waits itself, or for the answer that ends
+    it: one message for all of them.
 
     Args:
       task: the own task.
@@ -61,18 +62,21 @@ class Meeting(Rendezvous):
 
     # Sending ------------------------------------------------------------------------------------
 
-    def send(self, key: Key, value: Any, *, soon: bool = False) -> None:
+    def send(self, key: Key, value: Any, *, soon: bool = False, lasts: bool = False) -> None:
         name, device, frame = key
         task = task_of(device)
         if task == self._task:
             self.deliver(key, value)
             return
-        kept = copied(value, _MOST_KEPT) if soon else None
+        waits = soon
+        if soon and not (lasts and is_plain(value)):
+            copy = copied(value, _MOST_COPIED)
+            waits, value = copy is not None, value if copy is None else copy
         with self._lock:
             keys, values = self._kept.setdefault(task, ([], []))
             keys.append([name, device, list(frame)])
-            values.append(value if kept is None else kept)
-        if kept is None:
+            values.append(value)
+        if not waits:
             self._send_kept(task)
 
     def _send_kept(self, task: str) -> None:

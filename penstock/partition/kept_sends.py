@@ -14,6 +14,7 @@ from penstock.placement.cost_model import CostModel
 
 #: Seconds that a value may wait: about what a message costs both sides.
 _PATIENCE = 100e-6
+_READING = frozenset(("Const", "Identity", "NoOp", "ReadVariableOp", "VarHandleOp", "VariableV2"))
 # A size that is not known until a run may be a large one.
 _COSTS = CostModel(unknown_size=4096)
 
@@ -24,22 +25,26 @@ def mark_sends(part: StepGraph, device: str) -> None:
     Their values go "soon": with the next message that way, when a Recv is reached, or at the end.
     A Send that is followed by work which takes time is not marked; its value goes at once, and
     takes along those that wait. A value that `leaves` for another task is one of the past as soon
-    as it was sent: nobody sees what is written to its memory afterwards.
+    as it was sent: nobody sees what is written to its memory afterwards. While it waits it has to
+    be a copy, unless it `lasts`: the part does nothing with any memory until then.
     """
     own = DeviceSpec.from_string(device)
     kind = own.device_type or "CPU"
     left = 0.0  # the time until what waits is sent
+    lasts = True
     for node in reversed(part.nodes):
         if node.type == "_Send":
             other = DeviceSpec.from_string(node.attrs["recv_device"])
             node.attrs["leaves"] = (own.job, own.task) != (other.job, other.task)
             node.attrs["soon"] = left <= _PATIENCE
+            node.attrs["lasts"] = lasts
             if left > _PATIENCE:
-                left = 0.0
+                left, lasts = 0.0, True
         elif node.type == "_Recv":
-            left = 0.0
+            left, lasts = 0.0, True
         else:
             left += _seconds(node, kind)
+            lasts = lasts and node.type in _READING
 
 
 def _seconds(node: Node, kind: str) -> float:

@@ -21,8 +21,12 @@ class Rendezvous:
         self._lock = threading.Lock()
         self._mail: Mailbox[threading.Lock] = Mailbox()
 
-    def send(self, key: Key, value: Any, *, soon: bool = False) -> None:
-        """Leaves a value; `soon`: nothing is lost if it goes together with what follows."""
+    def send(self, key: Key, value: Any, *, soon: bool = False, lasts: bool = False) -> None:
+        """Leaves a value.
+
+        `soon`: nothing is lost if it goes together with what follows; `lasts`: nor does the part
+        change it until then.
+        """
         with self._lock:
             gate = self._mail.put(key, value)
         if gate is not None:
@@ -75,10 +79,10 @@ class Aborted(errors.AbortedError):
 
 def send_function(node: Node, device: Any) -> Any:
     name, target = node.attrs["tensor_name"], node.attrs["recv_device"]
-    soon = bool(node.attrs.get("soon"))
+    soon, lasts = bool(node.attrs.get("soon")), bool(node.attrs.get("lasts"))
 
     def send(step: Step, value: Any) -> None:
-        step.rendezvous.send((name, target, step.frame), value, soon=soon)
+        step.rendezvous.send((name, target, step.frame), value, soon=soon, lasts=lasts)
 
     return send
 

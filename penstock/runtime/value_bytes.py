@@ -37,6 +37,11 @@ class Copied(NamedTuple):
     content: bytes
 
 
+def is_plain(value: Any) -> bool:
+    """Whether a value is a tensor that surely can be encoded."""
+    return isinstance(value, torch.Tensor) and value.dtype in _PLAIN
+
+
 def copied(value: Any, most: int) -> Copied | None:
     """A value of at most so many bytes, which may change afterwards."""
     head, parts = encoded(value)

@@ -80,9 +80,19 @@ def test_a_large_value_does_not_wait_and_takes_along_what_did(meeting, links):
     assert links[PS].sent == [["small", "large"]]
 
 
-def test_a_value_that_cannot_travel_is_an_error_where_it_is_sent(meeting):
+def test_a_large_value_that_lasts_waits_without_a_copy(meeting, links):
+    large = torch.ones(100_000)
+    meeting.send(key("large", PS), large, soon=True, lasts=True)
+    meeting.send(key("small", PS), torch.ones(3), soon=True)
+    assert not links[PS].sent
+    meeting.flush()
+    assert links[PS].sent == [["large", "small"]] and links[PS].values[0] is large
+
+
+@pytest.mark.parametrize("lasts", [False, True])
+def test_a_value_that_cannot_travel_is_an_error_where_it_is_sent(meeting, lasts):
     with pytest.raises(errors.UnimplementedError, match="can't be sent to another task"):
-        meeting.send(key("a", PS), object(), soon=True)
+        meeting.send(key("a", PS), object(), soon=True, lasts=lasts)
 
 
 def test_what_is_for_the_own_task_stays_there(meeting):

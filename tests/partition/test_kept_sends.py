@@ -13,13 +13,13 @@ from penstock.runtime.local import LocalRuntime
 PS, WORKER = "/job:ps/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:0/device:CPU:0"
 
 
-def sends_of(fetches, targets, device):
-    """The Sends of a device's part in their order: whether each may wait."""
+def sends_of(fetches, targets, device, mark="soon"):
+    """The Sends of a device's part in their order: whether each may wait, or has another mark."""
     step = compile_step([], fetches, targets, evaluator(LocalRuntime().host), AS_WRITTEN)
     place(step, [PS, WORKER], soft=False)
     part = next(each for each in partition(step) if each.device == device).graph
     mark_sends(part, device)
-    return [node.attrs["soon"] for node in part.nodes if node.type == "_Send"]
+    return [node.attrs[mark] for node in part.nodes if node.type == "_Send"]
 
 
 def test_values_that_are_only_read_go_together():
@@ -52,3 +52,27 @@ def test_a_value_goes_before_its_part_waits():
     with tf.device(PS):
         update = tf.assign_sub(variable, gradient)
     assert sends_of([], [update.op], PS) == [True]
+
+
+def test_a_value_lasts_until_something_is_computed():
+    with tf.device(PS):
+        first, second = tf.Variable(1.0), tf.Variable(2.0, use_resource=True)
+        read = tf.identity(first)
+        with tf.control_dependencies([read]):
+            computed = tf.exp(second)
+        also_read = tf.identity(tf.Variable(3.0))
+    with tf.device(WORKER):
+        total = tf.identity(read) + computed + also_read
+    assert sends_of([total], [], PS) == [True, True, True]
+    assert sends_of([total], [], PS, "lasts") == [False, True, True]
+
+
+def test_a_value_does_not_last_where_its_variable_is_written():
+    with tf.device(PS):
+        variable = tf.Variable(1.0)
+        read = tf.identity(variable)
+        with tf.control_dependencies([read]):
+            update = tf.assign_add(variable, 1.0)
+    with tf.device(WORKER):
+        used = tf.identity(read)
+    assert sends_of([used], [update.op], PS, "lasts") == [False]
