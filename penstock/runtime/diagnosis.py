@@ -122,6 +122,9 @@ class _ConcreteTensor:
         self.shape = self._shape
         self._op = self.op = _ConcreteConst(value)
 
+    def _known_value(self) -> Any:
+        return self.op.attrs["value"]
+
 
 class _ConcreteConst:
     def __init__(self, value: Any):
