@@ -12,7 +12,12 @@ from types import TracebackType
 from typing import Any
 
 from penstock import jacobians, nest
-from penstock.autodiff.gradients import UnconnectedGradients, gradients, within_body
+from penstock.autodiff.gradients import (
+    UnconnectedGradients,
+    gradients,
+    is_trainable,
+    within_body,
+)
 from penstock.autodiff.tape import Tape
 from penstock.ir.convert import convert_to_tensor, to_tensor
 from penstock.ir.defaults import executing_eagerly, get_default_graph
@@ -352,18 +357,25 @@ class _EagerTape:
             self._tape.watch(tensor_or_variable)
 
     def watched_variables(self) -> tuple[Any, ...]:
-        return tuple(self._tape.variables.values())
+        # In the order in which they were made, whichever was read first.
+        return tuple(sorted(self._tape.variables.values(), key=lambda each: each.handle._id))
 
     def gradients(
         self, targets: list[Any], sources: list[Any], weights: list[Any] | None
     ) -> list[Any]:
         """One gradient for each source; None where it has none."""
         given = [None] * len(targets) if weights is None else weights
+        pairs = [
+            (target, weight)
+            for target, weight in zip(targets, given, strict=True)
+            if is_trainable(target)
+        ]
         slopes = [
             ones_like(target) if weight is None else convert_to_tensor(weight)
-            for target, weight in zip(targets, given, strict=True)
+            for target, weight in pairs
         ]
-        return self._tape.gradient(targets, [_root(each) for each in sources], slopes)
+        roots = [_root(each) for each in sources]
+        return self._tape.gradient([target for target, _ in pairs], roots, slopes)
 
 
 def _root(source: Any) -> Any:

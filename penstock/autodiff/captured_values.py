@@ -24,7 +24,10 @@ class CapturedValues:
             self._bodies.append(graph)
             graph = graph.outer_graph
         self._outer = {
-            inner: outer for body in self._bodies for outer, inner in body.captured.items()
+            inner: outer
+            for body in self._bodies
+            for outer, inner in body.captured.items()
+            if not outer._op.graph.is_eager  # it has a value, and no node
         }
 
     def inputs(self, op: Operation) -> Sequence[Tensor]:

@@ -13,7 +13,12 @@ from typing import Any
 
 from penstock import nest
 from penstock.distribute import context
-from penstock.distribute.input_pipelines import DistributedIterator, InputContext, run_one_step
+from penstock.distribute.input_pipelines import (
+    DistributedDataset,
+    DistributedIterator,
+    InputContext,
+    run_one_step,
+)
 from penstock.distribute.reduce_op import as_reduce_op
 from penstock.distribute.replica_context import ReplicaContext
 from penstock.distribute.values import is_distributed
@@ -59,6 +64,11 @@ class StrategyExtended:
         if self._device is None:
             return min(var_list, key=lambda variable: variable.name)
         return self.worker_devices
+
+    @property
+    def _global_batch_size(self) -> bool:
+        """Whether batches of `make_dataset_iterator` are those of all replicas together."""
+        return True
 
     @property
     def experimental_require_static_shapes(self) -> bool:
@@ -249,20 +259,25 @@ class StrategyExtended:
         return outer
 
     def _make_dataset_iterator(self, dataset: Any) -> Any:
-        return DistributedIterator(dataset)
+        return DistributedIterator(dataset, self._places)
 
     def _make_input_fn_iterator(self, input_fn: Callable[..., Any]) -> Any:
-        return DistributedIterator(input_fn(self._input_context()))
+        return DistributedIterator(input_fn(self._input_context()), self._places)
+
+    @property
+    def _places(self) -> tuple[str, ...]:
+        """Where inputs go; the default strategy leaves it open."""
+        return () if self._device is None else (self._device,)
 
     def _input_context(self) -> InputContext:
         return InputContext(num_replicas_in_sync=self._num_replicas_in_sync)
 
     def _distribute_dataset(self, dataset: Any) -> Any:
-        """With one replica, the dataset as it is."""
-        return dataset
+        """The dataset on the replica's device; the default strategy's is the dataset as it is."""
+        return dataset if self._device is None else DistributedDataset(dataset, self._places)
 
     def _distribute_from_function(self, dataset_fn: Callable[..., Any]) -> Any:
-        return dataset_fn(self._input_context())
+        return self._distribute_dataset(dataset_fn(self._input_context()))
 
     # Sessions -----------------------------------------------------------------------------------
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from penstock import nest
 from penstock.distribute.device_names import host_of
-from penstock.distribute.values import regroup
-from penstock.ir.defaults import get_default_graph
+from penstock.distribute.values import is_distributed, regroup
+from penstock.errors import OutOfRangeError
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ops.control import control_dependencies, group
 from penstock.ops.identity import identity
 
@@ -68,18 +69,38 @@ class DistributedIterator:
     def __init__(self, dataset: Any, devices: Sequence[str] = ()):
         self._devices = tuple(devices)
         self._make = dataset if callable(dataset) else None
+        self._dataset = dataset
         self._iterator: Any = None
         if self._make is None:
-            with get_default_graph().device(host_of(devices[0]) if devices else None):
-                self._iterator = dataset.make_initializable_iterator()
+            self._start()
+
+    def _start(self) -> None:
+        with get_default_graph().device(host_of(self._devices[0]) if self._devices else None):
+            if executing_eagerly():
+                self._iterator = self._dataset.make_one_shot_iterator()
+            else:
+                self._iterator = self._dataset.make_initializable_iterator()
 
     @property
     def initializer(self) -> Any:
         return group() if self._iterator is None else self._iterator.initializer
 
     def initialize(self) -> Any:
-        """The operation that starts, or restarts, the iterator."""
-        return self.initializer
+        """The operation that starts, or restarts, the iterator; in eager mode it does so at once."""
+        if not executing_eagerly():
+            return self.initializer
+        if self._make is None:
+            self._start()
+        return []
+
+    def __iter__(self) -> DistributedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self.get_next()
+        except OutOfRangeError:
+            raise StopIteration from None
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element of each replica."""
@@ -89,8 +110,8 @@ class DistributedIterator:
         found: list[Any] = []
         for device in self._devices:
             # The replicas take elements in their order.
-            before = [each.op for each in nest.flatten(found[-1:], expand_composites=True)]
-            with graph.device(host_of(device)), control_dependencies(before):
+            before = [] if executing_eagerly() else nest.flatten(found[-1:], expand_composites=True)
+            with graph.device(host_of(device)), control_dependencies([each.op for each in before]):
                 element = self._next(name)
             with graph.device(device):
                 found.append(nest.map_structure(identity, element, expand_composites=True))
@@ -120,6 +141,14 @@ class DistributedDataset:
         self._devices = tuple(devices)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> DistributedIterator:
+        return DistributedIterator(self._dataset, self._devices)
+
+    def __iter__(self) -> DistributedIterator:
+        if not executing_eagerly():
+            raise RuntimeError(
+                "__iter__() is only supported inside of tf.function or when eager execution is "
+                "enabled."
+            )
         return DistributedIterator(self._dataset, self._devices)
 
     def make_one_shot_iterator(self) -> DistributedIterator:
@@ -230,6 +259,6 @@ def run_one_step(fn: Callable[..., Any], iterator: Any) -> MultiStepContext:
     """Builds a step function's operations for the next element."""
     made = MultiStepContext()
     result = fn(made, iterator.get_next())
-    flat = nest.flatten(getattr(result, "values", result) if result is not None else [])
+    flat = nest.flatten(result.values if is_distributed(result) else result)
     made.run_op = group(*(each for each in flat if each is not None))
     return made

@@ -10,6 +10,7 @@ from penstock.autodiff.registration import custom_gradient
 from penstock.distribute import context
 from penstock.distribute.reduce_op import as_reduce_op
 from penstock.ir.convert import convert_to_tensor
+from penstock.ops import summaries
 from penstock.ops.constants import constant
 from penstock.ops.identity import identity
 
@@ -33,10 +34,12 @@ class ReplicaContext:
     def __enter__(self) -> None:
         mode = context.mode(self._strategy, self)
         mode.__enter__()
-        self._entered.append(mode)
+        self._entered.append((mode, summaries.replica.number))
+        summaries.replica.number = self.replica_number
 
     def __exit__(self, *exception: Any) -> None:
-        self._entered.pop().__exit__(*exception)
+        mode, summaries.replica.number = self._entered.pop()
+        mode.__exit__(*exception)
 
     @property
     def strategy(self) -> Any:

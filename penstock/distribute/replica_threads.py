@@ -112,6 +112,7 @@ class _ReplicaThread:
         self._scopes = self._graph._scopes.captured()
         self._creators = creators_of(self._graph)
         self._variable_scope = get_variable_scope()
+        self._summaries = dict(vars(_summary_defaults()))
         self._may_run, self._has_stopped = threading.Semaphore(0), threading.Semaphore(0)
         self._thread: threading.Thread | None = None
         self._ends = False
@@ -151,6 +152,7 @@ class _ReplicaThread:
 
     def _called(self) -> Any:
         graph = self._graph
+        vars(_summary_defaults()).update(self._summaries)
         with ExitStack() as stack:
             stack.enter_context(graph.as_default())
             stack.enter_context(graph._scopes.setting(**self._scopes))
@@ -189,6 +191,13 @@ class _ReplicaThread:
         if self._ends:
             raise _GivenUp
         return self.merged
+
+
+def _summary_defaults() -> Any:
+    """What this thread's summaries are written with, if anything."""
+    from penstock.summary.op_writers import defaults
+
+    return defaults
 
 
 _NUMBERED = re.compile(r"_\d+(?=/|$)")

@@ -9,7 +9,7 @@ from typing import Any
 _NUMBER_OF_SCOPE = re.compile(r"_\d(/|$)")
 
 
-def _shared_name(name: str) -> str:
+def _canonicalize_variable_name(name: str | None) -> str:
     """A variable's name without the numbers that make names unique."""
     return _NUMBER_OF_SCOPE.sub(r"\1", name or "Variable")
 
@@ -25,18 +25,20 @@ def make_fn(shared_variable_store: dict[str, list[Any]], device_id: int) -> Call
 
     def made(next_creator: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         variable = next_creator(*args, **kwargs)
-        shared_variable_store.setdefault(_shared_name(kwargs.get("name", "")), []).append(variable)
+        shared_variable_store.setdefault(
+            _canonicalize_variable_name(kwargs.get("name")), []
+        ).append(variable)
         return variable
 
     def found(next_creator: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        name = kwargs.get("name", "")
-        number = asked_for.get(_shared_name(name), 0)
-        variables = shared_variable_store.get(_shared_name(name), [])
+        name = kwargs.get("name")
+        number = asked_for.get(_canonicalize_variable_name(name), 0)
+        variables = shared_variable_store.get(_canonicalize_variable_name(name), [])
         if number >= len(variables):
             raise RuntimeError(
                 f"Tried to create variable {name} with mismatching name on device {device_id}"
             )
-        asked_for[_shared_name(name)] = number + 1
+        asked_for[_canonicalize_variable_name(name)] = number + 1
         return variables[number]
 
     return made if device_id == 0 else found

@@ -230,14 +230,14 @@ def regroup(
     if isinstance(first, (list, tuple)):
         lengths = {len(value) for value in values}
         if lengths != {len(first)} or any(type(value) is not type(first) for value in values):
-            raise ValueError(f"the replicas give values of different structures: {values}")
+            raise AssertionError(f"the replicas give values of different structures: {values}")
         parts = [regroup(devices, [value[i] for value in values], wrap) for i in range(len(first))]
         if hasattr(first, "_make"):
             return type(first)._make(parts)
         return type(first)(parts)
     if isinstance(first, dict):
         if any(set(value) != set(first) for value in values):
-            raise ValueError(f"the replicas give dictionaries of different keys: {values}")
+            raise AssertionError(f"the replicas give dictionaries of different keys: {values}")
         return type(first)(
             (key, regroup(devices, [value[key] for value in values], wrap)) for key in first
         )

@@ -34,6 +34,12 @@ class VariableNode(NamedTuple):
     traceback: Any
     type: str
     device: str
+    line: Any
+
+    @property
+    def _line(self) -> Any:
+        """The line of the program that made it, as nodes know it."""
+        return self.line
 
 
 class DistributedVariable(DistributedValues, ResourceVariable):
@@ -122,7 +128,9 @@ class DistributedVariable(DistributedValues, ResourceVariable):
     def op(self) -> Any:
         if context.has_strategy() and context.in_cross_replica_context():
             node = self.primary.op
-            return VariableNode(node.name, node.graph, node.traceback, node.type, node.device)
+            return VariableNode(
+                node.name, node.graph, node.traceback, node.type, node.device, node._line
+            )
         return self._closest().op
 
     @property
@@ -268,7 +276,7 @@ class SyncOnReadVariable(DistributedVariable):
         found = self.get()
         if isinstance(found, Tensor):
             return found
-        read: Tensor = found._to_tensor(as_ref)
+        read: Tensor = found._to_tensor(False)  # what is read is not one variable's memory
         return read
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:

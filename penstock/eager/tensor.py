@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -155,7 +156,8 @@ class EagerTensor(Tensor):
         return complex(self._array())
 
     def __index__(self) -> int:
-        return int(self._array().item())
+        array = self._array()
+        return operator.index(array) if array.ndim else int(array.item())
 
     def __len__(self) -> int:
         if not self._shape:

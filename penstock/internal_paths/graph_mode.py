@@ -52,6 +52,10 @@ def device(name: Any) -> Any:
         yield
 
 
+def ensure_initialized() -> None:
+    """Devices are found when the first operation runs."""
+
+
 def execution_mode(mode: Any) -> AbstractContextManager[None]:
     """A block whose operations may run in the background: here none do."""
     return nullcontext()
@@ -123,7 +127,7 @@ class _Context:
     @property
     def device_name(self) -> str | None:
         graph: Any = defaults.get_default_graph()
-        return (graph._current_device() or None) if graph.is_eager else None
+        return str(graph._current_device()) if graph.is_eager else None
 
     @property
     def scope_name(self) -> str:

@@ -1,6 +1,8 @@
-"""What TensorFlow's modules ask about the replicas of a model, of which there is one."""
+"""`tensorflow.python.distribute.summary_op_util`: which replicas of a model write summaries."""
+
+from penstock.ops.summaries import replica
 
 
 def skip_summary() -> bool:
-    """Whether this replica leaves its summaries to another."""
-    return False
+    """Whether this replica leaves its summaries to the first one."""
+    return replica.number > 0

@@ -473,7 +473,7 @@ python.eager.core                       internal_paths.graph_mode
 python.eager.def_function               internal_paths.graph_mode ops.graph_functions .
 python.eager.wrap_function              ops.graph_functions
 python.eager.function                   internal_paths.graph_mode ops.graph_functions ops.functions
-python.eager.test                       test
+python.eager.test                       internal_paths.eager_programs test
 python.eager.*                          internal_paths.graph_mode
 
 python.estimator                        estimator

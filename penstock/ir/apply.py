@@ -16,7 +16,7 @@ from penstock import dtypes, errors, shapes
 from penstock.dtypes import DType
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.convert import convert_n_to_tensor, graph_of, to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.registry import OpSpec
@@ -184,7 +184,7 @@ def _convert_one(
     try:
         return to_tensor(value, wanted, arg.name, preferred, as_ref=arg.is_ref)
     except TypeError as error:
-        if wanted is None:
+        if wanted is None or executing_eagerly():
             raise
         raise TypeError(
             f"Expected {wanted.name} passed to parameter '{arg.name}' of op '{spec.name}', got "

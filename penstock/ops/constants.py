@@ -65,10 +65,29 @@ def constant(
 ) -> Tensor:
     """A tensor that holds `value`; a shorter value is repeated at the end to fill `shape`."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
-    array, array_type = to_array(value, wanted)
+    try:
+        array, array_type = to_array(value, wanted)
+    except (TypeError, ValueError) as error:
+        if not executing_eagerly():
+            raise
+        raise _refused_now(value, wanted, error) from None
     if shape is not None:
         array = filled(array, shapes.raw(shape), verify_shape)
     return Const(value=array, dtype=array_type, name=name)
+
+
+def _refused_now(value: Any, wanted: dtypes.DType | None, error: Exception) -> Exception:
+    """The error of a value that can't be converted, in the words of eager mode."""
+    if "dense tensor" in str(error):
+        return ValueError("Can't convert non-rectangular Python sequence to Tensor.")
+    if value is None or not isinstance(error, TypeError) or "Failed to convert" in str(error):
+        return ValueError(
+            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to "
+            "a Tensor."
+        )
+    if wanted is None:
+        return error
+    return TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {wanted.name}")
 
 
 def filled(array: np.ndarray, shape: Any, verify_shape: bool) -> np.ndarray:

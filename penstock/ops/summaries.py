@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +20,7 @@ from penstock.ir.registry import not_differentiable, op
 from penstock.ir.signature import attr, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import REAL
+from penstock.ops.constants import constant
 from penstock.ops.shape_checks import with_rank
 from penstock.platform import logging
 from penstock.proto import SummaryDescription, SummaryMetadata
@@ -134,6 +137,26 @@ def collect(
         get_default_graph().add_to_collection(key, val)
 
 
+class _Replica(threading.local):
+    """The replica of a model whose part of the graph a thread builds."""
+
+    number = 0
+
+
+replica = _Replica()
+
+
+def _of_the_first_replica(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Lets the replicas of a model have one summary: those of the others are empty."""
+
+    @functools.wraps(make)
+    def made(*args: Any, **kwargs: Any) -> Tensor:
+        return constant("") if replica.number else make(*args, **kwargs)
+
+    return made
+
+
+@_of_the_first_replica
 def scalar(
     name: str, tensor: Any, collections: Sequence[str] | None = None, family: str | None = None
 ) -> Tensor:
@@ -144,6 +167,7 @@ def scalar(
         return summary
 
 
+@_of_the_first_replica
 def histogram(
     name: str, values: Any, collections: Sequence[str] | None = None, family: str | None = None
 ) -> Tensor:
@@ -154,6 +178,7 @@ def histogram(
         return summary
 
 
+@_of_the_first_replica
 def image(
     name: str,
     tensor: Any,
@@ -178,6 +203,7 @@ def image(
         return summary
 
 
+@_of_the_first_replica
 def audio(
     name: str,
     tensor: Any,
@@ -203,6 +229,7 @@ def audio(
         return summary
 
 
+@_of_the_first_replica
 def tensor_summary(
     name: str,
     tensor: Any,
@@ -244,6 +271,7 @@ def get_summary_description(node_def: Any) -> Any:
     return message
 
 
+@_of_the_first_replica
 def merge(
     inputs: Sequence[Any], collections: Sequence[str] | None = None, name: str | None = None
 ) -> Tensor:

@@ -51,7 +51,9 @@ def is_tensor(x: Any) -> bool:
     from penstock.ir.composite import IndexedSlices, SparseTensor
     from penstock.ops.variables import Variable
 
-    return isinstance(x, (Tensor, SparseTensor, IndexedSlices, Variable)) or is_dense_tensor_like(x)
+    if isinstance(x, (Tensor, SparseTensor, IndexedSlices, Variable)) or is_dense_tensor_like(x):
+        return True
+    return getattr(x, "is_tensor_like", False) is True
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray | None:

@@ -139,7 +139,8 @@ def _bind(node: Node, device: Device) -> BoundNode:
     try:
         return bind(node, device)
     except errors.OpError as error:
-        message = f"{error.message} [Op:{node.type}]"
+        told = error.__cause__ if isinstance(error.__cause__, errors.OpError) else error
+        message = f"{told.message} [Op:{node.type}]"
         raise type(error)(None, None, message) from error  # type: ignore[call-arg]
 
 

@@ -59,8 +59,15 @@ def should_record_summaries() -> Any:
 
 def _is_recording(*, by_default: bool) -> Any:
     condition = defaults.recording() if callable(defaults.recording) else defaults.recording
-    # The first condition is that of a distribution strategy, under which one replica records.
-    return tf.logical_and(True, by_default if condition is None else condition)
+    return tf.logical_and(_records_for_all(), by_default if condition is None else condition)
+
+
+def _records_for_all() -> Any:
+    """Whether this part of the graph records: of the replicas of a model the first one does."""
+    replica = tf.distribute.get_replica_context()
+    if replica is None or not tf.distribute.has_strategy():
+        return True
+    return tf.equal(replica.replica_id_in_sync_group, 0)
 
 
 # At which step -----------------------------------------------------------------------------------

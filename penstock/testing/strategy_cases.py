@@ -20,25 +20,21 @@ from penstock.distribute.reduce_op import ReduceOp
 from penstock.distribute.values import select_replica
 from penstock.gradient_functions import implicit_grad
 from penstock.gradient_tape import GradientTape
-from penstock.initializers import zeros_initializer
+from penstock.initializers import zeros
 from penstock.internal_paths.graph_mode import executing_eagerly, graph_mode
 from penstock.ir.graph import Graph
 from penstock.layers import Dense
 from penstock.ops.constants import constant
 from penstock.ops.control import control_dependencies
 from penstock.ops.shaping import reshape
+from penstock.ops.variable_collections import global_variables_initializer
 from penstock.ops.variable_scope import get_variable
-from penstock.ops.variables import (
-    Variable,
-    VariableAggregation,
-    VariableSynchronization,
-    global_variables_initializer,
-)
+from penstock.ops.variables import Variable, VariableAggregation, VariableSynchronization
 from penstock.python_io import tf_record_iterator
 from penstock.testing.local_cluster import create_local_cluster
 from penstock.testing.test_case import TensorFlowTestCase
 from penstock.train.optimizer_internals import get_filtered_grad_fn
-from penstock.train.training_util import get_or_create_global_step
+from penstock.train.global_step import get_or_create_global_step
 
 _Step = Callable[..., Any]
 
@@ -197,7 +193,7 @@ class DistributionTestBase(TensorFlowTestCase):
                 "global_step",
                 shape=[],
                 dtype=dtypes.int64,
-                initializer=zeros_initializer(),
+                initializer=zeros(),
                 trainable=False,
                 aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
             )

@@ -176,7 +176,7 @@ class Optimizer(Trackable):
         finally:
             tape.stop()
         if var_list is None:
-            variables = list(tape.variables.values())
+            variables = sorted(tape.variables.values(), key=lambda each: each.handle._id)
         else:
             variables = flatten(self._call_if_callable(var_list))
         weight = ones_like(value) if grad_loss is None else grad_loss

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from penstock.ir.tensor import Tensor
@@ -11,7 +12,7 @@ from penstock.train.optimizer import _key as _var_key
 from penstock.train.optimizer import apply_update
 from penstock.train.optimizer import sum_duplicates as _deduplicate_indexed_slices
 
-__all__ = ["_deduplicate_indexed_slices", "_get_processor", "_var_key"]
+__all__ = ["_deduplicate_indexed_slices", "_get_processor", "_var_key", "get_filtered_grad_fn"]
 
 
 class _OptimizableVariable:
@@ -54,3 +55,12 @@ def _get_processor(v: Any) -> _OptimizableVariable:
     if isinstance(v, Tensor):
         return _TensorProcessor(v)
     raise NotImplementedError("Trying to optimize unsupported type ", v)
+
+
+def get_filtered_grad_fn(grad_fn: Callable[..., Any]) -> Callable[..., list[Any]]:
+    """A function of gradients and variables without the pairs that have no gradient."""
+
+    def filtered(*args: Any, **kwargs: Any) -> list[Any]:
+        return [pair for pair in grad_fn(*args, **kwargs) if pair[0] is not None]
+
+    return filtered

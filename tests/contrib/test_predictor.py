@@ -37,8 +37,8 @@ def test_a_saved_model(export_dir):
 def test_refused_signatures(export_dir):
     with pytest.raises(ValueError, match="must both be specified"):
         predictor.from_saved_model(export_dir, input_names={"in": "x:0"})
+    names = {"in": "x:0"}
     with pytest.raises(ValueError, match="You must specify at most one of"):
-        names = {"in": "x:0"}
         predictor.from_saved_model(export_dir, "a", input_names=names, output_names=names)
     with pytest.raises(ValueError, match='Got signature_def_key "bad"'):
         predictor.from_saved_model(export_dir, signature_def_key="bad")

@@ -113,6 +113,18 @@ def test_training_inside_of_a_function(make):
     assert [round(float(step()), 2) for _ in range(2)] == [5.0, 4.42]
 
 
+def test_what_a_body_captures_is_a_constant_to_it():
+    x, v = tf.constant([1.0, 2.0]), tf.Variable([3.0, 4.0])
+
+    @tf.function
+    def f():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(v * x)
+        return tape.gradient(loss, v)
+
+    np.testing.assert_array_equal(f().numpy(), x.numpy())
+
+
 def test_a_tensor_of_a_body_has_no_value_outside():
     leaked = []
 

@@ -36,7 +36,7 @@ def test_a_model_is_called_with_values():
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(model(tf.constant(X)) ** 2)
     assert len(tape.gradient(loss, model.trainable_variables)) == 4
-    assert [v.name for v in model.variables][0] == "twice/dense/kernel:0"
+    assert model.variables[0].name == "twice/dense/kernel:0"
 
 
 def test_a_graph_of_layers_is_built_and_called():

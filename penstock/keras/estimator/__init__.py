@@ -8,6 +8,9 @@ from typing import Any
 import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras import models
+from penstock.keras.engine.sequential import Sequential
+from penstock.keras.engine.training_data import per_output
+from penstock.keras.metrics.base import clone_metric
 from penstock.keras.models import clone_model
 from penstock.keras.optimizers.tf_optimizer import TFOptimizer
 from penstock.keras.utils.serialization import custom_object_scope
@@ -31,13 +34,28 @@ def model_to_estimator(
     """An estimator of a compiled model, which starts with the model's weights.
 
     Args:
-      keras_model_path: HDF5 file to read the model from.
+      keras_model: the model, functional or sequential; or
+      keras_model_path: the HDF5 file to read it from.
+      custom_objects: classes and functions by the names that the model's description has.
+      model_dir: the directory of checkpoints and event files.
+      config: a `RunConfig`.
+      checkpoint_format: "checkpoint" or "saver"; checkpoints are by the names of variables.
     """
-    if (keras_model is None) == (keras_model_path is None):
-        raise ValueError("Give either `keras_model` or `keras_model_path`, and one of them")
-    if keras_model is None:
+    if not (keras_model or keras_model_path):
+        raise ValueError("Either `keras_model` or `keras_model_path` needs to be provided.")
+    if keras_model and keras_model_path:
+        raise ValueError("Please specity either `keras_model` or `keras_model_path`, but not both.")
+    if not keras_model:
         keras_model = models.load_model(keras_model_path, custom_objects)
-    if not keras_model.optimizer:
+    if checkpoint_format not in (None, "checkpoint", "saver"):
+        raise ValueError(
+            f'Checkpoint format must be one of "checkpoint" or "saver". Got {checkpoint_format}'
+        )
+    if not (keras_model._is_graph_network or isinstance(keras_model, Sequential)):
+        raise ValueError(
+            "Object-based checkpoints are currently not supported with subclassed models."
+        )
+    if not getattr(keras_model, "optimizer", None):
         raise ValueError(
             "The given keras model has not been compiled yet. Please compile the model with "
             "`model.compile()` before calling `model_to_estimator()`."
@@ -49,68 +67,96 @@ def model_to_estimator(
 
 
 def _model_fn(keras_model: Any, weights: list[Any], custom_objects: Any) -> Any:
+    modes = _estimators().ModeKeys
+
     def model_fn(features: Any, labels: Any, mode: str) -> Any:
-        is_training = mode == _estimators().ModeKeys.TRAIN
+        is_training = mode == modes.TRAIN
         K.set_learning_phase(int(is_training))
+        features, sample_weights = _without_weights(features)
         with custom_object_scope(custom_objects or {}):
-            inputs = _in_order(features, keras_model.input_names)
+            inputs = _in_order(features, keras_model.input_names, "features", "inputs")
             model = clone_model(keras_model, input_tensors=inputs)
         _start_with(model.weights, weights)
-        outputs = dict(zip(keras_model.output_names, model.outputs, strict=True))
-        if mode == _estimators().ModeKeys.PREDICT:
-            return _estimators().EstimatorSpec(mode, predictions=outputs)
-        given = keras_model._compile_arguments
-        optimizer = keras_model.optimizer
-        model.compile(
-            optimizer=_optimizer_again(optimizer),
-            loss=given["loss"],
-            metrics=given["metrics"],
-            loss_weights=given["loss_weights"],
-            target_tensors=_in_order(labels, keras_model.output_names),
-        )
-        # An estimator initializes local variables before it evaluates.
-        for metric in model.metrics:
-            for variable in metric.variables:
-                tf.add_to_collection(tf.GraphKeys.LOCAL_VARIABLES, variable)
-        metrics = {
-            metric.name: (metric.result(), tensor) for metric, tensor in model._metric_results
-        }
-        if not is_training:
-            return _estimators().EstimatorSpec(
-                mode, predictions=outputs, loss=model.total_loss, eval_metric_ops=metrics
-            )
-        with tf.name_scope("training"):
-            updates = model.optimizer.get_updates(model.total_loss, model.trainable_weights)
-            updates = updates + model.get_updates_for(None) + model.get_updates_for(model.inputs)
-        step = tf.train.get_or_create_global_step()
-        if model.optimizer.iterations is not step:
-            updates.append(tf.assign_add(step, 1))
-        train_op = tf.group(*updates)
-        return _estimators().EstimatorSpec(
-            mode, predictions=outputs, loss=model.total_loss, train_op=train_op
-        )
+        made: dict[str, Any] = {}
+        made["predictions"] = dict(zip(keras_model.output_names, model.outputs, strict=True))
+        if mode != modes.PREDICT:
+            targets = _in_order(labels, keras_model.output_names, "labels", "outputs")
+            _compile_like(model, keras_model, targets, sample_weights)
+            made["loss"] = model.total_loss
+            made["eval_metric_ops"] = _compiled_metrics(model)
+        if is_training:
+            made["train_op"] = _train_op(model)
+        return _estimators().EstimatorSpec(mode, **made)
 
     return model_fn
 
 
-def _in_order(given: Any, names: list[str]) -> list[Any]:
+def _without_weights(features: Any) -> tuple[Any, Any]:
+    """Features, and the weights of examples that may be given with them."""
+    if isinstance(features, dict) and set(features) == {"features", "sample_weights"}:
+        return features["features"], features["sample_weights"]
+    return features, None
+
+
+def _in_order(given: Any, names: list[str], what: str, of_model: str) -> list[Any]:
     if isinstance(given, dict):
-        missing = [name for name in names if name not in given]
-        if missing:
+        different = set(given) ^ set(names)
+        if different:
             raise KeyError(
-                f"The dictionary passed into features does not have the expected inputs keys "
-                f"defined in the keras model: {missing}"
+                f"The dictionary passed into {what} does not have the expected {of_model} keys "
+                f"defined in the keras model.\n\tExpected keys: {set(names)}\n\t{what} keys: "
+                f"{set(given)}\n\tDifference: {different}"
             )
         return [given[name] for name in names]
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
+def _compile_like(model: Any, pattern: Any, targets: list[Any], sample_weights: Any) -> None:
+    """Compiles a model as another is, whose optimizer and metrics belong to another graph."""
+    given = pattern._compile_arguments
+    model.compile(
+        optimizer=_optimizer_again(pattern.optimizer),
+        loss=given["loss"],
+        metrics=tf.nest.map_structure(clone_metric, given["metrics"]),
+        loss_weights=given["loss_weights"],
+        sample_weight_mode=given["sample_weight_mode"],
+        weighted_metrics=tf.nest.map_structure(clone_metric, given["weighted_metrics"]),
+        target_tensors=targets,
+    )
+    if sample_weights is not None:
+        in_order = per_output(sample_weights, model.output_names, "sample_weight")
+        for endpoint, weight in zip(model._trained, in_order, strict=True):
+            endpoint.sample_weight = weight
+        model._add_losses()
+
+
+def _compiled_metrics(model: Any) -> dict[str, Any]:
+    """The metrics that the model was compiled with, without the losses of its outputs."""
+    found = {}
+    for metric, tensor in model._metric_results:
+        # An estimator initializes local variables before it evaluates.
+        for variable in metric.variables:
+            tf.add_to_collection(tf.GraphKeys.LOCAL_VARIABLES, variable)
+        if not any(metric is each for each in model._output_loss_metrics):
+            found[metric.name] = metric.result(), tensor
+    return found
+
+
+def _train_op(model: Any) -> Any:
+    with tf.name_scope("training"):
+        updates = model.optimizer.get_updates(model.total_loss, model.trainable_weights)
+        updates = updates + model.get_updates_for(None) + model.get_updates_for(model.inputs)
+    return tf.group(*updates)
+
+
 def _optimizer_again(optimizer: Any) -> Any:
-    """A new optimizer like one, whose variables belong to another graph."""
+    """A new optimizer like one, whose steps are the estimator's."""
+    step = tf.train.get_or_create_global_step()
     if hasattr(optimizer, "get_config") and hasattr(optimizer, "_weights"):
-        return type(optimizer).from_config(optimizer.get_config())
-    # Its steps are the estimator's.
-    return TFOptimizer(optimizer.optimizer, iterations=tf.train.get_or_create_global_step())
+        made = type(optimizer).from_config(optimizer.get_config())
+        made.iterations = step
+        return made
+    return TFOptimizer(optimizer.optimizer, iterations=step)
 
 
 def _start_with(variables: list[Any], values: list[Any]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container
 from types import FunctionType, GeneratorType
 from typing import Any
 
-from penstock.estimator.inputs.feeding import enqueue_data, next_rows
+from penstock.estimator.inputs.feeding import enqueue_data
 
 
 def generator_input_fn(
@@ -39,7 +39,10 @@ def generator_input_fn(
             num_epochs=num_epochs,
             pad_value=pad_value,
         )
-        features = dict(zip(names, next_rows(queue, batch_size, num_epochs), strict=True))
+        take = queue.dequeue_many if num_epochs is None else queue.dequeue_up_to
+        rows = take(batch_size)
+        rows = rows if isinstance(rows, list) else [rows]
+        features = dict(zip(names, rows, strict=True))
         if not targets:
             return features
         labels = {name: features.pop(name) for name in targets}
