@@ -41,11 +41,7 @@ REASONS: dict[str, str] = {
     "setting.",
     "tf.errors.raise_exception_on_not_ok_status": "There is no compiled core with a status: errors "
     "are raised.",
-    "tf.saved_model.save": "Use tf.saved_model.simple_save, or tf.saved_model.Builder, with a "
-    "session.",
-    "tf.saved_model.experimental": "Use tf.saved_model.simple_save, or tf.saved_model.Builder, "
-    "with a session.",
-    "tf.saved_model.load_v2": "Use tf.saved_model.load with a session, or tf.contrib.predictor.",
+    "tf.saved_model.experimental": "tf.saved_model.save takes no options.",
     **dict.fromkeys(
         [
             "tf.distribute.experimental.TPUStrategy",

@@ -387,6 +387,9 @@ def _root(source: Any) -> Any:
 
 
 def _readers(root: Tensor) -> list[Operation]:
-    if not root.dtype.is_ref_dtype:
+    """The nodes that only pass a root on, into a loop or by its value, whenever they were made."""
+    if root._op.graph.is_eager:
         return []
-    return [op for op in root.consumers() if op.type == "Identity"]
+    kinds = ("Enter", "Identity") if root.dtype.is_ref_dtype else ("Enter",)
+    found = [op for op in root.consumers() if op.type in kinds]
+    return [*found, *(reader for op in found for reader in _readers(op.outputs[0]))]

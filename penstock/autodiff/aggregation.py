@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from penstock import dtypes
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.operation import Operation
@@ -80,9 +81,13 @@ def _sum_by_device(tensors: Sequence[Tensor]) -> Tensor:
 
 def _concatenate(slices: Sequence[IndexedSlices]) -> IndexedSlices:
     from penstock.ops.array import concat
+    from penstock.ops.casts import cast
 
+    indices = [entry.indices for entry in slices]
+    if len({each._dtype for each in indices}) > 1:
+        indices = [cast(each, dtypes.int64) for each in indices]
     return IndexedSlices(
         concat([entry.values for entry in slices], 0),
-        concat([entry.indices for entry in slices], 0),
+        concat(indices, 0),
         slices[0].dense_shape,
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 from penstock import nest
 from penstock.distribute import context
+from penstock.distribute.device_names import host_of
 from penstock.distribute.input_pipelines import (
     DistributedDataset,
     DistributedIterator,
@@ -35,7 +36,7 @@ class StrategyExtended:
     """What a strategy does, for libraries; `device` is None in the default strategy."""
 
     def __init__(self, container_strategy: Any, device: str | None):
-        self._container_strategy = container_strategy
+        self._container = container_strategy
         self._device = device
 
     # Where --------------------------------------------------------------------------------------
@@ -130,7 +131,7 @@ class StrategyExtended:
 
     @property
     def _made_in(self) -> Any:
-        return None if self._device is None else self._container_strategy
+        return None if self._device is None else self._container_strategy()
 
     @contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
@@ -152,14 +153,96 @@ class StrategyExtended:
     def _validate_colocation(self, variable: Any) -> None:
         """ValueError for a variable of another strategy."""
 
-    # Replicas -----------------------------------------------------------------------------------
+    # What libraries call ------------------------------------------------------------------------
+    #
+    # A strategy overrides the methods of the same names with an underscore.
 
     def call_for_each_replica(
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
     ) -> Any:
         """Calls a function in each replica."""
-        self._require_cross_replica("call_for_each_replica")
-        strategy = self._container_strategy
+        self._require_cross_replica()
+        with self._container_strategy().scope():
+            return self._call_for_each_replica(fn, args, kwargs or {})
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
+        """The sum or mean of the replicas' values, on devices or where a variable is."""
+        self._require_cross_replica()
+        return self._reduce_to(as_reduce_op(reduce_op), value, destinations)
+
+    def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
+        """`reduce_to` of several values."""
+        self._require_cross_replica()
+        return self._batch_reduce_to(as_reduce_op(reduce_op), value_destination_pairs)
+
+    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        """The value on each of the devices."""
+        self._require_cross_replica()
+        return self._broadcast_to(tensor, destinations)
+
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """Calls `fn(var, ...)` where the variable is; its operations are grouped if asked."""
+        self._require_cross_replica()
+        with self._container_strategy().scope():
+            return self._update(var, fn, args, kwargs or {}, group)
+
+    def update_non_slot(
+        self,
+        colocate_with: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """Calls `fn(...)` where something is."""
+        self._require_cross_replica()
+        with self._container_strategy().scope():
+            return self._update_non_slot(colocate_with, fn, args, kwargs or {}, group)
+
+    def experimental_run_steps_on_iterator(
+        self,
+        fn: Callable[..., Any],
+        iterator: Any,
+        iterations: Any = 1,
+        initial_loop_values: Any = None,
+    ) -> Any:
+        """Builds `fn(context, element)`; run in a session, it takes so many steps."""
+        self._require_cross_replica()
+        with self._container_strategy().scope():
+            return self._experimental_run_steps_on_iterator(
+                fn, iterator, iterations, initial_loop_values or {}
+            )
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
+        """A dataset of the rows of arrays."""
+        self._require_cross_replica()
+        return self._experimental_make_numpy_dataset(numpy_input, session=session)
+
+    def _require_cross_replica(self) -> None:
+        """RuntimeError inside of a replica, or in the scope of another strategy."""
+        mode = context.current_mode()
+        if mode.is_default or (mode.strategy.extended is self and mode.replica_context is None):
+            return
+        strategy = self._container_strategy()
+        require_strategy(strategy)
+        raise RuntimeError(
+            "Method requires being in cross-replica context, use "
+            "get_replica_context().merge_call()"
+        )
+
+    # Replicas -----------------------------------------------------------------------------------
+
+    def _call_for_each_replica(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        strategy = self._container_strategy()
         with get_default_graph().device(self._device), ReplicaContext(strategy, 0):
             return fn(*args, **(kwargs or {}))
 
@@ -171,29 +254,17 @@ class StrategyExtended:
         """The sum or mean over the replicas, on the first device."""
         return nest.map_structure(identity, value)
 
-    def _require_cross_replica(self, method: str) -> None:
-        if context.has_strategy() and not context.in_cross_replica_context():
-            raise RuntimeError(
-                f"Method requires being in cross-replica context, use get_replica_context()."
-                f"merge_call() to call {method}"
-            )
-
-    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
-        """The sum or mean of the replicas' values, on devices or where a variable is."""
-        self._require_cross_replica("reduce_to")
-        as_reduce_op(reduce_op)
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
         return value
 
-    def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
+    def _batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
         """`reduce_to` of several values."""
         return [self.reduce_to(reduce_op, value, where) for value, where in value_destination_pairs]
 
-    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
-        """The value on each of the devices."""
-        self._require_cross_replica("broadcast_to")
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         return tensor
 
-    def update(
+    def _update(
         self,
         var: Any,
         fn: Callable[..., Any],
@@ -204,7 +275,7 @@ class StrategyExtended:
         """Calls `fn(var, ...)` where the variable is; its operations are grouped if asked."""
         return self.update_non_slot(var, fn, (var, *args), kwargs, group)
 
-    def update_non_slot(
+    def _update_non_slot(
         self,
         colocate_with: Any,
         fn: Callable[..., Any],
@@ -213,7 +284,6 @@ class StrategyExtended:
         group: bool = True,
     ) -> Any:
         """Calls `fn(...)` where something is."""
-        self._require_cross_replica("update")
         is_variable = hasattr(colocate_with, "op")
         on_device = get_default_graph().device(self._device)
         with colocated(colocate_with) if is_variable else on_device:
@@ -230,13 +300,13 @@ class StrategyExtended:
 
     # Inputs -------------------------------------------------------------------------------------
 
-    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
+    def _experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
         """A dataset of the rows of arrays."""
         from penstock.data import Dataset
 
         return Dataset.from_tensor_slices(numpy_input)
 
-    def experimental_run_steps_on_iterator(
+    def _experimental_run_steps_on_iterator(
         self,
         fn: Callable[..., Any],
         iterator: Any,
@@ -261,8 +331,15 @@ class StrategyExtended:
     def _make_dataset_iterator(self, dataset: Any) -> Any:
         return DistributedIterator(dataset, self._places)
 
-    def _make_input_fn_iterator(self, input_fn: Callable[..., Any]) -> Any:
-        return DistributedIterator(input_fn(self._input_context()), self._places)
+    def _make_input_fn_iterator(
+        self, input_fn: Callable[..., Any], replication_mode: Any = InputReplicationMode.PER_WORKER
+    ) -> Any:
+        return DistributedIterator(self._made_on_host(input_fn), self._places)
+
+    def _made_on_host(self, input_fn: Callable[..., Any]) -> Any:
+        """What an input function makes, on the CPU of the task whose device it is for."""
+        with get_default_graph().device(host_of(self._device) if self._device else None):
+            return input_fn(self._input_context())
 
     @property
     def _places(self) -> tuple[str, ...]:
@@ -272,12 +349,12 @@ class StrategyExtended:
     def _input_context(self) -> InputContext:
         return InputContext(num_replicas_in_sync=self._num_replicas_in_sync)
 
-    def _distribute_dataset(self, dataset: Any) -> Any:
+    def _experimental_distribute_dataset(self, dataset: Any) -> Any:
         """The dataset on the replica's device; the default strategy's is the dataset as it is."""
         return dataset if self._device is None else DistributedDataset(dataset, self._places)
 
-    def _distribute_from_function(self, dataset_fn: Callable[..., Any]) -> Any:
-        return self._distribute_dataset(dataset_fn(self._input_context()))
+    def _experimental_distribute_datasets_from_function(self, dataset_fn: Callable[..., Any]) -> Any:
+        return self._experimental_distribute_dataset(self._made_on_host(dataset_fn))
 
     # Sessions -----------------------------------------------------------------------------------
 

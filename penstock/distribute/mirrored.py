@@ -134,7 +134,7 @@ class MirroredExtended(StrategyExtended):
         aggregation = kwargs.pop("aggregation", None) or VariableAggregation.NONE
         trainable = is_trainable(kwargs.get("trainable"), kwargs.get("synchronization"))
         copies = self._make_copies(next_creator, devices, kwargs)
-        made = kind(self._container_strategy, devices, copies, aggregation)
+        made = kind(self._container_strategy(), devices, copies, aggregation)
         graph = get_default_graph()
         if trainable:
             # The copies have joined the collection; the variable of all of them takes their place.
@@ -192,15 +192,13 @@ class MirroredExtended(StrategyExtended):
 
     # Replicas -------------------------------------------------------------------------------------
 
-    def call_for_each_replica(
+    def _call_for_each_replica(
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
     ) -> Any:
-        self._require_cross_replica("call_for_each_replica")
-        with self._container_strategy.scope():
-            return call_in_each(self._container_strategy, self._devices, fn, args, kwargs or {})
+        with self._container_strategy().scope():
+            return call_in_each(self._container_strategy(), self._devices, fn, args, kwargs or {})
 
-    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
-        self._require_cross_replica("reduce_to")
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
         chosen = as_reduce_op(reduce_op)
         if isinstance(value, (Mirrored, MirroredVariable)) and chosen is ReduceOp.MEAN:
             return value
@@ -224,8 +222,7 @@ class MirroredExtended(StrategyExtended):
             )
         return broadcast_by_copies(value, destinations)
 
-    def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
-        self._require_cross_replica("batch_reduce_to")
+    def _batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
         return self._cross_device_ops.batch_reduce(reduce_op, value_destination_pairs)
 
     def _reduce(self, reduce_op: Any, value: Any) -> Any:
@@ -233,16 +230,15 @@ class MirroredExtended(StrategyExtended):
             whole = self.reduce_to(reduce_op, each, self._devices[0])
             return self._local_results(whole)[0]
 
-        with self._container_strategy.scope():
+        with self._container_strategy().scope():
             return nest.map_structure(reduced, value)
 
-    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
-        self._require_cross_replica("broadcast_to")
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         if isinstance(tensor, (float, int)):
             return tensor  # its type is known when it is used
         return self._cross_device_ops.broadcast(tensor, destinations or self._devices)
 
-    def update(
+    def _update(
         self,
         var: Any,
         fn: Callable[..., Any],
@@ -250,12 +246,11 @@ class MirroredExtended(StrategyExtended):
         kwargs: Any = None,
         group: bool = True,
     ) -> Any:
-        self._require_cross_replica("update")
         variable = container_of(var)
         copies = dict(zip(variable.devices, variable.values, strict=True))
         return self._on_devices(variable.devices, fn, args, kwargs, group, copies)
 
-    def update_non_slot(
+    def _update_non_slot(
         self,
         colocate_with: Any,
         fn: Callable[..., Any],
@@ -263,7 +258,6 @@ class MirroredExtended(StrategyExtended):
         kwargs: Any = None,
         group: bool = True,
     ) -> Any:
-        self._require_cross_replica("update_non_slot")
         return self._on_devices(tuple(colocate_with), fn, args, kwargs, group, None)
 
     def _on_devices(
@@ -294,7 +288,7 @@ class MirroredExtended(StrategyExtended):
 
     def read_var(self, v: Any) -> Any:
         if isinstance(v, SyncOnReadVariable):
-            with self._container_strategy.scope():
+            with self._container_strategy().scope():
                 return v._get_cross_replica()
         return identity(v.get() if is_distributed(v) else v)
 
@@ -303,23 +297,24 @@ class MirroredExtended(StrategyExtended):
     def _make_dataset_iterator(self, dataset: Any) -> Any:
         return DistributedIterator(split_batches(dataset, len(self._devices)), self._devices)
 
-    def _make_input_fn_iterator(self, input_fn: Callable[..., Any]) -> Any:
-        return DistributedIterator(input_fn(self._input_context()), self._devices)
+    def _make_input_fn_iterator(
+        self, input_fn: Callable[..., Any], replication_mode: Any = InputReplicationMode.PER_WORKER
+    ) -> Any:
+        return DistributedIterator(self._made_on_host(input_fn), self._devices)
 
-    def _distribute_dataset(self, dataset: Any) -> Any:
+    def _experimental_distribute_dataset(self, dataset: Any) -> Any:
         return DistributedDataset(split_batches(dataset, len(self._devices)), self._devices)
 
-    def _distribute_from_function(self, dataset_fn: Callable[..., Any]) -> Any:
-        return DistributedDataset(dataset_fn(self._input_context()), self._devices)
+    def _experimental_distribute_datasets_from_function(self, dataset_fn: Callable[..., Any]) -> Any:
+        return DistributedDataset(self._made_on_host(dataset_fn), self._devices)
 
-    def experimental_run_steps_on_iterator(
+    def _experimental_run_steps_on_iterator(
         self,
         fn: Callable[..., Any],
         iterator: Any,
         iterations: Any = 1,
         initial_loop_values: Any = None,
     ) -> Any:
-        self._require_cross_replica("experimental_run_steps_on_iterator")
         outputs = MultiStepContext()
         initial = nest.flatten(initial_loop_values or {})
 
@@ -329,7 +324,7 @@ class MirroredExtended(StrategyExtended):
             with get_default_graph().control_dependencies(self._operations_of(result)):
                 return [index + 1, *nest.flatten(parts)]
 
-        with self._container_strategy.scope():
+        with self._container_strategy().scope():
             loop = while_loop(
                 lambda index, *_: index < iterations,
                 step,

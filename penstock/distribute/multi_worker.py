@@ -110,12 +110,12 @@ class CollectiveAllReduceExtended(MirroredExtended):
 
     # Reductions -----------------------------------------------------------------------------------
 
-    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
-        return super().reduce_to(reduce_op, self._of_replicas(value), destinations)
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
+        return super()._reduce_to(reduce_op, self._of_replicas(value), destinations)
 
-    def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
+    def _batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
         pairs = [(self._of_replicas(value), where) for value, where in value_destination_pairs]
-        return super().batch_reduce_to(reduce_op, pairs)
+        return super()._batch_reduce_to(reduce_op, pairs)
 
     def _of_replicas(self, value: Any) -> Any:
         """The value of this worker's only replica as that of one among others."""
@@ -173,7 +173,7 @@ class CollectiveAllReduceExtended(MirroredExtended):
     def _make_dataset_iterator(self, dataset: Any) -> Any:
         return DistributedIterator(self._own_part(dataset), self._devices)
 
-    def _distribute_dataset(self, dataset: Any) -> Any:
+    def _experimental_distribute_dataset(self, dataset: Any) -> Any:
         return DistributedDataset(self._own_part(dataset), self._devices)
 
     def _own_part(self, dataset: Any) -> Any:

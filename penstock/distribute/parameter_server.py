@@ -145,7 +145,7 @@ class ParameterServerExtended(MirroredExtended):
         joined = kwargs.pop("collections", None)
         joined = [GraphKeys.GLOBAL_VARIABLES] if joined is None else list(joined)
         inner = next_creator(collections=[], **kwargs)
-        made = AggregatingVariable(self._container_strategy, inner, aggregation)
+        made = AggregatingVariable(self._container_strategy(), inner, aggregation)
         graph = get_default_graph()
         if is_trainable(kwargs.get("trainable"), kwargs.get("synchronization")):
             joined.append(GraphKeys.TRAINABLE_VARIABLES)
@@ -164,15 +164,15 @@ class ParameterServerExtended(MirroredExtended):
 
     # Replicas -------------------------------------------------------------------------------------
 
-    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
         self._check_worker(destinations)
-        return super().reduce_to(reduce_op, value, destinations)
+        return super()._reduce_to(reduce_op, value, destinations)
 
-    def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
+    def _batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
         pairs = list(value_destination_pairs)
         for _, destinations in pairs:
             self._check_worker(destinations)
-        return super().batch_reduce_to(reduce_op, pairs)
+        return super()._batch_reduce_to(reduce_op, pairs)
 
     def _check_worker(self, destinations: Any) -> None:
         for device in devices_of(destinations) if self._cluster_spec is not None else ():
@@ -183,7 +183,7 @@ class ParameterServerExtended(MirroredExtended):
                     f"{self._devices[0]!r}"
                 )
 
-    def update(
+    def _update(
         self,
         var: Any,
         fn: Callable[..., Any],
@@ -191,7 +191,6 @@ class ParameterServerExtended(MirroredExtended):
         kwargs: Any = None,
         group: bool = True,
     ) -> Any:
-        self._require_cross_replica("update")
         inner = var.get() if isinstance(var, AggregatingVariable) else var
         if not isinstance(inner, Variable):
             raise ValueError(f"You can not update `var` {var!r}. It must be a Variable.")
@@ -201,7 +200,7 @@ class ParameterServerExtended(MirroredExtended):
             made = fn(inner, *given, **options)
         return made if group else nest.map_structure(self._local_results, made)
 
-    def update_non_slot(
+    def _update_non_slot(
         self,
         colocate_with: Any,
         fn: Callable[..., Any],
@@ -209,7 +208,6 @@ class ParameterServerExtended(MirroredExtended):
         kwargs: Any = None,
         group: bool = True,
     ) -> Any:
-        self._require_cross_replica("update_non_slot")
         device = colocate_with.device
         with get_default_graph().device(device), context.updating(device):
             made = fn(*args, **(kwargs or {}))

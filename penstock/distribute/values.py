@@ -172,7 +172,9 @@ def _forward(name: str) -> None:
         own = delegate.get()
         if swapped:
             return function(operands[0], own)
-        others = [each.get() if isinstance(each, DistributedDelegate) else each for each in operands]
+        others = [
+            each.get() if isinstance(each, DistributedDelegate) else each for each in operands
+        ]
         return function(own, *others)
 
     apply.__name__ = name

@@ -12,12 +12,12 @@ from penstock.ir import defaults
 def eager_mode() -> AbstractContextManager[Any]:
     """A block of this thread in which operations run at once."""
     graph = defaults.get_default_graph()
-    return defaults.graph_scope(graph if graph.is_eager else EagerGraph())
+    return defaults.mode_scope(graph if graph.is_eager else EagerGraph())
 
 
 def graph_mode() -> AbstractContextManager[Any]:
     """A block of this thread in which operations are added to a graph."""
-    return defaults.graph_scope(defaults.innermost_plain_graph())
+    return defaults.mode_scope(defaults.innermost_plain_graph())
 
 
 def enable() -> None:

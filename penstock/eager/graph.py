@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock import devices
 from penstock.dtypes import DType
-from penstock.eager.tensor import EagerOperation, EagerTensor
+from penstock.eager.tensor import EagerOperation, EagerTensor, tensor_of
 from penstock.ir import registry, scopes, tapes
 from penstock.ir.collections import GraphKeys
 from penstock.ir.graph import Graph, _PlacedProbe
@@ -76,7 +76,7 @@ class EagerGraph(Graph):
             made_by, [tensor._dtype for tensor in inputs], values, self._current_device()
         )
         outputs: list[Tensor] = [
-            EagerTensor(made_by, i, dtype, result, device)
+            tensor_of(made_by, i, dtype, result, device)
             for i, (dtype, result) in enumerate(zip(types, results, strict=True))
         ]
         op = EagerOperation(self, spec, name, attrs, inputs, outputs)

@@ -67,7 +67,21 @@ class EagerTensor(Tensor):
 
     __slots__ = ("_device", "_id", "_value")
 
-    def __init__(self, op: EagerOperation, value_index: int, dtype: DType, value: Any, device: str):
+    def __init__(self, value: Any, device: Any = None, dtype: Any = None):
+        """A tensor of a Python value, as TensorFlow's own tests make them; see `tf.constant`."""
+        from penstock.dtypes import as_dtype
+        from penstock.ops.constants import constant
+
+        if device is None:
+            raise TypeError("function missing required argument 'device' (pos 2)")
+        if dtype is not None and not isinstance(dtype, (int, DType)):
+            raise TypeError(f"Expecting a DataType value for dtype. Got {type(dtype).__name__}")
+        made: Any = constant(value, None if dtype is None else as_dtype(dtype))
+        self._hold(made._op, 0, made._dtype, made._value, made._device)
+
+    def _hold(
+        self, op: EagerOperation, value_index: int, dtype: DType, value: Any, device: str
+    ) -> None:
         self._op = op
         self._value_index = value_index
         self._dtype = dtype
@@ -251,6 +265,15 @@ class EagerTensor(Tensor):
 
     if not TYPE_CHECKING:
         __hash__ = object.__hash__
+
+
+def tensor_of(
+    op: EagerOperation, value_index: int, dtype: DType, value: Any, device: str
+) -> EagerTensor:
+    """The tensor of a runtime value that an operation gave."""
+    tensor = EagerTensor.__new__(EagerTensor)
+    tensor._hold(op, value_index, dtype, value, device)
+    return tensor
 
 
 def _is_array(value: Any) -> bool:

@@ -15,7 +15,9 @@ from penstock.distribute.cross_device_ops import (
     divided,
     validate_destinations,
 )
-from penstock.distribute.cross_device_ops import copied_to as copy_tensor_or_indexed_slices_to_device
+from penstock.distribute.cross_device_ops import (
+    copied_to as copy_tensor_or_indexed_slices_to_device,
+)
 from penstock.distribute.device_maps import SingleDeviceMap
 from penstock.distribute.reduce_op import ReduceOp
 from penstock.distribute.values import DistributedValues, PerReplica

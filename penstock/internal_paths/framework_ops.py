@@ -9,6 +9,7 @@ from typing import Any
 from penstock import convert_to_tensor, devices
 from penstock.autodiff.gradients import gradient_function
 from penstock.dtypes import as_dtype
+from penstock.eager import tensor as eager_tensors
 from penstock.ir import defaults
 from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.convert import (
@@ -92,6 +93,7 @@ _default_session_stack = _DefaultStack(
 )
 
 
+EagerTensor = eager_tensors.EagerTensor
 _TensorLike = (Tensor, SparseTensor, IndexedSlices, Variable)
 
 

@@ -41,7 +41,9 @@ def eager_mode() -> AbstractContextManager[Any]:
 
 def graph_mode() -> AbstractContextManager[Any]:
     """A block in which operations are added to a graph: the innermost one that is open."""
-    return defaults.graph_scope(defaults.innermost_plain_graph())
+    from penstock.eager import context as modes
+
+    return modes.graph_mode()
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from penstock.distribute.device_maps import (
     SingleDeviceMap,
     WorkerDeviceMap,
 )
+from penstock.distribute.values import PerReplica, regroup_updates
 from penstock.distribute.values import container_of as value_container
 from penstock.distribute.values import regroup as _regroup
-from penstock.distribute.values import PerReplica, regroup_updates
 from penstock.distribute.values import select_device as select_device_mirrored
 from penstock.distribute.variables import MirroredVariable, SyncOnReadVariable
 

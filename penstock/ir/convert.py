@@ -186,8 +186,8 @@ class CompositeTensor:
 
     @property
     def _is_graph_tensor(self) -> bool:
-        """Whether its tensors are of a graph: always."""
-        return True
+        """Whether its tensors are of a graph, and not values of eager mode."""
+        return not any(part._op.graph.is_eager for part in self._parts())
 
     def _consumers(self) -> list[Any]:
         return list(dict.fromkeys(op for part in self._parts() for op in part.consumers()))

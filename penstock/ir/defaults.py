@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 class _Stacks(threading.local):
     def __init__(self) -> None:
         self.graphs: list[Graph] = []
+        self.modes: set[int] = set()  # places of those graphs that a block of a mode has put there
         self.sessions: list[Any] = []
 
 
@@ -83,20 +84,37 @@ def graph_around(graph: Graph) -> Graph | None:
 def reset_default_graph() -> None:
     """Replaces the process-wide default graph by an empty one."""
     global _global_graph
-    old = _global_graph
-    if any(not graph.is_eager and graph is not old for graph in _stacks.graphs):
+    graphs, modes = _stacks.graphs, _stacks.modes
+    if len(graphs) > len(modes):
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
-            "graph, exit the `with graph.as_default()` blocks and create a new graph."
+            "graph, exit the nesting and create a new graph."
         )
-    _global_graph = None
-    if old in _stacks.graphs:  # in the block of `graph_mode()`
-        _stacks.graphs[:] = [process_graph() if each is old else each for each in _stacks.graphs]
+    old, _global_graph = _global_graph, None
+    for place in modes:
+        if graphs[place] is old:
+            graphs[place] = process_graph()
 
 
 def leave_all_graphs() -> None:
     """Leaves every `with graph.as_default()` block of this thread, for the start of a test."""
     _stacks.graphs.clear()
+    _stacks.modes.clear()
+
+
+@contextmanager
+def mode_scope(graph: Graph) -> Iterator[None]:
+    """A block of a mode, eager or not: the graph is the default one, but not a nested one."""
+    graphs, modes = _stacks.graphs, _stacks.modes
+    place = len(graphs)
+    graphs.append(graph)
+    modes.add(place)
+    try:
+        yield
+    finally:
+        if place in modes:  # else a test that began inside the block has left it already
+            modes.discard(place)
+            _leave(graphs, graphs[place], "graph")
 
 
 @contextmanager

@@ -150,6 +150,8 @@ def pad(
 
 def _use_known_rows(padded: Tensor) -> None:
     """Sets the sizes of dimensions whose paddings are known though others are not."""
+    if padded._op.graph.is_eager:
+        return
     x, paddings = padded._op.inputs[:2]
     if x._shape is None or constant_value(paddings) is not None or paddings._op.type != "Pack":
         return

@@ -18,7 +18,7 @@ from penstock.ops.debugging import Assert
 from penstock.ops.shaping import rank as rank_of
 from penstock.ops.shaping import shape as shape_of
 from penstock.ops.type_assertions import assert_type
-from penstock.ops.value_assertions import Data, message_prefix
+from penstock.ops.value_assertions import Data, called, message_prefix
 
 __all__ = ["assert_rank", "assert_rank_at_least", "assert_rank_in", "assert_scalar"]
 
@@ -87,7 +87,7 @@ class _RankCheck:
             self.x, self.called = x, ""
         else:
             self.x = to_tensor(x, name="x")
-            self.called = self.x.name
+            self.called = called(self.x)
         self.ranks = [to_tensor(rank, name="rank") for rank in ranks]
         self.claim = claim
         self.holds = holds
@@ -146,7 +146,7 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
         tensor = to_tensor(tensor, name=scope)
         if tensor.shape.ndims != 0:
             raise ValueError(
-                f"{message_prefix(message)}Expected scalar shape for {tensor.name}, saw shape: "
+                f"{message_prefix(message)}Expected scalar shape for {called(tensor)}, saw shape: "
                 f"{tensor.shape}."
             )
         return tensor

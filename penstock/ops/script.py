@@ -9,9 +9,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from penstock import dtypes
 from penstock.ir.apply import make_op
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.convert import convert_to_tensor
+from penstock.ir.defaults import executing_eagerly, get_default_graph
+from penstock.ir.nest import flatten
 from penstock.ir.registry import CALLS_PYTHON, STATEFUL, OpSpec, not_differentiable, op
 from penstock.ir.signature import attr
 
@@ -137,7 +141,16 @@ def py_func(
 
     >>> y = tf.py_func(lambda a: np.sort(a), [x], tf.float32)
     """
+    if executing_eagerly():
+        return _called_now(func, inp)
     return _node(PyFunc if stateful else PyFuncStateless, func, inp, Tout, name)
+
+
+def _called_now(func: Callable[..., Any], inp: Sequence[Any]) -> Any:
+    """The function's result in eager mode: one tensor, or a list of them."""
+    found = flatten(func(*[np.array(value) for value in inp]))
+    results = [None if value is None else convert_to_tensor(value) for value in found]
+    return results[0] if len(results) == 1 else results
 
 
 def numpy_function(
@@ -156,7 +169,18 @@ def py_function(
     """
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func!r} of {type(func)}")
+    if executing_eagerly():
+        return _called_with_tensors(func, inp, Tout)
     return _node(EagerPyFunc, ConcreteFunction(func), inp, Tout, name)
+
+
+def _called_with_tensors(func: Callable[..., Any], inp: Sequence[Any], Tout: Any) -> Any:
+    """The result of `py_function` in eager mode, whose operations tapes see like any others."""
+    result = func(*[convert_to_tensor(value) for value in inp])
+    if not isinstance(Tout, (list, tuple)):
+        return convert_to_tensor(result, Tout)
+    parts = result if isinstance(result, (list, tuple)) else [result] * len(Tout)
+    return [convert_to_tensor(part, dtype) for part, dtype in zip(parts, Tout, strict=True)]
 
 
 def _node(

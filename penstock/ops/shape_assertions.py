@@ -19,7 +19,7 @@ from penstock.ops.debugging import Assert
 from penstock.ops.rank_assertions import assert_rank, assert_rank_at_least, assert_rank_in
 from penstock.ops.shaping import rank as rank_of
 from penstock.ops.shaping import shape as shape_of
-from penstock.ops.value_assertions import Data, message_prefix
+from penstock.ops.value_assertions import Data, called, message_prefix
 
 __all__ = ["assert_shapes"]
 
@@ -95,7 +95,7 @@ class _Wanted:
 def _called(tensor: Any) -> str:
     if isinstance(tensor, SparseTensor):
         return f"shape={tensor.shape} dtype={tensor.dtype.name}"
-    return tensor.name
+    return called(tensor)
 
 
 def _actual_sizes(tensor: Any) -> Any:

@@ -47,7 +47,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         x = to_tensor(x, name="x")
         if not x.dtype.is_integer:
             raise TypeError(
-                f'{_prefix(message)}Expected "x" to be integer type.  Found: {x.name} of dtype '
+                f'{_prefix(message)}Expected "x" to be integer type.  Found: {_called(x)} of dtype '
                 f"{x.dtype}"
             )
         return no_op("statically_determined_was_integer")

@@ -47,6 +47,12 @@ __all__ = [
 Data = Sequence[Any] | None
 
 
+def called(tensor: Any) -> str:
+    """How messages call a tensor: by its name or, of one that has none, by its shape and type."""
+    named: str = getattr(tensor, "name", "")
+    return named or f"shape={tensor.shape} dtype={tensor.dtype.name}"
+
+
 def message_prefix(message: str | None) -> str:
     """A user's message, ready to stand in front of ours."""
     return f"{message}.  " if message else ""
@@ -160,9 +166,9 @@ def _compared(
         if data is None:
             data = [
                 f"Condition x {symbol} y did not hold element-wise:",
-                f"x ({x.name}) = ",
+                f"x ({called(x)}) = ",
                 x,
-                f"y ({y.name}) = ",
+                f"y ({called(y)}) = ",
                 y,
             ]
         if message is not None:
@@ -294,7 +300,7 @@ def _with_zero(x: Any, symbol: str, data: Data, message: str | None) -> Any:
         data = [
             message or "",
             f"Condition x {symbol} 0 did not hold element-wise:",
-            f"x ({getattr(x, 'name', 'shape=' + str(x.shape))}) = ",
+            f"x ({called(x)}) = ",
             x,
         ]
     return x, to_tensor(0, x.dtype), data
@@ -325,9 +331,9 @@ def assert_near(
             data = [
                 message or "",
                 f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
-                f"x ({x.name}) = ",
+                f"x ({called(x)}) = ",
                 x,
-                f"y ({y.name}) = ",
+                f"y ({called(y)}) = ",
                 y,
             ]
         allowed = atol + rtol * absolute(y)

@@ -61,6 +61,11 @@ class ArrayAssertions(absltest.TestCase):
     def _GetNdArray(self, a: Any) -> np.ndarray:
         if isinstance(a, (Tensor, Variable)):
             a = self.evaluate(a)
+        if isinstance(a, (list, tuple)) and any(_is_symbolic(each) for each in a):
+            objects = np.empty(len(a), object)
+            for number, each in enumerate(a):
+                objects[number] = each
+            return objects
         return a if isinstance(a, np.ndarray) else np.array(a)
 
     def _GetPyList(self, a: Any) -> Any:
@@ -366,6 +371,11 @@ def _equal_elements(a: np.ndarray, b: np.ndarray) -> Any:
     if a.dtype.kind == "f" or a.dtype == ml_dtypes.bfloat16:
         same = same | (np.isnan(a) & np.isnan(np.asarray(b, dtype=a.dtype)))
     return same
+
+
+def _is_symbolic(value: Any) -> bool:
+    """Whether a value is a graph's tensor: as one of several it is compared as an object."""
+    return isinstance(value, Tensor) and not value._op.graph.is_eager
 
 
 def _number(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Tests that are run for combinations of parameters: TensorFlow's `framework.combinations`.
 
-    @combinations.generate(combinations.combine(mode=["graph", "eager"], size=[1, 2]))
-    def testSomething(self, size): ...
+@combinations.generate(combinations.combine(mode=["graph", "eager"], size=[1, 2]))
+def testSomething(self, size): ...
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ from penstock.distribute.values import select_replica
 from penstock.gradient_functions import implicit_grad
 from penstock.gradient_tape import GradientTape
 from penstock.initializers import zeros
-from penstock.internal_paths.graph_mode import executing_eagerly, graph_mode
+from penstock.internal_paths.graph_mode import graph_mode
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.graph import Graph
 from penstock.layers import Dense
 from penstock.ops.constants import constant
@@ -33,13 +34,13 @@ from penstock.ops.variables import Variable, VariableAggregation, VariableSynchr
 from penstock.python_io import tf_record_iterator
 from penstock.testing.local_cluster import create_local_cluster
 from penstock.testing.test_case import TensorFlowTestCase
-from penstock.train.optimizer_internals import get_filtered_grad_fn
 from penstock.train.global_step import get_or_create_global_step
+from penstock.train.optimizer_internals import get_filtered_grad_fn
 
 _Step = Callable[..., Any]
 
 
-class _TestException(Exception):  # noqa: N818  its name in TensorFlow
+class _TestException(Exception):
     """What the functions below raise in replicas and between them."""
 
 
@@ -249,7 +250,10 @@ class DistributionTestBase(TensorFlowTestCase):
         if not executing_eagerly():
             iterator = iterable.make_initializable_iterator()
             self._test_input_fn_iterator(
-                iterator, strategy.extended.worker_devices, expected_values, ignore_order=ignore_order
+                iterator,
+                strategy.extended.worker_devices,
+                expected_values,
+                ignore_order=ignore_order,
             )
             return
         for _ in range(2):

@@ -10,10 +10,9 @@ import numpy as np
 from penstock.data import Dataset
 from penstock.distribute.training_steps import StandardSingleLossStep
 from penstock.ir.collections import GraphKeys
-from penstock.ops.control import get_collection
 from penstock.keras.optimizers import OptimizerV2
 from penstock.layers import BatchNormalization, Dense
-from penstock.ops.control import control_dependencies
+from penstock.ops.control import control_dependencies, get_collection
 from penstock.ops.math import reduce_mean, reduce_sum
 from penstock.ops.shaping import reshape
 

@@ -104,7 +104,7 @@ class TensorFlowTestCase(ArrayAssertions):
         self._ClearCachedSession()
         random.seed(SEED)
         np.random.seed(SEED)  # noqa: NPY002  the generator that tests draw from
-        if not defaults.executing_eagerly():
+        if defaults.starts_eagerly() or not defaults.executing_eagerly():
             # A test that failed inside `with graph.as_default()` may have left its graph there.
             defaults.leave_all_graphs()
             defaults.reset_default_graph()

@@ -17,7 +17,8 @@ from penstock.client.session import Session
 from penstock.distributed.cluster_spec import ClusterSpec
 from penstock.distributed.launch.processes import free_addresses
 from penstock.distributed.server import Server
-from penstock.internal_paths.graph_mode import eager_mode, executing_eagerly, graph_mode
+from penstock.internal_paths.graph_mode import eager_mode, graph_mode
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.graph import Graph
 from penstock.testing.test_case import TensorFlowTestCase
 from penstock.train.coordinator import Coordinator
@@ -116,7 +117,12 @@ class MultiWorkerTestBase(TensorFlowTestCase):
         return copy.deepcopy(config)
 
     def _run_between_graph_clients(
-        self, client_fn: Callable[..., Any], cluster_spec: Jobs, num_gpus: int, *args: Any, **kw: Any
+        self,
+        client_fn: Callable[..., Any],
+        cluster_spec: Jobs,
+        num_gpus: int,
+        *args: Any,
+        **kw: Any,
     ) -> None:
         """Calls `client_fn(task_type, task_id, num_gpus, ...)` for each worker, in threads."""
         eagerly = executing_eagerly()
@@ -269,6 +275,8 @@ def get_task_index() -> Any:
 
 
 def is_chief() -> bool:
-    return "chief" not in get_tf_config_cluster_spec() and get_task_type() == "worker" and (
-        get_task_index() == 0
+    return (
+        "chief" not in get_tf_config_cluster_spec()
+        and get_task_type() == "worker"
+        and (get_task_index() == 0)
     )
