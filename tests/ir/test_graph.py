@@ -24,9 +24,9 @@ def test_default_graphs_nest():
 
 
 def test_the_graph_of_a_session_that_is_entered_is_not_reset():
-    with tf.Session():
-        with pytest.raises(AssertionError, match="exit the nesting and create a new graph"):
-            tf.reset_default_graph()
+    refused = pytest.raises(AssertionError, match="exit the nesting and create a new graph")
+    with tf.Session(), refused:
+        tf.reset_default_graph()
 
 
 def test_an_op_is_added_to_the_graph_of_its_inputs(graph):
