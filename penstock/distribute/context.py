@@ -62,6 +62,14 @@ def _default_mode() -> Mode:
     return _default[0]
 
 
+def _get_default_strategy() -> Any:
+    return _default_mode().strategy
+
+
+def _get_default_replica_context() -> Any:
+    return _default_mode().replica_context
+
+
 def current_mode() -> Mode:
     """The mode of this place in the program."""
     stack = _stack()
@@ -72,7 +80,7 @@ def current_mode() -> Mode:
 def mode(strategy: Strategy, replica_context: ReplicaContext | None) -> Iterator[None]:
     """A part of the program under a strategy."""
     stack = _stack()
-    stack.append(Mode(strategy, replica_context))
+    stack.append(Mode(strategy, replica_context, strategy is _get_default_strategy()))
     try:
         yield
     finally:

@@ -18,10 +18,12 @@ from penstock.distribute.input_pipelines import (
     DistributedDataset,
     DistributedIterator,
     InputContext,
+    InputReplicationMode,
     run_one_step,
 )
 from penstock.distribute.reduce_op import as_reduce_op
 from penstock.distribute.replica_context import ReplicaContext
+from penstock.distribute.scopes import StrategyScope, require_strategy
 from penstock.distribute.values import is_distributed
 from penstock.ir.defaults import get_default_graph
 from penstock.ops.control import colocate_with as colocated
@@ -29,15 +31,23 @@ from penstock.ops.control import group as grouped
 from penstock.ops.identity import identity
 from penstock.ops.loops import while_loop
 from penstock.ops.variable_creation import variable_creator_scope
-from penstock.ops.variable_scope import get_variable_scope, variable_scope
+from penstock.ops.variables import Variable, VariableAggregation, VariableSynchronization
+
+_AUTO = VariableSynchronization.AUTO
 
 
 class StrategyExtended:
     """What a strategy does, for libraries; `device` is None in the default strategy."""
 
-    def __init__(self, container_strategy: Any, device: str | None):
+    _given_default_device: str | None = None
+
+    def __init__(self, container_strategy: Any, device: str | None = None):
         self._container = container_strategy
         self._device = device
+
+    def _container_strategy(self) -> Any:
+        """The strategy whose methods these are."""
+        return self._container
 
     # Where --------------------------------------------------------------------------------------
 
@@ -93,31 +103,34 @@ class StrategyExtended:
 
     # The scope ----------------------------------------------------------------------------------
 
-    @contextmanager
-    def _scope(self, strategy: Any) -> Iterator[Any]:
-        if context.has_strategy():
-            if context.get_strategy() is strategy:  # again: nothing changes
-                yield strategy
-                return
-            raise RuntimeError("Must not nest tf.distribute.Strategy scopes.")
-
+    def _scope(self, strategy: Any) -> StrategyScope:
         def created(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+            require_strategy(strategy)
             kwargs["use_resource"] = True
-            variable = self._create_variable(next_creator, **kwargs)
-            variable._distribute_strategy = strategy
-            return variable
+            kwargs["synchronization"] = kwargs.get("synchronization") or _AUTO
+            kwargs["aggregation"] = kwargs.get("aggregation") or VariableAggregation.NONE
+            made = self._create_variable(next_creator, **kwargs)
+            if isinstance(made, Variable):
+                made._distribute_strategy = strategy  # type: ignore[attr-defined]
+            return made
 
-        with (
-            context.mode(strategy, None),
-            variable_creator_scope(created),
-            variable_scope(get_variable_scope(), custom_getter=_whole, auxiliary_name_scope=False),
-            get_default_graph().device(self._default_device),
-        ):
-            yield strategy
+        return StrategyScope(strategy, created, self._default_device)
 
     @property
     def _default_device(self) -> str | None:
         """Where nodes go that are made between replicas, unless they say otherwise."""
+        return (
+            self._own_default_device
+            if self._given_default_device is None
+            else (self._given_default_device)
+        )
+
+    @_default_device.setter
+    def _default_device(self, device: str | None) -> None:
+        self._given_default_device = device
+
+    @property
+    def _own_default_device(self) -> str | None:
         return self._device
 
     def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
@@ -233,8 +246,7 @@ class StrategyExtended:
         strategy = self._container_strategy()
         require_strategy(strategy)
         raise RuntimeError(
-            "Method requires being in cross-replica context, use "
-            "get_replica_context().merge_call()"
+            "Method requires being in cross-replica context, use get_replica_context().merge_call()"
         )
 
     # Replicas -----------------------------------------------------------------------------------
@@ -273,7 +285,7 @@ class StrategyExtended:
         group: bool = True,
     ) -> Any:
         """Calls `fn(var, ...)` where the variable is; its operations are grouped if asked."""
-        return self.update_non_slot(var, fn, (var, *args), kwargs, group)
+        return self._update_non_slot(var, fn, (var, *args), kwargs, group)
 
     def _update_non_slot(
         self,
@@ -353,7 +365,9 @@ class StrategyExtended:
         """The dataset on the replica's device; the default strategy's is the dataset as it is."""
         return dataset if self._device is None else DistributedDataset(dataset, self._places)
 
-    def _experimental_distribute_datasets_from_function(self, dataset_fn: Callable[..., Any]) -> Any:
+    def _experimental_distribute_datasets_from_function(
+        self, dataset_fn: Callable[..., Any]
+    ) -> Any:
         return self._experimental_distribute_dataset(self._made_on_host(dataset_fn))
 
     # Sessions -----------------------------------------------------------------------------------
@@ -369,9 +383,3 @@ class StrategyExtended:
         task_id: Any = None,
     ) -> None:
         """Nothing to change for one device."""
-
-
-def _whole(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A variable of a strategy is not partitioned."""
-    kwargs.pop("partitioner", None)
-    return getter(*args, **kwargs)

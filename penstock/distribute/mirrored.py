@@ -21,6 +21,7 @@ from penstock.distribute.extended import StrategyExtended
 from penstock.distribute.input_pipelines import (
     DistributedDataset,
     DistributedIterator,
+    InputReplicationMode,
     MultiStepContext,
     split_batches,
 )
@@ -114,7 +115,7 @@ class MirroredExtended(StrategyExtended):
         return self._devices
 
     @property
-    def _default_device(self) -> str | None:
+    def _own_default_device(self) -> str | None:
         """That of the first worker, where devices are another task's."""
         if is_local(self._devices[0]):
             return None
@@ -305,7 +306,9 @@ class MirroredExtended(StrategyExtended):
     def _experimental_distribute_dataset(self, dataset: Any) -> Any:
         return DistributedDataset(split_batches(dataset, len(self._devices)), self._devices)
 
-    def _experimental_distribute_datasets_from_function(self, dataset_fn: Callable[..., Any]) -> Any:
+    def _experimental_distribute_datasets_from_function(
+        self, dataset_fn: Callable[..., Any]
+    ) -> Any:
         return DistributedDataset(self._made_on_host(dataset_fn), self._devices)
 
     def _experimental_run_steps_on_iterator(

@@ -9,7 +9,9 @@ from penstock import nest
 from penstock.autodiff.registration import custom_gradient
 from penstock.distribute import context
 from penstock.distribute.reduce_op import as_reduce_op
+from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor
+from penstock.ir.tensor import Tensor
 from penstock.ops import summaries
 from penstock.ops.constants import constant
 from penstock.ops.identity import identity
@@ -21,13 +23,14 @@ class ReplicaContext:
     def __init__(
         self,
         strategy: Any,
-        replica_number: int,
-        replica_id_in_sync_group: Any = None,
+        replica_id_in_sync_group: Any = 0,
         merge: Callable[..., Any] | None = None,
     ):
         self._strategy = strategy
-        self.replica_number = replica_number
         self._replica_id = replica_id_in_sync_group
+        is_tensor = isinstance(replica_id_in_sync_group, Tensor)
+        number = constant_value(replica_id_in_sync_group) if is_tensor else replica_id_in_sync_group
+        self.replica_number = int(number)
         self._merge = merge
         self._entered: list[Any] = []
 
@@ -52,7 +55,7 @@ class ReplicaContext:
     @property
     def replica_id_in_sync_group(self) -> Any:
         """The replica's number, as a tensor of the graph."""
-        if self._replica_id is None:
+        if not isinstance(self._replica_id, Tensor):
             return constant(self.replica_number, name="replica_id_in_sync_group")
         return self._replica_id
 

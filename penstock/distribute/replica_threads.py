@@ -159,9 +159,7 @@ class _ReplicaThread:
             for creator in self._creators:
                 stack.enter_context(variable_creator_scope(creator))
             stack.enter_context(context.mode(self._strategy, None))
-            replica = ReplicaContext(
-                self._strategy, self._number, constant(self._number), self.stop_for_merge
-            )
+            replica = ReplicaContext(self._strategy, constant(self._number), self.stop_for_merge)
             stack.enter_context(replica)
             stack.enter_context(graph.device(self._device))
             scope = graph.get_name_scope()

@@ -10,6 +10,7 @@ from penstock.distribute.device_names import resolve
 from penstock.distribute.extended import StrategyExtended
 from penstock.distribute.input_pipelines import InputContext, InputReplicationMode
 from penstock.distribute.reduce_op import ReduceOp, as_reduce_op
+from penstock.distribute.scopes import DefaultScope
 from penstock.distribute.values import is_distributed
 from penstock.ir.defaults import get_default_graph
 from penstock.ops.casts import cast
@@ -66,6 +67,7 @@ class Strategy:
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
         """The sum or mean over the replicas, and over an axis of each value if one is given."""
+        self._extended._require_cross_replica()
         chosen = as_reduce_op(reduce_op)
         if axis is not None and not isinstance(axis, int):
             raise TypeError(f"Expected `axis` to be an integer not: {axis!r}")
@@ -126,21 +128,25 @@ class Strategy:
         """An iterator over the dataset that a function returns."""
         if replication_mode is not InputReplicationMode.PER_WORKER:
             raise ValueError(f"Input replication mode not supported: {replication_mode!r}")
-        return self._extended._make_input_fn_iterator(input_fn)
+        with self.scope():
+            return self._extended._make_input_fn_iterator(
+                input_fn, replication_mode=replication_mode
+            )
 
     def experimental_distribute_dataset(self, dataset: Any) -> Any:
         """The dataset as the replicas see it: each batch is cut into a part for each."""
-        return self._extended._distribute_dataset(dataset)
+        return self._extended._experimental_distribute_dataset(dataset)
 
     def experimental_distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Any]
     ) -> Any:
         """The dataset that a function returns, whose batches are for one replica each."""
-        return self._extended._distribute_from_function(dataset_fn)
+        return self._extended._experimental_distribute_datasets_from_function(dataset_fn)
 
     def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
         """A dataset of the rows of arrays."""
-        return self._extended.experimental_make_numpy_dataset(numpy_input, session=session)
+        with self.scope():
+            return self._extended.experimental_make_numpy_dataset(numpy_input, session=session)
 
     # Sessions -----------------------------------------------------------------------------------
 
@@ -167,6 +173,9 @@ class DefaultStrategy(Strategy):
 
     def __init__(self) -> None:
         super().__init__(StrategyExtended(self, None))
+
+    def scope(self) -> Any:
+        return DefaultScope(self)
 
     def experimental_run_v2(
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None

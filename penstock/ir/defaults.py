@@ -83,7 +83,7 @@ def graph_around(graph: Graph) -> Graph | None:
 
 def reset_default_graph() -> None:
     """Replaces the process-wide default graph by an empty one."""
-    global _global_graph
+    global _global_graph, _eager_graph
     graphs, modes = _stacks.graphs, _stacks.modes
     if len(graphs) > len(modes):
         raise AssertionError(
@@ -91,6 +91,8 @@ def reset_default_graph() -> None:
             "graph, exit the nesting and create a new graph."
         )
     old, _global_graph = _global_graph, None
+    if _eager_graph is not None:
+        _eager_graph = type(_eager_graph)()
     for place in modes:
         if graphs[place] is old:
             graphs[place] = process_graph()

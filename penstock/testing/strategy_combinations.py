@@ -15,7 +15,7 @@ from typing import Any
 
 from penstock import keras, train
 from penstock.distribute import MirroredStrategy, OneDeviceStrategy
-from penstock.distribute.context import _default_mode
+from penstock.distribute.context import _get_default_strategy
 from penstock.distribute.parameter_server import CentralStorageStrategy
 from penstock.internal_paths.graph_mode import num_gpus
 from penstock.testing import combinations as framework_combinations
@@ -163,7 +163,7 @@ def _central_storage(*devices: str) -> Callable[[], Any]:
 
 
 _WORKER = "/job:worker/replica:0/task:1"
-default_strategy = NamedDistribution("Default", lambda: _default_mode().strategy)
+default_strategy = NamedDistribution("Default", _get_default_strategy)
 one_device_strategy = NamedDistribution("OneDeviceCPU", _one_device("/cpu:0"))
 one_device_strategy_gpu = NamedDistribution("OneDeviceGPU", _one_device("/gpu:0"), 1)
 one_device_strategy_on_worker_1 = NamedDistribution(
