@@ -86,7 +86,7 @@ class DistributedIterator:
         return group() if self._iterator is None else self._iterator.initializer
 
     def initialize(self) -> Any:
-        """The operation that starts, or restarts, the iterator; in eager mode it does so at once."""
+        """The operation that (re)starts the iterator; in eager mode it starts at once."""
         if not executing_eagerly():
             return self.initializer
         if self._make is None:
@@ -106,6 +106,9 @@ class DistributedIterator:
         """The next element of each replica."""
         if not self._devices:
             return self._next(name)
+        return regroup(self._devices, self._next_of_each(name))
+
+    def _next_of_each(self, name: str | None) -> list[Any]:
         graph = get_default_graph()
         found: list[Any] = []
         for device in self._devices:
@@ -115,7 +118,7 @@ class DistributedIterator:
                 element = self._next(name)
             with graph.device(device):
                 found.append(nest.map_structure(identity, element, expand_composites=True))
-        return regroup(self._devices, found)
+        return found
 
     def _next(self, name: str | None) -> Any:
         return self._make() if self._make is not None else self._iterator.get_next(name)

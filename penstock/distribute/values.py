@@ -161,6 +161,10 @@ class DistributedDelegate(DistributedValues):
         return self.primary if found is None else found
 
 
+def _value_of(operand: Any) -> Any:
+    return operand.get() if isinstance(operand, DistributedDelegate) else operand
+
+
 def _forward(name: str) -> None:
     """Gives delegates an operator, which is applied to the value that stands for them."""
     plain = name[2:-2]

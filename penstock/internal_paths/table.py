@@ -445,6 +445,7 @@ python.distribute.strategy_test_lib     testing.strategy_cases
 python.distribute.multi_worker_test_base testing.worker_cases
 python.distribute.single_loss_example   testing.strategy_models
 python.distribute.step_fn               distribute.training_steps
+python.distribute.input_lib             distribute.worker_inputs
 python.distribute.shared_variable_creator distribute.shared_variables
 python.distribute.summary_op_util       internal_paths.replicas
 python.distribute.distribution_strategy_context distribute distribute.context contrib.distribute

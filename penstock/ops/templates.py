@@ -88,6 +88,8 @@ class Template(Trackable):
     ):
         if name is None:
             raise ValueError("name cannot be None.")
+        if unique_name is not None and executing_eagerly():
+            raise ValueError("unique_name_ cannot be used when eager exeuction is enabled.")
         self._name = name
         self._func = func
         self._unique_name = unique_name

@@ -9,6 +9,7 @@ from penstock import dtypes, errors
 from penstock.data import dataset as datasets
 from penstock.data import nest, structure
 from penstock.ir.composite import SparseTensor, SparseTensorValue
+from penstock.ir.defaults import executing_eagerly
 from penstock.ops.filling import zeros
 from penstock.ops.tensor_array import TensorArray
 from penstock.testing.combinations import combine
@@ -34,6 +35,14 @@ class DatasetTestBase(TensorFlowTestCase):
         self, dataset: Any, requires_initialization: bool = False, shared_name: str | None = None
     ) -> Any:
         """A function that gives the tensors of the next element."""
+        if executing_eagerly():
+            following = iter(dataset).get_next
+
+            def next_value() -> Any:
+                value = following()
+                return value.stack() if isinstance(value, TensorArray) else value
+
+            return next_value
         if requires_initialization:
             iterator = datasets.make_initializable_iterator(dataset, shared_name)
             self.evaluate(iterator.initializer)

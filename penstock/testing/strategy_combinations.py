@@ -111,7 +111,8 @@ class NamedTPUCombination(TestCombination):
     def should_execute_combination(self, kwargs: Combination) -> tuple[bool, str | None]:
         if "required_tpus" in kwargs and "required_tpu" in kwargs:
             raise ValueError(
-                "Do not use `required_tpu`.  Both `required_tpus` and `required_tpu` were specified."
+                "Do not use `required_tpu`.  Both `required_tpus` and `required_tpu` were "
+                "specified."
             )
         required = kwargs.get("required_tpus") or kwargs.get("required_tpu")
         distributions = _distributions(kwargs)

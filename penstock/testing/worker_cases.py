@@ -130,7 +130,7 @@ class MultiWorkerTestBase(TensorFlowTestCase):
         for job in ("chief", "worker"):
             for number in range(len(cluster_spec.get(job, []))):
                 call = (client_fn, eagerly, job, number, num_gpus, *args)
-                threads.append(threading.Thread(target=self._run_client, args=call, kwargs=kw))
+                threads.append(threading.Thread(target=self._run_client, args=call, kwargs=kwargs))
                 threads[-1].start()
         self._coord.join(threads)
 

@@ -41,7 +41,7 @@ from penstock.ops.segments import unsorted_segment_sum
 from penstock.ops.shaping import shape
 from penstock.ops.unique import unique
 from penstock.ops.variable_collections import trainable_variables
-from penstock.ops.variable_creation import create_variable
+from penstock.ops.variable_creation import create_variable, creators_of
 from penstock.ops.variable_scope import get_variable, variable_scope
 from penstock.ops.variable_updates import assign_add
 from penstock.ops.variables import Variable
@@ -170,8 +170,9 @@ class Optimizer(Trackable):
         tape.start()
         try:
             if var_list is not None:
-                for variable in flatten(self._call_if_callable(var_list)):
-                    tape.watch_variable(variable)
+                for source in flatten(self._call_if_callable(var_list)):
+                    watch = tape.watch if isinstance(source, Tensor) else tape.watch_variable
+                    watch(source)
             value = replicas.scaled_loss(loss())
         finally:
             tape.stop()
@@ -180,7 +181,8 @@ class Optimizer(Trackable):
         else:
             variables = flatten(self._call_if_callable(var_list))
         weight = ones_like(value) if grad_loss is None else grad_loss
-        found = tape.gradient([value], [variable.handle for variable in variables], [weight])
+        sources = [each if isinstance(each, Tensor) else each.handle for each in variables]
+        found = tape.gradient([value], sources, [weight])
         pairs = list(zip(found, variables, strict=True))
         self._assert_valid_dtypes([v for gradient, v in pairs if gradient is not None])
         return pairs
@@ -327,7 +329,9 @@ class Optimizer(Trackable):
     ) -> None:
         """Restores a slot, at once or when it is made."""
         slot = self._slots.get(slot_name, {}).get(_key(variable))
-        if slot is None and executing_eagerly() and slot_variable_position.is_simple_variable():
+        # A creator that is meant for the variable must not see its slot.
+        makes_slots = executing_eagerly() and not creators_of(get_default_graph())
+        if slot is None and makes_slots and slot_variable_position.is_simple_variable():
             value = convert_to_tensor(slot_variable_position.value())
             slot = self._get_or_make_slot(variable, value, slot_name, self._name)
         if slot is not None:

@@ -28,7 +28,8 @@ def test_methods_of_a_class_are_run_for_each() -> None:
         test_member = 0
 
         def test_it(self, a: int) -> None:
-            seen.append((a, len(tf.get_default_graph().get_operations())))
+            eagerly = tf.executing_eagerly()
+            seen.append((a, eagerly, eagerly or tf.get_default_graph().get_operations()))
             tf.constant(a)
 
         def helper(self) -> None:
@@ -37,4 +38,4 @@ def test_methods_of_a_class_are_run_for_each() -> None:
     result = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromTestCase(Combined).run(result)
     assert result.wasSuccessful(), (result.errors, result.failures)
-    assert sorted(seen) == [(1, 0), (2, 0)]
+    assert seen == [(1, False, []), (1, True, True), (2, False, []), (2, True, True)]

@@ -15,6 +15,7 @@ from penstock.keras import initializers
 from penstock.keras.optimizers.schedules import LearningRateSchedule
 from penstock.layers.core_layer import make_variable
 from penstock.layers.object_names import to_snake_case
+from penstock.ops.variable_creation import creators_of
 from penstock.platform import logging
 
 __all__ = ["Optimizer", "OptimizerV2"]
@@ -207,7 +208,9 @@ class OptimizerV2(Trackable):
         """Restores a slot from an object-based checkpoint, at once or when it is made."""
         key = _key_of(variable)
         slot = self._slots.get(key, {}).get(slot_name)
-        if slot is None and tf.executing_eagerly() and slot_variable_position.is_simple_variable():
+        # A creator that is meant for the variable must not see its slot.
+        makes_slots = tf.executing_eagerly() and not creators_of(tf.get_default_graph())
+        if slot is None and makes_slots and slot_variable_position.is_simple_variable():
             slot = self.add_slot(variable, slot_name, slot_variable_position.value())
         if slot is not None:
             slot_variable_position.restore(slot)
