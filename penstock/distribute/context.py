@@ -71,9 +71,14 @@ def _get_default_replica_context() -> Any:
 
 
 def current_mode() -> Mode:
-    """The mode of this place in the program."""
-    stack = _stack()
-    return stack[-1] if stack else _default_mode()
+    """The mode of this place in the program; a function's body is where the function is traced."""
+    graph: Any = get_default_graph()
+    while graph is not None:
+        stack = _modes.of_graphs.get(graph)
+        if stack:
+            return stack[-1]
+        graph = getattr(graph, "outer_graph", None)
+    return _default_mode()
 
 
 @contextmanager

@@ -114,7 +114,13 @@ class StrategyExtended:
                 made._distribute_strategy = strategy  # type: ignore[attr-defined]
             return made
 
-        return StrategyScope(strategy, created, self._default_device)
+        return StrategyScope(
+            strategy, created, self._default_device, partitioned=self._allow_variable_partition()
+        )
+
+    def _allow_variable_partition(self) -> bool:
+        """Whether variables may be made of parts."""
+        return False
 
     @property
     def _default_device(self) -> str | None:

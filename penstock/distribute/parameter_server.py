@@ -20,7 +20,7 @@ from penstock.distribute.strategy import Strategy
 from penstock.distribute.values import Mirrored, PerReplica
 from penstock.distribute.variables import AggregatingVariable
 from penstock.ir.collections import GraphKeys
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ops.control import colocate_with as colocated
 from penstock.ops.identity import identity
 from penstock.ops.variables import Variable, VariableAggregation, is_trainable
@@ -126,6 +126,9 @@ class ParameterServerExtended(MirroredExtended):
         return self._is_chief
 
     # Variables ------------------------------------------------------------------------------------
+
+    def _allow_variable_partition(self) -> bool:
+        return not executing_eagerly()
 
     def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         near = kwargs.pop("colocate_with", None)

@@ -30,7 +30,7 @@ class ReplicaContext:
         self._replica_id = replica_id_in_sync_group
         is_tensor = isinstance(replica_id_in_sync_group, Tensor)
         number = constant_value(replica_id_in_sync_group) if is_tensor else replica_id_in_sync_group
-        self.replica_number = int(number)
+        self.replica_number = 0 if number is None else int(number)
         self._merge = merge
         self._entered: list[Any] = []
 

@@ -30,12 +30,21 @@ class StrategyScope(AbstractContextManager[Any]):
       strategy: whose it is.
       create: makes a variable of `(next_creator, **kwargs)`.
       device: where nodes go that don't say otherwise.
+      partitioned: whether variables may be made of parts.
     """
 
-    def __init__(self, strategy: Any, create: Callable[..., Any], device: str | None):
+    def __init__(
+        self,
+        strategy: Any,
+        create: Callable[..., Any],
+        device: str | None,
+        *,
+        partitioned: bool = False,
+    ):
         self._strategy = strategy
         self._create = create
         self._device = device
+        self._getter = None if partitioned else _whole
         self._entered: ExitStack | None = None
         self._inside = 0
 
@@ -45,7 +54,7 @@ class StrategyScope(AbstractContextManager[Any]):
             self._inside += 1
             return self._strategy
         whole = variable_scope(
-            get_variable_scope(), custom_getter=_whole, auxiliary_name_scope=False
+            get_variable_scope(), custom_getter=self._getter, auxiliary_name_scope=False
         )
         with ExitStack() as stack:
             stack.enter_context(context.mode(self._strategy, None))

@@ -361,9 +361,9 @@ def aggregated_update(variable: Any, strategy: Any, update: _Update, args: Any, 
         raise ValueError(
             "You must specify an aggregation method to update a "
             f"{type(variable).__name__} in Replica Context. You can do so by passing an "
-            "`aggregation` to tf.Variable (tf.VariableAggregation.SUM, MEAN or ONLY_FIRST_REPLICA), "
-            "or update it between replicas, by `strategy.extended.update` in a function that is given to "
-            "`merge_call`."
+            "`aggregation` (VariableAggregation.SUM, MEAN or ONLY_FIRST_REPLICA) to tf.Variable, "
+            "or update it between replicas, by `strategy.extended.update` in a function that is "
+            "given to `merge_call`."
         )
 
     def merged(strategy: Any, value: Any, *others: Any, **options: Any) -> Any:

@@ -215,7 +215,7 @@ class GraphFunction:
         return self._concrete(_Call(self, args, kwargs))
 
     def _concrete(self, call: _Call) -> ConcreteFunction:
-        key = (get_default_graph(), *call.key)
+        key = (get_default_graph(), _place(), *call.key)
         if key not in self._made:
             self._made[key] = self._traced(call)
         return self._made[key]
@@ -234,6 +234,25 @@ class GraphFunction:
         ]
         made.structured_input_signature = call.signature(made._arg_keywords)
         return made
+
+
+class _Probe:
+    """What device scopes are asked with."""
+
+    device = ""
+
+    def _set_device(self, device: str) -> None:
+        self.device = device
+
+
+def _place() -> str:
+    """The device that nodes get here: a function is traced for each place, as in TensorFlow."""
+    graph = get_default_graph()
+    if not graph._scopes.devices:
+        return ""
+    probe = _Probe()
+    graph._apply_device_functions(probe)
+    return probe.device
 
 
 def _form(structure: Any) -> str:

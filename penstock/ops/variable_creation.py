@@ -60,7 +60,7 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
     It returns a variable, usually that of `next_creator(**kwargs)` with some argument changed.
     """
     graph = get_default_graph()
-    outer = _creators.of_graph.get(graph, [])
+    outer = creators_of(graph)
     _creators.of_graph[graph] = [*outer, variable_creator]
     try:
         yield
@@ -69,8 +69,16 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
 
 
 def creators_of(graph: Graph) -> list[Creator]:
-    """The creators whose scopes are open in this thread, innermost last."""
-    return list(_creators.of_graph.get(graph, ()))
+    """The creators whose scopes are open in this thread, innermost last.
+
+    In the body of a function they are those around it, where it has no own.
+    """
+    around: Any = graph
+    while around is not None:
+        if (found := _creators.of_graph.get(around)) is not None:
+            return list(found)
+        around = getattr(around, "outer_graph", None)
+    return []
 
 
 def create_variable(
@@ -92,7 +100,7 @@ def create_variable(
 ) -> Variable:
     """What `tf.Variable(...)` does: it asks the creators, innermost first."""
     create: Creator = _create_default
-    for creator in _creators.of_graph.get(get_default_graph(), ()):
+    for creator in creators_of(get_default_graph()):
         create = _asking(creator, create)
     return create(
         initial_value=initial_value,

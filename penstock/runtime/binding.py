@@ -143,7 +143,8 @@ def bind_all(step: StepGraph, devices: Device | Mapping[str, Device]) -> list[Bo
     if isinstance(devices, Device):
         host = devices.host
         return [bind(node, host if node.device == host.name else devices) for node in nodes]
-    return [bind(node, devices[node.device]) for node in nodes]
+    hosts = {device.host.name: device.host for device in devices.values()}
+    return [bind(node, devices.get(node.device) or hosts[node.device]) for node in nodes]
 
 
 def _named(node: Node) -> str:

@@ -10,7 +10,7 @@ import functools
 from contextlib import AbstractContextManager
 from typing import Any
 
-from penstock.internal_paths.graph_mode import eager_mode, graph_mode
+from penstock.internal_paths.graph_mode import eager_mode
 from penstock.ir.graph import Graph
 from penstock.testing import parameter_combinations
 from penstock.testing.parameter_combinations import (
@@ -41,7 +41,7 @@ class EagerGraphCombination(TestCombination):
         if mode == "eager":
             return [eager_mode()]
         if mode == "graph":
-            return [Graph().as_default(), graph_mode()]
+            return [Graph().as_default()]
         raise ValueError(f"'mode' has to be either 'eager' or 'graph' and not {mode}")
 
     def parameter_modifiers(self) -> list[ParameterModifier]:

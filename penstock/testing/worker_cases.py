@@ -122,7 +122,7 @@ class MultiWorkerTestBase(TensorFlowTestCase):
         cluster_spec: Jobs,
         num_gpus: int,
         *args: Any,
-        **kw: Any,
+        **kwargs: Any,
     ) -> None:
         """Calls `client_fn(task_type, task_id, num_gpus, ...)` for each worker, in threads."""
         eagerly = executing_eagerly()

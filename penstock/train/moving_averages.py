@@ -15,7 +15,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ops.binary import divide, minimum, pow
 from penstock.ops.binary import truediv as true_divide
 from penstock.ops.casts import cast
-from penstock.ops.control import colocate_with, group
+from penstock.ops.control import group
 from penstock.ops.initializers import zeros_initializer
 from penstock.ops.variable_collections import (
     global_variables,
@@ -26,6 +26,7 @@ from penstock.ops.variable_scope import get_variable, get_variable_scope, variab
 from penstock.ops.variable_updates import assign, assign_add, assign_sub
 from penstock.ops.variables import Variable
 from penstock.train import slots
+from penstock.train.replicas import update_by_mean, variables_beside
 
 __all__ = ["ExponentialMovingAverage", "assign_moving_average", "weighted_moving_average"]
 
@@ -135,23 +136,34 @@ def assign_moving_average(
     """Sets `variable` to variable * decay + value * (1 - decay).
 
     With `zero_debias` the average starts at zero and is divided by 1 - decay^steps; its sum and
-    step count are variables of their own beside `variable`.
+    step count are variables of their own beside `variable`. The replicas of a strategy move it by
+    the mean of their values.
     """
     with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
         weight = convert_to_tensor(1.0 - decay, name="decay")
         if weight.dtype is not variable.dtype.base_dtype:
             weight = cast(weight, variable.dtype.base_dtype)
-        if zero_debias:
-            return assign(variable, _debiased(variable, value, weight), name=scope)
-        return assign_sub(variable, (variable - value) * weight, name=scope)
+
+        if not zero_debias:
+
+            def moved(own: Any, by: Any) -> Any:
+                return assign_sub(own, (own - by) * weight, name=scope)
+
+            return update_by_mean(variable, moved, value)
+
+        def moved_from_zero(own: Any, by: Any, biased: Any, steps: Any) -> Any:
+            return assign(own, _debiased(biased, steps, by, weight), name=scope)
+
+        beside = _debias_variables(variable, value, weight)
+        return update_by_mean(variable, moved_from_zero, value, *beside)
 
 
-def _debiased(variable: Any, value: Any, weight: Tensor) -> Tensor:
-    """Updates a biased average and a step count; returns the average without the bias."""
+def _debias_variables(variable: Any, value: Any, weight: Tensor) -> tuple[Any, Any]:
+    """The biased average and the step count of an average that starts at zero."""
     dtype = variable.dtype.base_dtype
     with (
         variable_scope(variable.op.name, values=[variable, value, weight]),
-        colocate_with(variable),
+        variables_beside(variable),
     ):
         biased = get_variable(
             _unused("biased"),
@@ -167,6 +179,11 @@ def _debiased(variable: Any, value: Any, weight: Tensor) -> Tensor:
             initializer=zeros_initializer(),
             trainable=False,
         )
+    return biased, steps
+
+
+def _debiased(biased: Any, steps: Any, value: Any, weight: Tensor) -> Tensor:
+    """Updates a biased average and a step count; returns the average without the bias."""
     average = assign_sub(biased, (biased - value) * weight)
     count = assign_add(steps, 1)
     return average / (1 - pow(1.0 - weight, count))

@@ -56,6 +56,26 @@ def scaled_loss(loss: Any) -> Any:
     return loss * (1.0 / count) if scaled else loss
 
 
+def update_by_mean(variable: Any, update: Callable[..., Any], value: Any, *others: Any) -> Any:
+    """Calls `update(variable, value, ...)`; replicas update their variable by the mean of values.
+
+    Args:
+      others: further arguments, equal in all replicas: variables that they share.
+    """
+    if not has_strategy():
+        return update(variable, value, *others)
+    from penstock.distribute import get_replica_context, get_strategy
+
+    def between(strategy: Any, whole: Any, by: Any, *more: Any) -> Any:
+        mean = strategy.extended.reduce_to("MEAN", by, whole)
+        return strategy.extended.update(whole, update, args=(mean, *more))
+
+    replica = get_replica_context()
+    if replica is not None:
+        return replica.merge_call(between, args=(variable, value, *others))
+    return get_strategy().extended.update(variable, update, args=(value, *others))
+
+
 def apply_in_replica(
     optimizer: Any, grads_and_vars: list[tuple[Any, Any]], global_step: Any, name: str | None
 ) -> Any:
@@ -90,7 +110,7 @@ def apply_between_replicas(
 
     def update(variable: Any, gradient: Any) -> Any:
         given = gradient if isinstance(gradient, IndexedSlices) else convert_to_tensor(gradient)
-        with name_scope(f"update_{variable.op.name}"):
+        with name_scope(f"update_{variable.name.partition(':')[0]}"):
             return apply_update(optimizer, given, variable)
 
     with name_scope(name, optimizer.get_name()) as scope:
