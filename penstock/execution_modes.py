@@ -39,8 +39,9 @@ __all__ = [
 def _refuse(symbol: str) -> NoReturn:
     absent.met.add(symbol)
     raise RuntimeError(
-        f"{symbol}: Penstock runs graphs. Build one and run it in a tf.Session; tf.gradients "
-        "differentiates it."
+        f"{symbol}: Penstock follows TensorFlow 1.x. tf.enable_eager_execution() runs operations "
+        "as they are called, tf.enable_resource_variables() and tf.enable_control_flow_v2() give "
+        "these parts of version 2."
     )
 
 

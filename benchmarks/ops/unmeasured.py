@@ -49,7 +49,8 @@ _because(
     BoostedTreesTrainingPredict BoostedTreesUpdateEnsemble BoostedTreesUpdateEnsembleV2
     IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
     ExperimentalStatsAggregatorSummary StatsAggregatorSummary
-    MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorInit Unbatch UnbatchGrad
+    MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorInit MultiDeviceIteratorToStringHandle
+    Unbatch UnbatchGrad
     NonDeterministicInts RngSkip StatefulRandomBinomial StatefulStandardNormalV2
     StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt
     """,
@@ -139,6 +140,7 @@ _STRUCTURES = (
         "TensorList",
         "Unstage",
         "DatasetCardinality",
+        "DatasetToGraph",
         "DatasetToSingleElement",
     ),
     *("ExperimentalDatasetCardinality", "ExperimentalIterator"),

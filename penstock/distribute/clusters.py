@@ -84,3 +84,9 @@ def collective_leader(cluster_spec: Any, task_type: str, task_id: int) -> str:
         return ""
     first = next((job for job in ("chief", "master") if job in spec.jobs), "worker")
     return f"/job:{first}/replica:0/task:0"
+
+
+def told_gpus(resolver: Any) -> int | None:
+    """How many GPUs a worker has by what a resolver was told; None if it was not."""
+    told = getattr(resolver, "_num_accelerators", None)
+    return None if told is None else int(told.get("GPU", 0))

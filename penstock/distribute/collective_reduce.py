@@ -84,7 +84,7 @@ class CollectiveAllReduce(CrossDeviceOps):
     ):
         self._num_workers = num_workers
         self._num_gpus_per_worker = num_gpus_per_worker
-        self._keys = collective_keys or CollectiveKeys()
+        self._collective_keys = collective_keys or CollectiveKeys()
         self._on_one = ReductionToOneDevice()
 
     @property
@@ -131,7 +131,7 @@ class CollectiveAllReduce(CrossDeviceOps):
     def _pack_reduced(self, reduce_op: ReduceOp, values: Sequence[Any]) -> list[Any]:
         """One collective op for all values, laid end to end: one wait for the other workers."""
         devices = values[0].devices
-        instance = self._keys.get_op_instance_key()
+        instance = self._collective_keys.get_op_instance_key()
         group, size = self._group_of(devices)
         by_device: list[list[Tensor]] = []
         for number, device in enumerate(devices):
@@ -149,12 +149,15 @@ class CollectiveAllReduce(CrossDeviceOps):
         ]
 
     def _group_of(self, devices: Sequence[str]) -> tuple[int, int]:
-        return self._keys.get_group_key(devices), self._num_workers * len(devices)
+        return self._collective_keys.get_group_key(devices), self._num_workers * len(devices)
 
     def _gathered(self, reduce_op: ReduceOp, value: Any) -> Any:
         """The rows of all replicas: their sum, since equal indices add up."""
         group, size = self._group_of(value.devices)
-        keys = self._keys.get_op_instance_key(), self._keys.get_op_instance_key()
+        keys = (
+            self._collective_keys.get_op_instance_key(),
+            self._collective_keys.get_op_instance_key(),
+        )
         made = []
         for device, slices in zip(value.devices, value.values, strict=True):
             with get_default_graph().device(device):

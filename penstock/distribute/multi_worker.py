@@ -72,7 +72,7 @@ class CollectiveAllReduceExtended(MirroredExtended):
             raise TypeError(f"communication is no CollectiveCommunication: {communication!r}")
         self._communication = communication
         self._num_gpus = num_gpus
-        self._keys = CollectiveKeys()
+        self._collective_keys = CollectiveKeys()
         self._cluster_spec: Any = None
         self._num_workers, self._is_chief = 1, True
         super().__init__(container_strategy, local_devices(num_gpus))
@@ -95,14 +95,15 @@ class CollectiveAllReduceExtended(MirroredExtended):
             )
         self._is_chief = clusters.is_chief(self._cluster_spec, task_type, task_id)
         task = f"/job:{task_type}/task:{task_id}"
-        own = [device.partition("/device")[2] for device in local_devices(self._num_gpus)]
+        gpus = clusters.told_gpus(resolver) if self._num_gpus is None else self._num_gpus
+        own = [device.partition("/device")[2] for device in local_devices(gpus)]
         self._devices = tuple(resolve(f"{task}/device{name}") for name in own)
         self._device = self._devices[0]
-        self._keys = CollectiveKeys()
+        self._collective_keys = CollectiveKeys()
 
     @property
     def _cross_device_ops(self) -> CrossDeviceOps:
-        return CollectiveAllReduce(self._num_workers, self._num_gpus or 0, self._keys)
+        return CollectiveAllReduce(self._num_workers, self._num_gpus or 0, self._collective_keys)
 
     @property
     def _num_replicas_in_sync(self) -> int:
@@ -147,8 +148,8 @@ class CollectiveAllReduceExtended(MirroredExtended):
             return super()._initial_value(number, device, copies, kwargs)
 
         def of_the_chief() -> Any:
-            group = self._keys.get_group_key([device])
-            instance = self._keys.get_variable_instance_key()
+            group = self._collective_keys.get_group_key([device])
+            instance = self._collective_keys.get_variable_instance_key()
             with get_default_graph().device(device):
                 given = kwargs["initial_value"]
                 value = convert_to_tensor(

@@ -54,6 +54,15 @@ class CentralStorageStrategy(Strategy):
         )
         super().__init__(extended)
 
+    @classmethod
+    def _from_num_gpus(cls, num_gpus: int) -> CentralStorageStrategy:
+        return cls(local_devices(num_gpus))
+
+
+# Their names inside TensorFlow.
+ParameterServerStrategyV1 = ParameterServerStrategy
+CentralStorageStrategyV1 = CentralStorageStrategy
+
 
 class ParameterServerExtended(MirroredExtended):
     """The methods of both strategies for libraries."""
@@ -90,7 +99,8 @@ class ParameterServerExtended(MirroredExtended):
         if not servers:
             raise ValueError("The cluster spec needs to have `ps` jobs.")
         worker = f"/job:{task_type}/task:{task_id}"
-        own = [device.partition("/device")[2] for device in local_devices(self._num_gpus)]
+        gpus = clusters.told_gpus(resolver) if self._num_gpus is None else self._num_gpus
+        own = [device.partition("/device")[2] for device in local_devices(gpus)]
         self._devices = tuple(resolve(f"{worker}/device{name}") for name in own)
         self._device = self._devices[0]
         self._given_ops = ReductionToOneDevice(resolve(f"{worker}/device:CPU:0"))

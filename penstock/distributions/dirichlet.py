@@ -144,19 +144,17 @@ class Dirichlet(_Concentrated):
 
 
 def _checked_concentration(concentration: Any) -> Any:
-    classes = tf.shape(concentration)[-1]
-    return checked(
-        [
-            tf.assert_positive(concentration, message="Concentration parameter must be positive."),
-            tf.assert_rank_at_least(
-                concentration, 1, message="Concentration parameter must have >=1 dimensions."
-            ),
-            tf.assert_less(
-                1, classes, message="Concentration parameter must have event_size >= 2."
-            ),
-        ],
-        concentration,
+    positive = tf.assert_positive(
+        concentration, message="Concentration parameter must be positive."
     )
+    ranked = tf.assert_rank_at_least(
+        concentration, 1, message="Concentration parameter must have >=1 dimensions."
+    )
+    classes = tf.shape(concentration)[-1]  # where there is a last axis
+    several = tf.assert_less(
+        1, classes, message="Concentration parameter must have event_size >= 2."
+    )
+    return checked([positive, ranked, several], concentration)
 
 
 @RegisterKL(Dirichlet, Dirichlet)

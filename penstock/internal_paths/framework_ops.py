@@ -150,6 +150,15 @@ def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | No
     return to_tensor_or_composite(value, dtype, name)
 
 
+def internal_convert_to_tensor_or_indexed_slices(
+    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Any:
+    """`convert_to_tensor_or_indexed_slices`, by reference if asked for."""
+    if as_ref and not isinstance(value, (IndexedSlices, SparseTensor)):
+        return to_tensor(value, dtype, name, as_ref=True)
+    return convert_to_tensor_or_indexed_slices(value, dtype, name)
+
+
 def convert_n_to_tensor_or_indexed_slices(
     values: Sequence[Any], dtype: Any = None, name: str | None = None
 ) -> list[Any]:

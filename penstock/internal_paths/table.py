@@ -48,7 +48,7 @@ contrib.checkpoint.python.split_dependency contrib.checkpoint
 contrib.checkpoint.python.visualize     contrib.checkpoint
 contrib.data.python                     contrib.data
 contrib.distribute.python               contrib.distribute
-contrib.distribute.python.mirrored_strategy contrib.distribute
+contrib.distribute.python.mirrored_strategy contrib.distribute internal_paths.strategy_names
 contrib.distribute.python.one_device_strategy contrib.distribute
 contrib.distribute.python.collective_all_reduce_strategy contrib.distribute
 contrib.distribute.python.parameter_server_strategy contrib.distribute
@@ -449,7 +449,7 @@ python.distribute.input_lib             distribute.worker_inputs
 python.distribute.shared_variable_creator distribute.shared_variables
 python.distribute.summary_op_util       internal_paths.replicas
 python.distribute.distribution_strategy_context distribute distribute.context contrib.distribute
-python.distribute.distribute_lib        distribute distribute.context
+python.distribute.distribute_lib        distribute distribute.context internal_paths.strategy_names
 python.distribute.multi_worker_util     distribute.clusters
 python.distribute.device_util           internal_paths.device_functions
 python.distribute.cluster_resolver      contrib.cluster_resolver
@@ -460,9 +460,13 @@ python.distribute.cross_device_ops      distribute.cross_device_ops distribute.c
                                         internal_paths.device_reductions distribute
 python.distribute.cross_device_utils    distribute.collective_reduce distribute.cross_device_ops
                                         internal_paths.device_reductions
-python.distribute.mirrored_strategy     distribute.mirrored distribute
+python.distribute.mirrored_strategy     distribute.mirrored distribute internal_paths.strategy_names
+python.distribute.one_device_strategy   distribute internal_paths.strategy_names
+python.distribute.tpu_strategy          internal_paths.strategy_names
 python.distribute.collective_all_reduce_strategy distribute.multi_worker contrib.distribute
+                                        internal_paths.strategy_names
 python.distribute.parameter_server_strategy distribute.parameter_server
+                                        internal_paths.strategy_names
 python.distribute.central_storage_strategy distribute.parameter_server
 python.distribute.distribute_config     contrib.distribute
 python.distribute.*                     distribute

@@ -146,7 +146,8 @@ class LinearOperatorFullMatrix(LinearOperator):
             dtype = self._matrix.dtype.base_dtype
             if not (dtype.is_floating or dtype.is_complex) or dtype == dtypes.bfloat16:
                 raise TypeError(
-                    f"Argument matrix must be of a floating or complex type.  Found: {dtype}"
+                    "Argument matrix must have dtype in [tf.float16, tf.float32, tf.float64, "
+                    f"tf.complex64, tf.complex128].  Found: {dtype!r}"
                 )
             _require_rank(self._matrix, 2, "matrix")
             super().__init__(

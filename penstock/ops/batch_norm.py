@@ -152,10 +152,12 @@ def _gradient(op: Any, backward: Any, grad: Tensor, extra: list[Tensor]) -> Any:
     data_format = op.attrs["data_format"]
     if attrs["is_training"]:
         reserved = op.outputs[3:5]
-        dx, dscale, doffset, *_ = backward(
+        dx, dscale, doffset, *by_statistics = backward(
             grad, x, scale, *reserved, *extra, data_format=data_format, **attrs
         )
-        return dx, dscale, doffset, None, None
+        if mean._shape != (0,):
+            by_statistics = [None, None]
+        return dx, dscale, doffset, *by_statistics
     # With fixed statistics TensorFlow computes the gradient channels last.
     turned = window.channel_axis(data_format) == 1
     if turned:

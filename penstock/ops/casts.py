@@ -133,14 +133,23 @@ def _(op: Any, grad: Any) -> Any:
 # Public functions -----------------------------------------------------------------------------
 
 
+def _is_resource_variable(x: Any) -> bool:
+    from penstock.ops.resource_variable import ResourceVariable
+
+    return isinstance(x, ResourceVariable)
+
+
 @dispatched
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """Converts to another type; floats lose their fraction towards zero on the way to integers.
 
-    A tensor of that type already is returned as it is.
+    A tensor of that type already is returned as it is, and so is a variable behind a handle,
+    whose value is then read where the result is used.
     """
     base_type = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor) and x.dtype is base_type:
+        return x
+    if _is_resource_variable(x) and x.dtype is base_type:
         return x
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, SparseTensor):

@@ -182,19 +182,36 @@ def convolution(
     with name_scope(name, "convolution", [input, filter]) as scope:
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
-        count = _spatial_count(input, filter)
-        _check_format(data_format, count)
-        channels = window.channel_axis(data_format)
-        steps, rates = strides_and_rates(strides, rate, count)
+        return convolve_by_rate(input, filter, padding, strides, rate, data_format, scope)
 
-        def convolve(images: Tensor, _: int, padding: Any) -> Tensor:
+
+def convolve_by_rate(
+    input: Tensor,
+    filter: Any,
+    padding: Any,
+    strides: Any,
+    dilation_rate: Any,
+    data_format: str | None,
+    name: str,
+) -> Tensor:
+    """`convolution` whose `name` is that of the plain convolution inside, not of all its ops.
+
+    `filter` may be a variable, which the plain convolution reads.
+    """
+    count = _spatial_count(input, filter)
+    _check_format(data_format, count)
+    channels = window.channel_axis(data_format)
+    steps, rates = strides_and_rates(strides, dilation_rate, count)
+
+    def convolve(images: Tensor, _: int, padding: Any) -> Tensor:
+        with name_scope(name) as scope:
             return _convolve(images, filter, count, steps, padding, channels, scope)
 
-        if np.all(rates == 1):
-            return convolve(input, count, padding)
-        return with_space_to_batch(
-            input, rates, padding, convolve, filter.get_shape(), data_format=data_format
-        )
+    if np.all(rates == 1):
+        return convolve(input, count, padding)
+    return with_space_to_batch(
+        input, rates, padding, convolve, filter.get_shape(), data_format=data_format
+    )
 
 
 _FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
@@ -206,8 +223,9 @@ def _check_format(data_format: str | None, count: int) -> None:
         raise ValueError(f'data_format must be "{last}" or "{first}". Have: {data_format}')
 
 
-def _spatial_count(input: Tensor, filter: Tensor) -> int:
-    rank = filter._rank() if filter._rank() is not None else input._rank()
+def _spatial_count(input: Tensor, filter: Any) -> int:
+    rank = filter.get_shape().ndims
+    rank = input._rank() if rank is None else rank
     if rank is None:
         raise ValueError(
             "When `num_spatial_dims` is not set, one of `input.shape.rank` or "
@@ -244,7 +262,7 @@ def _per_spatial(value: Any, count: int, name: str) -> np.ndarray:
 
 def _convolve(
     images: Tensor,
-    filter: Tensor,
+    filter: Any,
     count: int,
     steps: np.ndarray,
     padding: Any,

@@ -119,7 +119,10 @@ def check_bounds(minval: Shape, maxval: Shape) -> None:
     """ValueError where a bound of integers is not a scalar."""
     for name, bound in (("minval", minval), ("maxval", maxval)):
         if bound:
-            raise ValueError(f"{name} must be a scalar; got a tensor of shape {shapes.text(bound)}")
+            raise ValueError(
+                f"Shape must be rank 0 but is rank {len(bound)}: {name} must be a scalar; got a "
+                f"tensor of shape {shapes.text(bound)}"
+            )
 
 
 @RandomUniform.shape

@@ -72,13 +72,21 @@ def _together(step: StepGraph) -> Iterable[list[Node]]:
         unite(f"loc:@{node.name}", node)
         for name in colocation_classes(node):
             unite(name, node)
-        for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True):
-            if edge.dtype is dtypes.resource or (takes_ref and edge.dtype.is_ref_dtype):
-                unite(edge.node, node)
+        for owner in _owners(node):
+            unite(owner, node)
     members: dict[object, list[Node]] = {}
     for node in step.nodes:
         members.setdefault(find(node), []).append(node)
     return members.values()
+
+
+def _owners(node: Node) -> list[Node]:
+    """The nodes whose state a node works on."""
+    return [
+        edge.node
+        for edge, takes_ref in zip(node.inputs, node.ref_inputs(), strict=True)
+        if edge.dtype is dtypes.resource or (takes_ref and edge.dtype.is_ref_dtype)
+    ]
 
 
 def colocation_classes(node: Node) -> list[str]:
@@ -93,7 +101,7 @@ def _requests(group: Group) -> Iterable[tuple[str, DeviceSpec]]:
     inside = {node.name for node in group.nodes}
     outside: dict[str, Node] = {}
     for node in group.nodes:
-        if node.device:
+        if node.device and not _owners(node):
             yield node.name, DeviceSpec.from_string(node.device)
         for name in colocation_classes(node):
             if name[5:] not in inside:
@@ -119,7 +127,18 @@ def _merged(group: Group, soft: bool) -> DeviceSpec:
                 raise _contradiction(group, source[part], merged, name, spec)
             setattr(merged, part, want)
             source[part] = name
+    for node in group.nodes:
+        if node.device and _owners(node):
+            merged = _followed(merged, DeviceSpec.from_string(node.device))
     return merged
+
+
+def _followed(owned: DeviceSpec, wanted: DeviceSpec) -> DeviceSpec:
+    """What is asked for with a node that works on the state of others: it goes where that is."""
+    pairs = [(getattr(owned, part), getattr(wanted, part)) for part in _FIELDS]
+    if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+        return owned
+    return owned.make_merged_spec(wanted)
 
 
 def _contradiction(

@@ -26,7 +26,7 @@ from penstock.ops.variable_scope import get_variable, get_variable_scope, variab
 from penstock.ops.variable_updates import assign, assign_add, assign_sub
 from penstock.ops.variables import Variable
 from penstock.train import slots
-from penstock.train.replicas import update_by_mean, variables_beside
+from penstock.train.replicas import has_strategy, update_by_mean, variables_beside
 
 __all__ = ["ExponentialMovingAverage", "assign_moving_average", "weighted_moving_average"]
 
@@ -144,25 +144,26 @@ def assign_moving_average(
         if weight.dtype is not variable.dtype.base_dtype:
             weight = cast(weight, variable.dtype.base_dtype)
 
+        # Each device of a strategy has an update, in a scope of its own.
+        final_name = None if has_strategy() else scope
         if not zero_debias:
 
             def moved(own: Any, by: Any) -> Any:
-                return assign_sub(own, (own - by) * weight, name=scope)
+                return assign_sub(own, (own - by) * weight, name=final_name)
 
             return update_by_mean(variable, moved, value)
 
         def moved_from_zero(own: Any, by: Any, biased: Any, steps: Any) -> Any:
-            return assign(own, _debiased(biased, steps, by, weight), name=scope)
+            return assign(own, _debiased(biased, steps, by, weight), name=final_name)
 
-        beside = _debias_variables(variable, value, weight)
-        return update_by_mean(variable, moved_from_zero, value, *beside)
+        return update_by_mean(variable, moved_from_zero, value, _debias_variables)
 
 
-def _debias_variables(variable: Any, value: Any, weight: Tensor) -> tuple[Any, Any]:
+def _debias_variables(variable: Any) -> tuple[Any, Any]:
     """The biased average and the step count of an average that starts at zero."""
     dtype = variable.dtype.base_dtype
     with (
-        variable_scope(variable.op.name, values=[variable, value, weight]),
+        variable_scope(variable.op.name, values=[variable]),
         variables_beside(variable),
     ):
         biased = get_variable(

@@ -56,24 +56,29 @@ def scaled_loss(loss: Any) -> Any:
     return loss * (1.0 / count) if scaled else loss
 
 
-def update_by_mean(variable: Any, update: Callable[..., Any], value: Any, *others: Any) -> Any:
+def update_by_mean(
+    variable: Any,
+    update: Callable[..., Any],
+    value: Any,
+    others: Callable[[Any], tuple[Any, ...]] = lambda _: (),
+) -> Any:
     """Calls `update(variable, value, ...)`; replicas update their variable by the mean of values.
 
     Args:
-      others: further arguments, equal in all replicas: variables that they share.
+      others: makes further variables for the update; the replicas share them.
     """
     if not has_strategy():
-        return update(variable, value, *others)
+        return update(variable, value, *others(variable))
     from penstock.distribute import get_replica_context, get_strategy
 
-    def between(strategy: Any, whole: Any, by: Any, *more: Any) -> Any:
+    def between(strategy: Any, whole: Any, by: Any) -> Any:
         mean = strategy.extended.reduce_to("MEAN", by, whole)
-        return strategy.extended.update(whole, update, args=(mean, *more))
+        return strategy.extended.update(whole, update, args=(mean, *others(whole)))
 
     replica = get_replica_context()
     if replica is not None:
-        return replica.merge_call(between, args=(variable, value, *others))
-    return get_strategy().extended.update(variable, update, args=(value, *others))
+        return replica.merge_call(between, args=(variable, value))
+    return get_strategy().extended.update(variable, update, args=(value, *others(variable)))
 
 
 def apply_in_replica(

@@ -151,7 +151,7 @@ def bidirectional(tf):
             layers.Bidirectional(layers.LSTM(3, return_sequences=True)),
             layers.Bidirectional(layers.SimpleRNN(2), merge_mode="sum"),
         ],
-        optimizer="adagrad",
+        optimizer={"class_name": "Adagrad", "config": {"initial_accumulator_value": 0.1}},
     )
     x = numbers(4, 5, 2)
     x[1, 3:] = 0

@@ -24,3 +24,9 @@ def test_all_cases_are_recorded(found):
 @pytest.mark.parametrize("name", RECORDED)
 def test_value(name, found):
     np.testing.assert_allclose(found[name], RECORDED[name], rtol=1e-4, atol=1e-6)
+
+
+def test_adagrad_by_name_begins_at_zero():
+    by_name = tf.keras.optimizers.get("adagrad")
+    assert by_name.get_config()["initial_accumulator_value"] == 0.0
+    assert tf.keras.optimizers.Adagrad().get_config()["initial_accumulator_value"] == 0.1

@@ -307,7 +307,7 @@ def test_refused_types() -> None:
         linalg.LinearOperatorComposition(
             [linalg.LinearOperatorDiag([1.0]), linalg.LinearOperatorDiag(np.ones(1))]
         )
-    with pytest.raises(TypeError, match="floating"):
+    with pytest.raises(TypeError, match="must have dtype in"):
         linalg.LinearOperatorFullMatrix([[1]])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import penstock as tf
 from penstock.contrib.eager import metrics
+from penstock.contrib.eager.network import Network, Sequential
 from penstock.data.eager_iterator import EagerIterator as Iterator
 from penstock.execution_modes import enable_eager_execution, executing_eagerly
 from penstock.gradient_functions import (
@@ -46,7 +47,9 @@ __all__ = [
     "EagerVariableStore",
     "GradientTape",
     "Iterator",
+    "Network",
     "Saver",
+    "Sequential",
     "TensorSpec",
     "Variable",
     "async_clear_error",

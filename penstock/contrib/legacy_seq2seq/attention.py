@@ -26,7 +26,7 @@ class _Heads:
         self.dtype = dtype
         self.length = tf.shape(attention_states)[1] if shape[1].value is None else shape[1].value
         self.depth = shape[2].value
-        self.hidden = tf.reshape(attention_states, tf.stack([-1, self.length, 1, self.depth]))
+        self.hidden = tf.reshape(attention_states, [-1, self.length, 1, self.depth])
         self.features: list[Any] = []
         self.weights: list[Any] = []
         for a in range(num_heads):
@@ -54,7 +54,7 @@ class _Heads:
                 y = tf.cast(tf.reshape(y, [-1, 1, 1, self.depth]), self.dtype)
                 score = tf.reduce_sum(weights * tf.tanh(features + y), [2, 3])
                 mask = tf.cast(tf.nn.softmax(tf.cast(score, tf.float32)), self.dtype)
-                mask = tf.reshape(mask, tf.stack([-1, self.length, 1, 1]))
+                mask = tf.reshape(mask, [-1, self.length, 1, 1])
                 context = tf.reduce_sum(mask * self.hidden, [1, 2])
                 seen.append(tf.reshape(context, [-1, self.depth]))
         return seen

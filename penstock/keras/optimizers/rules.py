@@ -110,6 +110,11 @@ class Adagrad(OptimizerV2):
         self.initial_accumulator_value = initial_accumulator_value
         self.epsilon = epsilon or K.epsilon()
 
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The optimizer of a config; one without a start, a name's say, begins at zero."""
+        return super().from_config({"initial_accumulator_value": 0.0, **config}, custom_objects)
+
     def _create_slots(self, var_list: list[Any]) -> None:
         for variable in var_list:
             start = tf.constant_initializer(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.ir.convert import convert_to_tensor
+from penstock.ir.defaults import executing_eagerly
 from penstock.layers import identifiers, windows
 from penstock.layers.core_layer import CoreLayer
 from penstock.layers.identifiers import ZEROS
 from penstock.layers.input_spec import InputSpec
 from penstock.ops.activations import bias_add
-from penstock.ops.dilated import convolution, strides_and_rates
+from penstock.ops.dilated import convolve_by_rate, strides_and_rates
 from penstock.ops.padding import pad
 from penstock.ops.shaping import reshape
 from penstock.shapes import TensorShape
@@ -80,7 +82,10 @@ class Convolution(CoreLayer):
         channels = self._fix_channels(input_shape)
         self._add_kernel((*self.kernel_size, channels, self.filters))
         self._add_bias()
-        strides_and_rates(self.strides, self.dilation_rate, self.rank)
+        _, rates = strides_and_rates(self.strides, self.dilation_rate, self.rank)
+        if all(rates == 1) and not executing_eagerly():
+            # Nothing reads this node; without dilation it only stands in TensorFlow's graphs.
+            convert_to_tensor(rates, name="dilation_rate")
         self.built = True
 
     def _fix_channels(self, input_shape: Any) -> int:
@@ -119,14 +124,14 @@ class Convolution(CoreLayer):
         shape = inputs.shape
         if self.padding == "causal":
             inputs = pad(inputs, self._compute_causal_padding())
-        outputs = convolution(
-            inputs,
+        outputs = convolve_by_rate(
+            convert_to_tensor(inputs),
             self.kernel,
             strides=self.strides,
             padding=self._op_padding(),
             dilation_rate=self.dilation_rate,
             data_format=windows.convert_data_format(self.data_format, self.rank + 2),
-            name=type(self).__name__,
+            name="conv1d" if self.rank == 1 else f"Conv{self.rank}D",
         )
         if self.use_bias:
             outputs = self._with_bias(outputs)
