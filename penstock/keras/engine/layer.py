@@ -81,6 +81,8 @@ class Layer(CoreLayer):
     # Parts --------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _UNTRACKED and self.__dict__.get(name) is not value:
+            self._disown(name)
         super().__setattr__(name, value)
         if name in _UNTRACKED:
             return
@@ -96,8 +98,19 @@ class Layer(CoreLayer):
             self._adopt(variable)
 
     def __delattr__(self, name: str) -> None:
+        self._disown(name)
         self.__dict__.get("_tracked", {}).pop(name, None)
         super().__delattr__(name)
+
+    def _disown(self, name: str) -> None:
+        """Forgets a weight whose only attribute is about to go or to be something else."""
+        old = self.__dict__.get(name)
+        for weights in ("_trainable_weights", "_non_trainable_weights"):
+            owned = self.__dict__.get(weights, ())
+            if not any(weight is old for weight in owned):
+                continue
+            if not any(value is old for key, value in self.__dict__.items() if key != name):
+                owned[:] = [weight for weight in owned if weight is not old]
 
     def _adopt(self, variable: Any) -> None:
         """Makes a variable that was set as an attribute a weight."""
