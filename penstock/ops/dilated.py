@@ -278,8 +278,9 @@ def _convolve(
         )
     axis = -2 if channels == 1 else -3
     if count == 1:
-        images, filter = expand_dims(images, axis), expand_dims(filter, 0)
         strides.insert(len(strides) + 1 + axis, 1)
+        axis += 4 if images.get_shape().ndims == 3 else 0  # as TensorFlow writes it
+        images, filter = expand_dims(images, axis), expand_dims(filter, 0)
     padding, explicit = window.padding_attrs(padding)
 
     def convolve(batch: Tensor, name: str | None = None) -> Tensor:

@@ -230,6 +230,8 @@ class BatchNormalization(CoreLayer):
                 trainable=True,
                 experimental_autocast=False,
             )
+        elif self.fused:
+            self._constant_gamma = self._constant_parameter(1.0)
         if self.center:
             self.beta = self.add_weight(
                 name="beta",
@@ -241,6 +243,8 @@ class BatchNormalization(CoreLayer):
                 trainable=True,
                 experimental_autocast=False,
             )
+        elif self.fused:
+            self._constant_beta = self._constant_parameter(0.0)
 
     def _add_statistic(self, name: str, shape: list[int], initializer: Any) -> Any:
         return self.add_weight(
@@ -308,9 +312,8 @@ class BatchNormalization(CoreLayer):
         return self._composed_batch_norm(inputs, training)
 
     def _fused_batch_norm(self, inputs: Any, training: Any) -> Any:
-        dtype, shape = self._param_dtype, self._statistics_shape
-        beta = self.beta if self.center else constant(0.0, dtype=dtype, shape=shape)
-        gamma = self.gamma if self.scale else constant(1.0, dtype=dtype, shape=shape)
+        beta = self.beta if self.center else self._in_this_graph(self._constant_beta, 0.0)
+        gamma = self.gamma if self.scale else self._in_this_graph(self._constant_gamma, 1.0)
 
         def fused(is_training: bool, variance: Any) -> Any:
             return fused_batch_norm(
@@ -333,17 +336,25 @@ class BatchNormalization(CoreLayer):
         outputs, mean, variance = smart_cond(training, by_batch, by_averages)
         variance = self._bessel(inputs, variance, remove=True)
         known = smart_constant_value(training)
-        if known is False:
-            return outputs
         # An average that keeps all of itself is an update that changes nothing.
         momentum: Any = (
             smart_cond(training, lambda: self.momentum, lambda: 1.0)
             if known is None
             else convert_to_tensor(self.momentum)
         )
+        if known is False:
+            return outputs
         self.add_update(lambda: self._assign_moving_average(self.moving_mean, mean, momentum))
         self.add_update(lambda: self._update_variance(variance, momentum))
         return outputs
+
+    def _constant_parameter(self, value: float) -> Any:
+        """What stands for a parameter that the layer does not have."""
+        return constant(value, dtype=self._param_dtype, shape=self._statistics_shape)
+
+    def _in_this_graph(self, made: Any, value: float) -> Any:
+        """A constant of when the layer was built, or the same for another graph than then."""
+        return made if made._op.graph is get_default_graph() else self._constant_parameter(value)
 
     def _bessel(self, inputs: Any, variance: Any, remove: bool) -> Any:
         """A variance over n - 1 made one over n, or the reverse; only where a test asks for it."""
