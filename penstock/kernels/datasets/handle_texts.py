@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from google.protobuf.message import DecodeError
+
 from penstock import errors, proto
 from penstock.kernels.datasets.readers import scalar_string
 from penstock.kernels.sparse_rows import invalid
@@ -23,7 +25,7 @@ def of_handle_text(resources, text, our_class, kind):
     message = proto.ResourceHandleProto()
     try:
         message.ParseFromString(text.item())
-    except Exception:
+    except DecodeError:
         raise invalid("Could not parse string_handle as a valid ResourceHandle") from None
     resource = resources.find(our_class, message.container, message.name)
     if resource is None:

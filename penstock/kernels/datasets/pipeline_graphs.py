@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from penstock import dtypes, errors, proto
 from penstock.ir.graph import Graph
@@ -152,7 +153,7 @@ def _(node, env):
         try:
             message.ParseFromString(text.item())
             source = next(each for each in message.node if each.op == "_Retval")
-        except Exception:
+        except (DecodeError, StopIteration):
             raise invalid("the value is no graph of a dataset") from None
         message.node.remove(source)
         graph = Graph()
