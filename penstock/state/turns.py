@@ -41,10 +41,12 @@ class ShortSteps:
     A short step is the interpreter's work more than that of kernels: threads that run such steps at
     once wait for the interpreter's lock, and for each other, longer than the steps take. One with
     the turn runs steps for a while. Its turn ends when it has to wait, and it goes on without:
-    nobody waits for a thread that wants the turn. Threads with long steps need no turn.
+    nobody waits for a thread that wants the turn. Threads with long steps need no turn, be it that
+    these compute or that they read from somewhere.
     """
 
     _SHORT = 2e-4  # seconds of the processor's time
+    _SHARE = 0.25  # of the time that a short step takes, at least, it has the processor
     _WHILE = 2e-3  # seconds that a thread keeps the turn
     _PATIENCE = 0.05  # seconds that others wait for it: who has it may wait for a lock
 
@@ -55,12 +57,15 @@ class ShortSteps:
 
     def run(self, step: Callable[[], object], goes_on: Callable[[], bool]) -> None:
         """Runs a step, and further ones as long as this thread has the turn."""
-        begin, count = time.thread_time(), 1
         if self._seconds > self._SHORT or not self._turn.acquire(timeout=self._PATIENCE):
+            begin, computed = time.monotonic(), time.thread_time()
             step()
+            count = 1
         else:
+            begin, computed = time.monotonic(), time.thread_time()
             count = self._run_in_turn(step, goes_on)
-        self._seconds = (time.thread_time() - begin) / count
+        passed = time.monotonic() - begin
+        self._seconds = max(time.thread_time() - computed, self._SHARE * passed) / count
 
     def _run_in_turn(self, step: Callable[[], object], goes_on: Callable[[], bool]) -> int:
         own = self._owner = threading.get_ident()

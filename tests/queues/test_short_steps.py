@@ -68,6 +68,12 @@ def test_long_steps_need_no_turn(pool):
         each.result(60)
 
 
+def test_steps_that_wait_for_something_else_need_no_turn():
+    steps = ShortSteps()
+    steps.run(lambda: time.sleep(0.01), lambda: False)
+    assert steps._seconds > steps._SHORT
+
+
 def test_an_error_gives_the_turn_back(pool):
     steps = ShortSteps()
     steps._PATIENCE = 60.0
