@@ -6,9 +6,8 @@ and fetch, then take the road. Both lead to the same master.
 
 from __future__ import annotations
 
-import threading
 from contextlib import suppress
-from weakref import WeakKeyDictionary
+from functools import partial
 
 from penstock import dtypes, errors, proto
 from penstock.distributed.connection import Connection
@@ -26,6 +25,27 @@ RUN = "run_step"
 CANCEL = "cancel_step"
 
 
+class _Client:
+    """What a service knows of one client.
+
+    Attributes:
+      running: its steps under way, by the numbers of their calls.
+    """
+
+    def __init__(self) -> None:
+        self.running: dict[int, Cancellation] = {}
+        # The session and the form of the steps that it has described, by its numbers for them.
+        self._forms: dict[int, tuple[str, StepForm]] = {}
+
+    def form_of(self, fields: Fields) -> tuple[str, StepForm]:
+        """The session and the form of a step that is described, or was before."""
+        number = fields["form"]
+        if "session" in fields:
+            names = (tuple(fields[key]) for key in ("feeds", "fetches", "targets"))
+            self._forms[number] = fields["session"], StepForm(*names)
+        return self._forms[number]
+
+
 class ClientService:
     """Runs steps for clients, each in the thread that read it.
 
@@ -35,69 +55,57 @@ class ClientService:
     def __init__(self, master: Master, task_name: str):
         self._master = master
         self._task_name = task_name
-        self._lock = threading.Lock()
-        self._running: dict[Connection, dict[int, Cancellation]] = {}
-        # The steps that each client has described so far, by its numbers for them.
-        self._forms: WeakKeyDictionary[Connection, dict[int, tuple[str, StepForm]]] = (
-            WeakKeyDictionary()
-        )
+        self._clients: dict[Connection, _Client] = {}
 
     def handle(self, connection: Connection, fields: Fields, values: list[Value]) -> None:
         """Takes a message of a client, in the thread that read it."""
+        client = self._clients.get(connection) or self._clients.setdefault(connection, _Client())
         if fields["do"] == CANCEL:
-            with self._lock:
-                found = self._running.get(connection, {}).get(fields["step"])
+            found = client.running.get(fields["step"])
             if found is not None:
                 found.cancel()
             return
-        cancellation = Cancellation()
-        with self._lock:
-            self._running.setdefault(connection, {})[fields["call"]] = cancellation
-        connection.work(lambda: self._answer(connection, fields, values, cancellation))
+        client.running[fields["call"]] = cancellation = Cancellation()
+        connection.work(partial(self._answer, connection, client, fields, values, cancellation))
 
     def lost(self, connection: Connection) -> None:
         """Ends the steps of a client that is gone."""
-        with self._lock:
-            steps = list(self._running.get(connection, {}).values())
-        for cancellation in steps:
-            cancellation.cancel()
+        client = self._clients.pop(connection, None)
+        if client is not None:
+            for cancellation in list(client.running.values()):
+                cancellation.cancel()
 
     def _answer(
         self,
         connection: Connection,
+        client: _Client,
         fields: Fields,
         values: list[Value],
         cancellation: Cancellation,
     ) -> None:
         if connection.is_lost:
             cancellation.cancel()
+            self._clients.pop(connection, None)
         try:
-            reply, given = self._run(connection, fields, values, cancellation)
+            reply, given = self._run(client, fields, values, cancellation)
         except Exception as error:
             code, text = status_of(error, self._task_name)
             reply, given = {"status": int(code), "message": text}, []
         finally:
-            self._forget(connection, fields["call"])
+            del client.running[fields["call"]]
         with suppress(errors.UnavailableError):  # who asked is gone
             connection.reply(fields, reply, given)
 
-    def _forget(self, connection: Connection, number: int) -> None:
-        with self._lock:
-            steps = self._running[connection]
-            del steps[number]
-            if not steps:
-                del self._running[connection]
-
     def _run(
         self,
-        connection: Connection,
+        client: _Client,
         fields: Fields,
         values: list[Value],
         cancellation: Cancellation,
     ) -> tuple[Fields, list[Value]]:
         if "partial" in fields:
             return self._run_part(fields, values)
-        session, form = self._form_of(connection, fields)
+        session, form = client.form_of(fields)
         options = None
         if len(values) > len(form.feeds):
             options = parse(proto.RunOptions, values.pop())
@@ -106,15 +114,6 @@ class ClientService:
         if result.metadata is None:
             return {}, given
         return {"told": True}, [*given, result.metadata.SerializeToString()]
-
-    def _form_of(self, connection: Connection, fields: Fields) -> tuple[str, StepForm]:
-        """The session and the form of a step that is described, or was before."""
-        number = fields["form"]
-        forms = self._forms.setdefault(connection, {})
-        if "session" in fields:
-            names = (tuple(fields[key]) for key in ("feeds", "fetches", "targets"))
-            forms[number] = fields["session"], StepForm(*names)
-        return forms[number]
 
     def _run_part(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
         """Runs the next part of a step that the session keeps."""

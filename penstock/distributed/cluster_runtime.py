@@ -265,7 +265,7 @@ class _Running:
                 self._worker.ask(self._links[call.task], call, self._post)
         for call in own:
             self._links[call.task] = self._worker.own_link
-            if self._run.deadline is None:
+            if self._run.deadline is None and not self._worker.runtime.limits_threads:
                 self._do_own_part(call)
             else:
                 self._worker.ask(self._worker.own_link, call, self._post)
@@ -277,9 +277,8 @@ class _Running:
             while not self._events.empty():
                 notes += self._run.handle(self._events.get(), time.monotonic())
         self._tell(notes)
-        call.fields.update(at_once=True, leading=self._leading)
         try:
-            self._worker.ask(self._worker.own_link, call, self._post)
+            self._post(self._worker.run_own(call, self._leading))
         finally:
             with self._lock:
                 self._is_busy = False

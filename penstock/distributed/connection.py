@@ -16,12 +16,11 @@ from penstock.distributed import frames
 from penstock.distributed.arena import SMALLEST, Inbox, Outbox
 from penstock.distributed.fair_lock import FairLock
 from penstock.distributed.frames import Disconnected, Fields, Socket, Value
-from penstock.distributed.reading import Leading, Reading, leading_here
+from penstock.distributed.reading import Leading, Reading, step_aside
 from penstock.errors import OpError
 from penstock.runtime.crew import Crew
 
 Answer = Callable[[Fields, list[Value], "OpError | None"], None]
-_SURE_ROOM = 1 << 16  # bytes that can be written without waiting where anything can
 Handler = Callable[["Connection", Fields, list[Value]], None]
 
 
@@ -95,9 +94,8 @@ class Connection:
 
     def note(self, fields: Fields, values: Sequence[Value] = ()) -> None:
         """Tells the other side something that it does not answer."""
-        outbox = self._outbox
-        message = frames.packed(fields, values, outbox)
-        if outbox is None and message.size >= SMALLEST and self._may_offer:
+        message = frames.packed(fields, values, self._outbox)
+        if self._may_offer and message.size >= SMALLEST:
             self._offer()
         try:
             if message.size < frames.CHUNK:
@@ -114,22 +112,21 @@ class Connection:
         This one must not lead while it waits for that: the other side may be waiting for room, too,
         and somebody has to read meanwhile.
         """
-        leading = leading_here()
-        if leading is None:
-            self._writing.acquire()
-        elif not self._writing.acquire(blocking=False):
-            leading.step_aside()
+        if not self._writing.acquire(blocking=False):
+            step_aside()
             self._writing.acquire()
         try:
-            if leading is not None and not self._has_room_for(sum(map(len, frame))):
-                leading.step_aside()
+            if sum(map(len, frame)) <= frames.SMALL:
+                data = b"".join(frame)
+                sent = frames.written_at_once(self._sock, data)
+                self.sent += sent
+                if sent == len(data):
+                    return
+                frame = [memoryview(data)[sent:]]
+            step_aside()
             frames.write(self._sock, frame, self._moved)
         finally:
             self._writing.release()
-
-    def _has_room_for(self, count: int) -> bool:
-        """Whether so many bytes can be written without waiting; asked by who writes."""
-        return count <= _SURE_ROOM and bool(self._room.poll(0))
 
     def _write_in_pieces(self, message: frames.Message) -> None:
         number = next(self._numbers)
@@ -167,12 +164,10 @@ class Connection:
         Returns the number of the call.
         """
         number = next(self._numbers)
-        with self._lock:
-            lost = self.is_lost
-            if not lost:
-                self._waiting[number] = answer
-        if lost:
-            answer({}, [], self._unavailable("the connection was lost"))
+        self._waiting[number] = answer
+        if self.is_lost:  # after which nobody may look for those who wait
+            if self._waiting.pop(number, None) is not None:
+                answer({}, [], self._unavailable("the connection was lost"))
             return number
         try:
             self.note({**fields, "call": number}, values)
@@ -190,8 +185,7 @@ class Connection:
 
     def _forget(self, number: int) -> None:
         """An answer that nobody waits for any more is dropped when it comes."""
-        with self._lock:
-            self._waiting.pop(number, None)
+        self._waiting.pop(number, None)
 
     def ask(
         self,
@@ -255,10 +249,11 @@ class Connection:
             self._crew.close()
 
     def _handle(self, fields: Fields, values: list[Value]) -> None:
-        kind = fields.get("do")
         if "reply" in fields:
             self._answered(fields, values)
-        elif kind == "ping":
+            return
+        kind = fields.get("do")
+        if kind == "ping":
             self.note({"do": "pong"})
         elif kind == "arena":
             self._take_offer(fields)
@@ -315,8 +310,7 @@ class Connection:
         self.received += count
 
     def _answered(self, fields: Fields, values: list[Value]) -> None:
-        with self._lock:
-            answer = self._waiting.pop(fields["reply"], None)
+        answer = self._waiting.pop(fields["reply"], None)
         if answer is None:
             return
         code = fields.get("code")
@@ -334,15 +328,16 @@ class Connection:
             if self.is_lost:
                 return
             self.is_lost = True
-            waiting, self._waiting = self._waiting, {}
             outbox, self._outbox = self._outbox, None
         if outbox is not None:
             outbox.close()
         with suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self.reading.end()
-        for answer in waiting.values():
-            answer({}, [], self._unavailable(reason))
+        for number in list(self._waiting):
+            answer = self._waiting.pop(number, None)
+            if answer is not None:
+                answer({}, [], self._unavailable(reason))
         if self._on_lost is not None:
             self._on_lost(self)
 

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from contextlib import suppress
 
 
 class FairLock:
     """Who lets go of it and wants it again comes after those who have waited.
 
     `threading.Lock` mostly goes back to the thread that has just released it: one that sends a
-    large tensor in pieces would keep all others from sending.
+    large tensor in pieces would keep all others from sending. Where nobody waits, it costs as
+    much as that one.
     """
 
     def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._is_held = False
+        self._lock = threading.Lock()
         self._waiting: deque[threading.Lock] = deque()
 
     def acquire(self, blocking: bool = True) -> bool:
-        with self._guard:
-            if not self._is_held:
-                self._is_held = True
-                return True
-            if not blocking:
-                return False
-            gate = threading.Lock()
-            gate.acquire()
-            self._waiting.append(gate)
+        if not self._waiting and self._lock.acquire(blocking=False):
+            return True
+        return blocking and self._waited()
+
+    def _waited(self) -> bool:
+        gate = threading.Lock()
+        gate.acquire()
+        self._waiting.append(gate)
+        self._pass_on()  # it may have been released before the gate was there
         try:
             gate.acquire()
         except BaseException:  # Ctrl-C
@@ -36,19 +37,23 @@ class FairLock:
         return True
 
     def _give_up(self, gate: threading.Lock) -> None:
-        with self._guard:
-            waits = gate in self._waiting
-            if waits:
-                self._waiting.remove(gate)
-        if not waits:  # it has come meanwhile
+        try:
+            self._waiting.remove(gate)
+        except ValueError:  # it has come meanwhile
             self.release()
 
     def release(self) -> None:
-        with self._guard:
-            if self._waiting:
+        self._lock.release()
+        if self._waiting:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Gives the lock, if it is free, to who has waited longest."""
+        while self._waiting and self._lock.acquire(blocking=False):
+            with suppress(IndexError):  # who has waited has given up
                 self._waiting.popleft().release()
-            else:
-                self._is_held = False
+                return
+            self._lock.release()
 
     def __enter__(self) -> None:
         self.acquire()

@@ -26,6 +26,7 @@ from penstock.distributed.kept_buffers import buffer_of
 from penstock.runtime.value_bytes import decoded, encoded
 
 _HEAD = struct.Struct("<4sIQ")
+_HEAD_SIZE = _HEAD.size
 _WHOLE = b"PSTK"  # fields and tensors
 _BEGUN = b"PSTB"  # fields, and how long the tensors are that follow in pieces
 _PIECE = b"PSTP"  # the number of the message instead of fields, and a piece; an empty one: no more
@@ -33,7 +34,7 @@ _ALIGNMENT = 64
 _MOST_FIELDS = 1 << 26
 _MOST_BUFFERS = 1000  # of one sendmsg; the system's limit is 1024
 _MOST_BEGUN = 4096  # messages of which some pieces have come
-_SMALL = 1 << 12  # bytes that are sooner copied than written one by one
+SMALL = 1 << 16  # bytes that are copied, to be written at once, or not at all
 _AHEAD = 1 << 12  # bytes: a small message
 CHUNK = 1 << 20
 MOST_BYTES = 1 << 36
@@ -50,6 +51,8 @@ Value = Any  # a tensor, a NumPy array of bytes, or bytes
 
 class Socket(Protocol):
     """What messages are sent and received by: a socket, or one with TLS."""
+
+    def send(self, data: bytes, flags: int, /) -> int: ...
 
     def sendmsg(self, buffers: Sequence[memoryview], /) -> int: ...
 
@@ -137,14 +140,6 @@ def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None
 def write(sock: Socket, buffers: Sequence[Any], moved: Moved | None = None) -> None:
     """Writes buffers without a copy; `moved` is told of bytes as they go."""
     try:
-        if sum(map(len, buffers)) <= _SMALL:
-            whole = b"".join(buffers)
-            sent = sock.sendmsg([memoryview(whole)])
-            if moved is not None:
-                moved(sent)
-            if sent == len(whole):
-                return
-            buffers = [memoryview(whole)[sent:]]
         pending = deque(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
         while pending:
             sent = sock.sendmsg(_next_chunk(pending, CHUNK))
@@ -153,10 +148,28 @@ def write(sock: Socket, buffers: Sequence[Any], moved: Moved | None = None) -> N
             _drop(pending, sent)
     except OSError as error:
         raise Disconnected(str(error)) from error
-    except BaseException:  # Ctrl-C: what follows half a frame could not be understood
-        with suppress(OSError):
-            sock.shutdown(socket.SHUT_RDWR)
+    except BaseException:
+        _break(sock)
         raise
+
+
+def written_at_once(sock: Socket, data: bytes) -> int:
+    """Writes what can be written without waiting; how many bytes."""
+    try:
+        return sock.send(data, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return 0
+    except OSError as error:
+        raise Disconnected(str(error)) from error
+    except BaseException:
+        _break(sock)
+        raise
+
+
+def _break(sock: Socket) -> None:
+    """After Ctrl-C: what follows half a frame could not be understood."""
+    with suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)
 
 
 def _drop(pending: deque[memoryview], count: int) -> None:
@@ -231,24 +244,39 @@ class Receiver:
     ) -> None:
         self._sock = sock
         self._decrypted: Callable[[], int] | None = getattr(sock, "pending", None)  # of TLS
-        self._most_ahead = ahead
         self._most_bytes = most_bytes
         self._arrived = arrived
         self._begun: dict[int, _Begun] = {}
-        self._ahead = b""  # bytes that have come
+        self._room = memoryview(bytearray(ahead))  # that bytes come into
+        self._ahead = b""  # those that have come
         self._at = 0  # how many of them were taken
         self.inbox: Inbox | None = None
 
     def receive(self) -> tuple[Fields, list[Value]]:
         """The next message that is complete."""
         while True:
-            kind, count, size = _HEAD.unpack(self._read(_HEAD.size))
+            if len(self._ahead) - self._at < _HEAD_SIZE:
+                self._read_ahead(_HEAD_SIZE)
+            kind, count, size = _HEAD.unpack_from(self._ahead, self._at)
+            self._at += _HEAD_SIZE
             try:
+                if kind == _WHOLE and count + size <= len(self._ahead) - self._at:
+                    return self._small(count, size)
                 message = self._frame(kind, count, size)
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise Disconnected(f"a message can't be read: {error}") from error
             if message is not None:
                 return message
+
+    def _small(self, count: int, size: int) -> tuple[Fields, list[Value]]:
+        """A message that has come already: most have, with their first bytes."""
+        middle = self._at + count
+        fields = _fields_of(self._ahead[self._at : middle])
+        self._at = middle + size
+        if "values" not in fields:
+            return fields, []
+        content = bytearray(self._ahead[middle : self._at])  # which tensors may be changed in
+        return fields, self._values(fields, np.frombuffer(content, np.uint8))
 
     def has_more(self) -> bool:
         """Whether bytes have been read that no message was made of."""
@@ -318,9 +346,9 @@ class Receiver:
         """Gets at least so many bytes, and what has come behind them."""
         found = self._ahead[self._at :]
         while len(found) < size:
-            room = bytearray(max(self._most_ahead, size - len(found)))
-            count = self._receive(memoryview(room))
-            found += room[:count]
+            missing = size - len(found)
+            room = self._room if missing <= len(self._room) else memoryview(bytearray(missing))
+            found += room[: self._receive(room)]
         self._ahead = found
         self._at = 0
 

@@ -174,21 +174,22 @@ class MasterSession:
     ) -> StepResult:
         metadata = None if options is None else proto.RunMetadata()
         # The step ends with the client's call and with the session, whichever is first.
-        own = self._runtime.cancellation.child()
-        cancellation.add(own, own.cancel)
+        session = self._runtime.cancellation
+        session.add(cancellation, cancellation.cancel)
         try:
             if options is None:
-                results = form.step.run_cancellable(values, own, self._seconds)
+                results = form.step.run_cancellable(values, cancellation, self._seconds)
             else:
                 timeout = self._checked_timeout(options)
-                results = form.step.run_with_options(values, options, metadata, timeout, own)
+                results = form.step.run_with_options(
+                    values, options, metadata, timeout, cancellation
+                )
         except errors.CancelledError:
-            if self._runtime.cancellation.is_cancelled:
+            if session.is_cancelled:
                 raise _closed() from None
             raise
         finally:
-            cancellation.discard(own)
-            own.close()
+            session.discard(cancellation)
         return StepResult(form.sent(results), metadata)
 
     def _checked_timeout(self, options: Any) -> float | None:

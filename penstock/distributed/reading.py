@@ -96,7 +96,7 @@ class Reading:
     def _left(self) -> None:
         with self._lock:
             self._users -= 1
-            is_last = not self._users and self._is_over
+            is_last = self._is_over and not self._users
         if is_last:
             self._close()
 
@@ -258,12 +258,14 @@ class Leading:
         self._outer = _thread.leading
         _thread.leading = self
         self._sleeps = False
+        self._is_quick = True  # what was last waited for at these connections came soon
         self._poll = select.poll()
         for connection in connections:
             reading = connection.reading
             if not connection.has_open_calls and reading.hold():
                 self._held.append(reading)
                 self._poll.register(reading.file, select.POLLIN)
+                self._is_quick &= reading.is_quick
         if self._held:
             self._bell = _thread.bell
             self._poll.register(self._bell.file, select.POLLIN)
@@ -271,6 +273,8 @@ class Leading:
     def wait(self, came: Callable[[], bool], deadline: float | None = None) -> bool:
         """Reads until something has come, for a while; whether it has."""
         self._make_way()
+        if not self._held:
+            return came()
         began = time.monotonic()
         limit = began + _LEADING_SECONDS
         if deadline is not None:
@@ -282,24 +286,26 @@ class Leading:
                 if not reading.mutex.acquire(timeout=max(0.0, limit - time.monotonic())):
                     return came()
                 taken.append(reading)
-            self._sleeps = bool(taken)  # before it looks: who brings something looks after that
+            self._sleeps = True  # before it looks: who brings something looks after that
             while not came():
                 left = limit - time.monotonic()
-                if not taken or left <= 0:
+                if left <= 0:
                     return False
                 self._read_one(left)
         finally:
             self._sleeps = False
-            is_quick = time.monotonic() - began < _QUICK_SECONDS
+            self._is_quick = time.monotonic() - began < _QUICK_SECONDS
             for reading in taken:
-                reading.is_quick = is_quick
+                reading.is_quick = self._is_quick
                 reading.mutex.release()
             self._make_way()
         return True
 
     def _make_way(self) -> None:
-        if any(reading.is_wanted for reading in self._held):
-            self._let_go()
+        for reading in self._held:
+            if reading.is_wanted:
+                self._let_go()
+                return
 
     def _read_one(self, seconds: float) -> None:
         for reading in self._held:
@@ -307,8 +313,7 @@ class Leading:
                 reading.take_message()
                 return
         # The wait itself can be interrupted: no byte is lost.
-        is_quick = all(reading.is_quick for reading in self._held)
-        found = found_soon(self._poll) if is_quick else []
+        found = found_soon(self._poll) if self._is_quick else []
         for file, _ in found or self._poll.poll(1000 * seconds):
             if file == self._bell.file:
                 self._bell.silence()
@@ -373,6 +378,7 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-def leading_here() -> Leading | None:
-    """What this thread leads with, if it does."""
-    return _thread.leading
+def step_aside() -> None:
+    """Has others read from now on what this thread leads, if it does: it has to wait."""
+    if _thread.leading is not None:
+        _thread.leading.step_aside()

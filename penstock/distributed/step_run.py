@@ -109,17 +109,11 @@ class StepRun:
 
     def begin(self, feeds: Sequence[Any]) -> list[Call]:
         """The orders to all tasks."""
+        order = {"do": "run", "step_key": self._step.key, "step": self.number}
+        if self._traced:
+            order["traced"] = True
         return [
-            Call(
-                task,
-                {
-                    "do": "run",
-                    "step_key": self._step.key,
-                    "step": self.number,
-                    "traced": self._traced,
-                },
-                [feeds[i] for i in taken],
-            )
+            Call(task, order, [feeds[i] for i in taken])
             for task, (taken, _) in self._step.taken.items()
         ]
 

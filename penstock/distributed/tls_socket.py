@@ -22,10 +22,20 @@ class TlsSocket:
         self._timeout = sock.gettimeout()
         sock.setblocking(False)
 
+    def send(self, data: bytes, flags: int) -> int:
+        """Writes some of the bytes, without waiting where flags say so; how many."""
+        if not flags & socket.MSG_DONTWAIT:
+            return self._do(lambda: self._sock.send(data))
+        try:
+            with self._lock:
+                return self._sock.send(data)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise BlockingIOError from None
+
     def sendmsg(self, buffers: Sequence[memoryview]) -> int:
         """Writes some of the bytes; how many."""
         data = b"".join(buffers)
-        return self._do(lambda: self._sock.send(data))
+        return self.send(data, 0)
 
     def recv_into(self, view: memoryview) -> int:
         return self._do(lambda: self._sock.recv_into(view))

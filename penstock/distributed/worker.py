@@ -23,6 +23,7 @@ from penstock.distributed.departures import Departures
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.master_machine import MasterMachine
 from penstock.distributed.meeting import Connect, Known, Meeting
+from penstock.distributed.reading import Leading
 from penstock.distributed.step_run import Answered, Broken, Call
 from penstock.distributed.step_spec import StepSpec, parts_of, task_of
 from penstock.distributed.worker_machine import (
@@ -199,9 +200,11 @@ class Worker:
 
     def connect(self, task: str) -> Any:
         """A connection to a task, this one too."""
-        if task == self.task:
-            return self.own_link
-        link = self._links[task] = self._connect(task)
+        link = self._links.get(task)
+        if link is None or link.is_lost:
+            if task == self.task:
+                return self.own_link
+            link = self._links[task] = self._connect(task)
         return link
 
     def release(self, call: Call) -> None:
@@ -296,25 +299,39 @@ class Worker:
     def _start(self, action: Execute) -> None:
         """Runs a part in the thread that has the order to, where the thread has time for it."""
         link, job = action.message.link, partial(self._execute, action)
-        if self.runtime.limits_threads:
-            self.runtime.crew.start(job)
-        elif action.message.fields.get("at_once"):  # the master of this task asks
-            job()
-        elif isinstance(link, Connection):
+        if isinstance(link, Connection) and not self.runtime.limits_threads:
             link.work(job)
         else:
             self.runtime.crew.start(job)
 
+    def run_own(self, call: Call, leading: Leading | None) -> Answered:
+        """Runs the part of this task for its own master, in the thread that asks."""
+        action = self._decided(Message(self.own_link, call.fields, call.values))
+        if isinstance(action, Execute):
+            action = self._decided(self._run(action, leading))
+        if isinstance(action, Answer):
+            return Answered(self.task, action.fields, action.values)
+        assert isinstance(action, Refuse)
+        return Answered(self.task, {}, [], action.error)
+
+    def _decided(self, event: Event) -> Action:
+        with self._lock:
+            return self._machine.handle(event, time.monotonic())[-1]
+
     def _execute(self, action: Execute) -> None:
+        self._take(self._run(action))
+
+    def _run(self, action: Execute, leading: Leading | None = None) -> Executed:
+        """Runs a part of a step; its master in this task may lead already."""
         message, part, meeting = action
         meeting.ordered_by(message.link)
-        leading = meeting.leading = message.fields.get("leading")  # of the own task's master
+        meeting.leading = leading
         if leading is None and part.may_lead:
             meeting.may_lead_from = part.senders
         began = time.monotonic()
         step = Step(None, meeting.cancellation)
         step.rendezvous = meeting
-        step.trace = Trace() if message.fields["traced"] else None
+        step.trace = Trace() if "traced" in message.fields else None
         try:
             given = part.run(step, message.values)
             if step.trace is not None:
@@ -327,7 +344,7 @@ class Worker:
         part.seconds = time.monotonic() - began
         if meeting.leading is not None and meeting.leading is not leading:
             meeting.leading.end()
-        self._take(done)
+        return done
 
     def _compile(self, message: Message) -> None:
         part = message.fields.get("part")  # that the master of this very task has compiled

@@ -88,20 +88,18 @@ class PartitionedPlan:
         return tuple(results)
 
     def _run_alone(self, step: Step, feeds: Sequence[Any]) -> tuple[Any, ...]:
-        """Runs the only part that a task has of a step: here nobody waits for it."""
+        """Runs the only part that a task has of a step: here nobody waits for it.
+
+        Who ends the step aborts its rendezvous, and that the waits of the part.
+        """
         part, plan = self._parts[0]
-        meeting = step.rendezvous
         turns = thread_pools.chosen() or self._crew.turns
         given = [feeds[i] for i in part.feeds]
-        step.cancellation.add(meeting, lambda: meeting.abort(_cancelled()))
-        try:
-            if turns is None:
+        if turns is None:
+            values = plan.run(step, given)
+        else:
+            with turns.taken():
                 values = plan.run(step, given)
-            else:
-                with turns.taken():
-                    values = plan.run(step, given)
-        finally:
-            step.cancellation.discard(meeting)
         results: list[Any] = [None] * self._count
         for i, value in zip(part.fetches, values, strict=True):
             results[i] = value
