@@ -12,15 +12,14 @@ ended, but was computed before it. As one node, loop and product share the proce
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import prod
 
-from penstock import dtypes, shapes
+from penstock import dtypes
 from penstock.ir.registry import OpSpec, Trait
 from penstock.ir.signature import Arg, Signature
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.passes.order import accesses, may_block
 
-LEAST_WORK = 1 << 26  # multiplications of a product, from which it may be worth another thread
+LEAST_SECONDS = 5e-4  # of a product, from which it may be worth another thread
 _LEAST_PART = 0.02  # of the loop's time, that the products beside it take at least
 
 
@@ -67,14 +66,17 @@ class _Neighbours:
         waiting: set[Node] = set()  # for one that is chosen
         for node in self._step.nodes:
             took = seconds.get(node.name, limit)
-            if took < left and node not in waiting and self._may_run_beside(node):
+            is_large = node.type == "MatMul" and LEAST_SECONDS <= took < left
+            if is_large and node not in waiting and self._may_run_beside(node):
                 left -= took
                 chosen.append(node)
                 waiting |= _closure(node, self._users)
         return chosen if limit - left >= _LEAST_PART * limit else []
 
     def _may_run_beside(self, node: Node) -> bool:
-        if not _is_large_product(node) or node in self._needed or node in self._step.targets:
+        if node.dtypes[0] not in (dtypes.float32, dtypes.float64):
+            return False
+        if node in self._needed or node in self._step.targets:
             return False
         if node.device != self._loop.device or node.guard or accesses(node).reads:
             return False
@@ -99,16 +101,6 @@ def _closure(start: Node, following: Callable[[Node], Iterable[Node]]) -> set[No
 def _is_pure(node: Node) -> bool:
     access = accesses(node)
     return not (node.spec.is_stateful or access.reads or access.writes)
-
-
-def _is_large_product(node: Node) -> bool:
-    if node.type != "MatMul" or node.dtypes[0] not in (dtypes.float32, dtypes.float64):
-        return False
-    a, b = (edge.shape for edge in node.inputs)
-    if not (shapes.is_full(a) and shapes.is_full(b)) or a is None or b is None:
-        return False
-    columns = b[0 if node.attrs["transpose_b"] else 1]
-    return prod((*a, columns)) >= LEAST_WORK  # type: ignore[arg-type]  # the shapes are known
 
 
 def _join(step: StepGraph, loop: Node, products: list[Node]) -> None:

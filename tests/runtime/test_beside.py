@@ -18,7 +18,6 @@ TWO_THREADS.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptio
 @pytest.fixture(autouse=True)
 def graph(monkeypatch):
     monkeypatch.delenv("PENSTOCK_FUSION", raising=False)
-    monkeypatch.setattr(beside, "LEAST_WORK", 1)
     monkeypatch.setattr(regions, "_compile_elsewhere", lambda sources, threads: False)
     monkeypatch.setattr(FormRecorder, "seconds", lambda self, graph: seconds_of(graph))
     monkeypatch.setattr(trial, "TURNS", 2)
