@@ -88,9 +88,12 @@ class Connection:
     def start(self) -> None:
         self.reading.start()
 
-    def work(self, job: Callable[[], None]) -> None:
-        """Does what a message asks for once its handler is done, while another thread reads on."""
-        self.reading.work(job)
+    def work(self, job: Callable[[], None], *, instant: bool = False) -> None:
+        """Does what a message asks for once its handler is done, while another thread reads on.
+
+        What is `instant` takes but a moment, and waits for nothing.
+        """
+        self.reading.work(job, instant=instant)
 
     def note(self, fields: Fields, values: Sequence[Value] = ()) -> None:
         """Tells the other side something that it does not answer."""

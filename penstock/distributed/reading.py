@@ -1,7 +1,8 @@
 """Who reads from a connection: threads that stand by, or the one that waits for an answer.
 
 1. A thread that stands by has its turn when a message comes. It reads and handles it; if there is
-   work to be done for it, the thread does that, too, while another one stands by.
+   work to be done for it, the thread does that, too, while another one stands by. Work that takes
+   but a moment is done before the turn is passed on: the same thread then reads the next message.
 2. A thread that has asked for something may hold the turns: what comes is then read by this
    thread, while it waits, and no other one has to be woken (`Leading`).
 """
@@ -70,12 +71,16 @@ class Reading:
         self.is_quick = True  # what was last waited for here came soon
         self._is_over = False
         self._work: Job | None = None  # of the message that was just handled
+        self._is_instant = False  # that work
         self._handling = 0  # the thread that is handling a message
 
-    def work(self, job: Job) -> None:
-        """Does what a message asks for once its handler is done, while another thread reads on."""
+    def work(self, job: Job, *, instant: bool = False) -> None:
+        """Does what a message asks for once its handler is done.
+
+        Meanwhile another thread reads on, unless it is `instant`: a moment's work without waits.
+        """
         if self._handling == threading.get_ident() and self._work is None:
-            self._work = job
+            self._work, self._is_instant = job, instant
         else:
             self._crew.start(job)
 
@@ -131,19 +136,32 @@ class Reading:
     def _next_job(self) -> Job | None:
         """Reads messages until one is work for this thread, or no more is there; passes on."""
         job: Job | None = None
-        has_more = False
+        has_more = instant = False
         try:
             with self.mutex:
                 if self._has_something():
                     job, has_more = self._read_some()
+                    instant = job is not None and self._is_instant and not has_more
+            if job is not None and instant:
+                _thread.turn = self
+                job()
+                return None
         finally:
-            if not has_more:
+            if not has_more and (not instant or _thread.turn is self):
                 self._turns.pass_on()
+            _thread.turn = None
         if has_more:  # of which the system knows nothing: it would wake nobody
             self.go_on()
         elif job is not None and not self._standing_by:
             self.start()
         return job
+
+    def leave_turn(self) -> None:
+        """Lets another thread read after all, while this one does what should take a moment."""
+        _thread.turn = None
+        self._turns.pass_on()
+        if not self._standing_by:
+            self.start()
 
     def _has_something(self) -> bool:
         """Whether there still is something to read: others may have read it meanwhile."""
@@ -365,6 +383,7 @@ class _Bell:
 
 class _Thread(threading.local):
     leading: Leading | None = None
+    turn: Reading | None = None  # that it keeps while it does a moment's work
 
     @property
     def bell(self) -> _Bell:
@@ -379,6 +398,8 @@ _thread = _Thread()
 
 
 def step_aside() -> None:
-    """Has others read from now on what this thread leads, if it does: it has to wait."""
+    """Has others read from now on what this thread would have read: it has to wait."""
     if _thread.leading is not None:
         _thread.leading.step_aside()
+    if _thread.turn is not None:
+        _thread.turn.leave_turn()

@@ -57,6 +57,7 @@ from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace
 
 _QUICK_SECONDS = 0.01  # of a part whose thread may lead
+_INSTANT_SECONDS = 0.001  # of a part during which nobody has to read
 
 
 class StepPart:
@@ -102,6 +103,12 @@ class StepPart:
         Not for long, and not while it waits for something else, a queue say.
         """
         return self._waits_for_tasks_alone and self.seconds < _QUICK_SECONDS
+
+    @property
+    def is_instant(self) -> bool:
+        """Whether it waits for nothing and takes but a moment."""
+        waits = self.senders or not self._waits_for_tasks_alone
+        return not waits and self.seconds < _INSTANT_SECONDS
 
     def run(self, step: Step, feeds: Sequence[Any]) -> list[Any]:
         """Runs on the values of `self.feeds`; gives those of `self.fetches`."""
@@ -300,7 +307,7 @@ class Worker:
         """Runs a part in the thread that has the order to, where the thread has time for it."""
         link, job = action.message.link, partial(self._execute, action)
         if isinstance(link, Connection) and not self.runtime.limits_threads:
-            link.work(job)
+            link.work(job, instant=action.part.is_instant)
         else:
             self.runtime.crew.start(job)
 
