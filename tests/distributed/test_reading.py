@@ -260,3 +260,56 @@ def test_who_leads_is_woken_by_what_comes_another_way(ends, monkeypatch):
     assert leading.wait(came.is_set)
     leading.end()
     assert time.monotonic() - began < LONG
+
+
+class Working(Ends):
+    """An echo that does its work after the handler, at once or while others read."""
+
+    def __init__(self):
+        self.threads = []
+        super().__init__()
+
+    def _echo(self, connection, fields, values):
+        def work():
+            self.threads.append(threading.get_ident())
+            for size in fields.get("sizes", ()):
+                connection.note({"do": "much"}, [torch.zeros(size)])
+            connection.reply(fields, {"said": fields["say"]})
+
+        connection.work(work, instant=fields["instant"])
+
+
+def test_instant_work_is_done_by_the_thread_that_reads_on():
+    with Working() as ends:
+        for say in range(50):
+            reply, _ = ends.near.ask({"say": say, "instant": True})
+            assert reply["said"] == say
+        assert len(set(ends.threads)) <= 2  # those that stand by
+
+
+@pytest.mark.parametrize("instant", [True, False])
+def test_work_that_has_to_wait_for_room_does_not_keep_others_from_reading(instant):
+    with Working() as ends:
+        answers = []
+
+        def ask():
+            for say in range(5):
+                fields = {"say": say, "instant": instant, "sizes": [1 << 16] * 4}
+                answers.append(ends.near.ask(fields, [torch.zeros(1 << 20)])[0]["said"])
+
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(LONG)
+        assert sorted(answers) == sorted(list(range(5)) * 3)
+        ends.wait_for(60)
+
+
+def test_after_instant_work_the_next_message_is_read():
+    with Working() as ends:
+        ends.near.ask({"say": 0, "instant": True})
+        ends.near.ping()  # handled without work: the turn must have been passed on before and after
+        ends.near.note({"do": "ping"})
+        assert ends.near.ask({"say": 1, "instant": False})[0]["said"] == 1
+        assert ends.near.ask({"say": 2, "instant": True})[0]["said"] == 2
