@@ -78,6 +78,7 @@ from penstock.ir.composite import (
     SparseTensor,
     SparseTensorValue,
 )
+from penstock.ir.conversion_status import set_converter as _set_converter
 from penstock.ir.convert import convert_to_tensor, register_tensor_conversion_function
 from penstock.ir.defaults import get_default_graph, get_default_session, reset_default_graph
 from penstock.ir.graph import Graph
@@ -108,7 +109,7 @@ from penstock.ops.fake_quantization import *
 from penstock.ops.feature_specs import *
 from penstock.ops.files import *
 from penstock.ops.fourier import *
-from penstock.ops.graph_functions import function, wrap_function
+from penstock.ops.graph_functions import function
 from penstock.ops.image_patches import extract_image_patches
 from penstock.ops.indexed_slices import convert_to_tensor_or_indexed_slices
 from penstock.ops.initializers import *
@@ -188,10 +189,12 @@ from penstock.proto import (
     TensorInfo,
 )
 from penstock.shapes import Dimension, TensorShape, dimension_at_index, dimension_value
+from penstock.wrapped_functions import wrap_function
 
 __version__ = "0.1.0"
 
 no_gradient = NotDifferentiable
 
+_set_converter("penstock.autograph.calls")
 internal_paths.install()
 namespaces.install()

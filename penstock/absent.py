@@ -13,8 +13,6 @@ from typing import Any
 
 #: A symbol, or a namespace with all that is in it, and what to do about it.
 REASONS: dict[str, str] = {
-    "tf.autograph.to_code": "Python code is not converted to graphs.",
-    "tf.autograph.to_graph": "Python code is not converted: use tf.cond and tf.while_loop.",
     "tf.load_op_library": "Libraries of compiled ops are made for one TensorFlow; write the op as "
     "docs/adding-an-op.md shows, or use tf.py_func.",
     "tf.load_library": "Libraries of compiled ops are made for one TensorFlow.",
@@ -104,15 +102,10 @@ REASONS: dict[str, str] = {
     "tf.contrib.fused_conv": "Convolutions take in their bias and ReLU by themselves.",
     "tf.contrib.libsvm": "Read the lines with tf.string_split and tf.string_to_number.",
     "tf.contrib.meta_graph_transform": "Use tf.graph_util, or penstock's optimize_for_inference.",
-    "tf.contrib.model_pruning": "Multiply weights by a mask, a variable that is not trained.",
     "tf.contrib.nearest_neighbor": "Use tf.nn.top_k of the products.",
-    "tf.contrib.receptive_field": "Compute it from kernel sizes and strides.",
-    "tf.contrib.recurrent": "Use tf.nn.dynamic_rnn.",
     "tf.contrib.remote_fused_graph": "It ran graphs on one accelerator.",
     "tf.contrib.rpc": "Call services in tf.py_func.",
-    "tf.contrib.specs": "Use tf.layers.",
     "tf.contrib.stat_summarizer": "Use tf.profiler.profile, or penstock profile.",
-    "tf.contrib.timeseries": "Write a model_fn for a tf.estimator.Estimator.",
     **dict.fromkeys(
         [f"tf.contrib.{name}" for name in "bigtable cloud hadoop ignite kafka kinesis".split()],
         "Read files, or feed a tf.data.Dataset.from_generator.",
@@ -150,21 +143,11 @@ REASONS: dict[str, str] = {
         ],
         "Use KMeansClustering, or scikit-learn.",
     ),
-    "tf.contrib.autograph": "Python code is not converted to graphs: use tf.cond and "
-    "tf.while_loop.",
     "tf.contrib.image.single_image_random_dot_stereograms": "Compute them in NumPy.",
     "tf.contrib.summary.create_db_writer": "Events go to files: use create_file_writer.",
     "tf.contrib.predictor.from_contrib_estimator": "Use tf.estimator and from_estimator.",
     "tf.keras.callbacks.RemoteMonitor": "Penstock sends nothing over the network: use CSVLogger, "
     "TensorBoard or LambdaCallback.",
-    **dict.fromkeys(
-        [
-            "tf.keras.experimental.export_saved_model",
-            "tf.keras.experimental.load_from_saved_model",
-        ],
-        "Use tf.saved_model.simple_save with K.get_session(), or model.save with HDF5.",
-    ),
-    "tf.keras.mixed_precision": "Cast layers' inputs with dtype='float16' where wanted.",
 }
 
 #: What a program asked for and did not get, for a report at its end.

@@ -11,7 +11,6 @@ from penstock import nest
 from penstock.gradient_tape import GradientTape
 from penstock.ir.convert import convert_to_tensor
 from penstock.ops.identity import identity
-from penstock.ops.variables import Variable
 
 __all__ = [
     "gradients_function",
@@ -103,8 +102,7 @@ def make_vjp(f: Function, params: Sequence[Any] | None = None, persistent: bool 
         given = list(args)
         positions = _positions(f, params, args)
         for i in positions:
-            if not isinstance(args[i], Variable):
-                given[i] = identity(convert_to_tensor(args[i]))  # a tensor may be given twice
+            given[i] = identity(convert_to_tensor(args[i]))  # what is given twice is two arguments
         sources = [given[i] for i in positions]
         with GradientTape(persistent=persistent) as tape:
             tape.watch(sources)

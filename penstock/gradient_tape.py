@@ -16,7 +16,6 @@ from penstock.autodiff.gradients import (
     UnconnectedGradients,
     gradients,
     is_trainable,
-    within_body,
 )
 from penstock.autodiff.tape import Tape
 from penstock.ir.convert import convert_to_tensor, to_tensor
@@ -87,10 +86,10 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Watches tensors or variables, in a structure."""
-        assert self._tape is not None
         for each in nest.flatten(tensor):
             if not isinstance(each, (Tensor, Variable)):
                 raise ValueError(f"Passed in object of type {type(each)}, not tf.Tensor")
+            assert self._tape is not None
             self._tape.watch(each)
 
     @contextmanager
@@ -145,6 +144,8 @@ class GradientTape:
             self._stop()
         targets = [self._recorded(each) for each in nest.flatten(target)]
         weights = None if output_gradients is None else nest.flatten(output_gradients)
+        if isinstance(self._tape, _GraphTape):
+            self._tape.check_plain(targets)
         found = self._gradients(targets, nest.flatten(sources), weights, unconnected_gradients)
         self._used()
         return nest.pack_sequence_as(sources, found)
@@ -167,7 +168,7 @@ class GradientTape:
         assert self._tape is not None
         found = self._tape.gradients(targets, sources, weights)
         missing = [i for i, each in enumerate(found) if each is None]
-        if UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO:
+        if _checked(unconnected) is UnconnectedGradients.ZERO:
             for i in missing:
                 x = convert_to_tensor(sources[i])
                 found[i] = zeros(shape(x), x.dtype.base_dtype)
@@ -234,17 +235,31 @@ class GradientTape:
         tape = self._tape
         if not self._recording:
             tape.start()
-        found = compute(
-            target,
-            sources,
-            use_pfor,
-            parallel_iterations,
-            differentiate=lambda y, xs: self._continued(y, xs, unconnected),
-        )
-        if not self._recording:
-            tape.stop()
+        try:
+            found = compute(
+                target,
+                sources,
+                use_pfor,
+                parallel_iterations,
+                differentiate=lambda y, xs: self._continued(y, xs, unconnected),
+            )
+        finally:
+            if not self._recording:
+                tape.stop()
         self._used()
         return found
+
+
+_PRIMITIVES = frozenset(["Switch", "Merge", "Enter", "Exit", "NextIteration"])
+
+
+def _checked(unconnected_gradients: Any) -> UnconnectedGradients:
+    try:
+        return UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
+        ) from None
 
 
 class _GraphTape:
@@ -255,9 +270,10 @@ class _GraphTape:
         self._watched: list[Any] = []
         self._finished: list[list[Operation]] = []
         self._open: tuple[Graph, int] | None = None
+        self._home: Graph = get_default_graph()
 
     def start(self) -> None:
-        graph = get_default_graph()
+        graph = self._home = get_default_graph()
         self._open = graph, graph.version
 
     def stop(self) -> None:
@@ -272,27 +288,67 @@ class _GraphTape:
         return tuple(
             variable
             for variable in self._variables(get_default_graph())
-            if _root(variable) in used or any(_root(variable) in t.op.inputs for t in used)
+            if (root := self._root(variable)) in used or any(root in t.op.inputs for t in used)
         )
 
     def gradients(
         self, targets: list[Any], sources: list[Any], weights: list[Any] | None
     ) -> list[Any]:
         """One gradient for each source; None where it has none."""
-        roots = [_root(each) for each in [*self._watched, *self._variables(targets[0].graph)]]
-        on_tape = self._reached(roots)
+        operations = [*self._operations(), *self._in_bodies_around(targets)]
+        roots = [self._root(each) for each in [*self._watched, *self._variables(self._home)]]
+        on_tape = _reached(roots, operations)
         wanted = [i for i, each in enumerate(targets) if each in on_tape]
-        known = [i for i, each in enumerate(sources) if _root(each) in on_tape]
+        known = [i for i, each in enumerate(sources) if self._root(each) in on_tape]
         found: list[Any] = [None] * len(sources)
         if wanted and known:
             results = gradients(
                 [targets[i] for i in wanted],
-                [sources[i] for i in known],
+                [self._root(sources[i]) for i in known],
                 None if weights is None else [weights[i] for i in wanted],
-                stop_gradients=self._ends(roots),
+                stop_gradients=_ends(roots, operations),
             )
             for i, result in zip(known, results, strict=True):
                 found[i] = result
+        return found
+
+    def check_plain(self, targets: list[Any]) -> None:
+        """Refuses conditionals and loops made of primitives, as TensorFlow's tapes do."""
+        operations = self._operations()
+        if not any(op.type in _PRIMITIVES for op in operations):
+            return
+        on_tape = _reached([self._root(each) for each in self._watched], operations)
+        pending = [each._op for each in targets if each in on_tape]
+        seen: set[Operation] = set()
+        while pending:
+            op = pending.pop()
+            if op in seen:
+                continue
+            seen.add(op)
+            if op.type in _PRIMITIVES:
+                raise NotImplementedError(
+                    "tf.GradientTape.gradients() does not support graph control flow operations "
+                    "like tf.cond or tf.while at this time. Use tf.gradients instead."
+                )
+            pending += [tensor._op for tensor in op._inputs if tensor in on_tape]
+
+    def _root(self, source: Any) -> Any:
+        """The tensor of the tape's graph that stands for a source."""
+        root = _root(source)
+        if root._op.graph.is_eager and isinstance(self._home, FunctionGraph):
+            return self._home.capture(root)
+        return root
+
+    def _in_bodies_around(self, targets: list[Any]) -> list[Operation]:
+        """The nodes of bodies, inside of the tape's graph, that targets are in."""
+        found: list[Operation] = []
+        for graph in dict.fromkeys(target.graph for target in targets):
+            around, inside = graph, []
+            while isinstance(around, FunctionGraph) and around is not self._home:
+                inside.append(around)
+                around = around.outer_graph
+            if around is self._home:
+                found += [op for body in reversed(inside) for op in body.get_operations()]
         return found
 
     def _variables(self, graph: Graph) -> list[Any]:
@@ -314,28 +370,34 @@ class _GraphTape:
     def _operations(self) -> list[Operation]:
         return [op for part in [*self._finished, self._current()] for op in part]
 
-    def _reached(self, roots: Sequence[Tensor]) -> set[Tensor]:
-        """The roots, and the tensors that recorded operations made of them."""
-        found = {*roots}
-        for root in roots:  # what a variable by reference is read by was made together with it
-            found.update(out for op in _readers(root) for out in op.outputs)
-        operations = self._operations()
-        grows = True
-        while grows:  # a loop's nodes are not in the order of their edges
-            before = len(found)
-            for op in operations:
-                if any(tensor in found for tensor in op.inputs):
-                    found.update(op.outputs)
-            grows = len(found) > before
-        return found
 
-    def _ends(self, roots: Sequence[Tensor]) -> list[Tensor]:
-        """The tensors that recorded operations use and others made: gradients stop there."""
-        operations = self._operations()
-        recorded = {*operations}
-        recorded.update(op for root in roots for op in _readers(root))
-        used = {tensor: None for op in operations for tensor in op.inputs}
-        return [tensor for tensor in used if tensor.op not in recorded]
+def _reached(roots: Sequence[Tensor], operations: Sequence[Operation]) -> set[Tensor]:
+    """The roots, and the tensors that recorded operations made of them."""
+    found = {*roots}
+    for root in roots:  # what a variable by reference is read by was made together with it
+        found.update(out for op in _readers(root) for out in op.outputs)
+    grows = True
+    while grows:  # a loop's nodes are not in the order of their edges
+        before = len(found)
+        for op in operations:
+            if any(tensor in found for tensor in op.inputs) or _outside(op) in found:
+                found.update(op.outputs)
+        grows = len(found) > before
+    return found
+
+
+def _outside(op: Operation) -> Tensor | None:
+    """The tensor that a body's node stands for."""
+    tensor: Tensor | None = op.__dict__.get("_stands_for")
+    return tensor
+
+
+def _ends(roots: Sequence[Tensor], operations: Sequence[Operation]) -> list[Tensor]:
+    """The tensors that recorded operations use and others made: gradients stop there."""
+    recorded = {*operations}
+    recorded.update(op for root in roots for op in _readers(root))
+    used = {tensor: None for op in operations for tensor in op.inputs}
+    return [tensor for tensor in used if tensor.op not in recorded]
 
 
 class _EagerTape:
@@ -383,7 +445,7 @@ def _root(source: Any) -> Any:
     if isinstance(source, Variable):
         handle = getattr(source, "handle", None)
         source = handle if isinstance(handle, Tensor) else to_tensor(source, as_ref=True)
-    return within_body(source) if isinstance(source, Tensor) else source
+    return source
 
 
 def _readers(root: Tensor) -> list[Operation]:

@@ -55,6 +55,9 @@ MODULES = {
         "variable",
         "versions",
     ],
+    "tensorflow.core.grappler.costs": [
+        "op_performance_data",
+    ],
     "tensorflow.core.profiler": [
         "tfprof_log",
         "tfprof_output",

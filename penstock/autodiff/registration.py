@@ -183,12 +183,23 @@ def _source(variable: Any) -> Tensor:
     return handle if isinstance(handle, Tensor) else to_tensor(variable, as_ref=True)
 
 
+def _captured_variables(graph: Any) -> dict[Any, Any]:
+    """The trainable variables that a function's body has read, by what stands for their handles."""
+    captured = getattr(graph, "captured", {})
+    return {
+        captured[variable.handle].op: variable
+        for variable in getattr(graph, "read_variables", {}).values()
+        if variable.trainable and variable.handle in captured
+    }
+
+
 def _variables_between(inputs: list[Tensor], outputs: list[Tensor]) -> list[Any]:
     """The trainable variables that outputs depend on other than through the inputs."""
     by_op = {
         _source(variable).op: variable
         for variable in get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES)
     }
+    by_op.update(_captured_variables(get_default_graph()))
     seen = {tensor.op for tensor in inputs}
     found: dict[Any, None] = {}
     pending = [tensor.op for tensor in outputs]

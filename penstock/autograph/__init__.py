@@ -1,19 +1,9 @@
-"""`tf.autograph`, of which there is what programs call that don't want their code converted."""
+"""`tf.autograph`: Python code whose branches and loops on tensors become nodes of the graph."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any
-
 from penstock.autograph import experimental
+from penstock.autograph.ag_logging import set_verbosity, trace
+from penstock.autograph.calls import to_code, to_graph
 
-__all__ = ["experimental", "set_verbosity", "trace"]
-
-
-def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Accepted: there is no conversion that could report on itself."""
-
-
-def trace(*args: Any) -> None:
-    """Prints its arguments while the graph is built."""
-    sys.stdout.write(" ".join(str(each) for each in args) + "\n")
+__all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -90,6 +91,38 @@ def _not_yet(
     return made
 
 
+class _DiskAllowance:
+    """How many bytes of tensors the dumps of this process may have, and how many they have."""
+
+    _DEFAULT = 100 * 10**9
+    _VARIABLE = "TFDBG_DISK_BYTES_LIMIT"
+
+    def __init__(self) -> None:
+        self._used = 0
+        self._lock = threading.Lock()
+
+    def reset(self) -> None:
+        with self._lock:
+            self._used = 0
+
+    def take(self, count: int, tensor: str) -> None:
+        """Counts what is to be written; a ValueError ends the run where that is too much."""
+        limit = int(os.environ.get(self._VARIABLE) or self._DEFAULT)
+        with self._lock:
+            if self._used + count > limit:
+                # In TensorFlow the error of its debug node, whose name is no node's name.
+                raise ValueError(
+                    f"TensorFlow Debugger has exhausted file-system byte-size allowance ({limit}), "
+                    f"therefore it cannot dump an additional {count} byte(s) of tensor data for "
+                    f"the debug tensor {tensor}. You may use the environment variable "
+                    f"{self._VARIABLE} to set a higher limit."
+                )
+            self._used += count
+
+
+_disk = _DiskAllowance()
+
+
 class _Dump:
     """An observer of a step that writes the values of watched tensors."""
 
@@ -123,6 +156,8 @@ class _Dump:
             kind = base if watch.op.name.startswith("DebugIdentity") else None
             event = _tensor_event(node, slot, watch.op.name, written, kind, now)
             for folder in watch.folders:
+                if written is not None:
+                    _disk.take(written.nbytes, f"{node.name}:{slot}")
                 name = f"{node.name}_{slot}_{watch.op.name}_{now}"
                 path = os.path.join(folder, device_folder(node.device), name)
                 write_event(path, event)
@@ -185,6 +220,8 @@ class WatchedRuns:
         names: dict[str, list[str]],
     ) -> tuple[Any, ...]:
         """Runs a step that was compiled with every node, and writes what `options` asks for."""
+        if options.reset_disk_byte_usage:
+            _disk.reset()
         watches = _watches(options, step.graph.nodes)
         folders = {
             folder

@@ -34,7 +34,7 @@ SAME: dict[str, str] = {
         zeros zeros_initializer
     """,
     "audio": "decode_wav encode_wav",
-    "autograph": "set_verbosity trace",
+    "autograph": "set_verbosity to_code to_graph trace",
     "autograph.experimental": "Feature do_not_convert set_loop_options",
     "bitwise": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift",
     "config": """

@@ -10,6 +10,7 @@ from typing import Any
 from penstock.data import nest, structure
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.composite import SparseTensor, SparseTensorValue
+from penstock.ir.conversion_status import control_status_ctx
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.function import Function, FunctionGraph, add_function, function_def, hashed_name
@@ -29,6 +30,13 @@ def _outermost_graph() -> Graph:
     while isinstance(graph, FunctionGraph) and graph.outer_graph is not None:
         graph = graph.outer_graph
     return graph
+
+
+def _convertible(func: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its Python code converted, if it is a program's."""
+    from penstock.autograph.calls import tf_convert
+
+    return tf_convert(func, control_status_ctx())
 
 
 class StructuredFunctionWrapper:
@@ -60,6 +68,7 @@ class StructuredFunctionWrapper:
                 input_types, input_shapes, input_classes
             )
         self._func = func
+        self._converted = _convertible(func)
         self._transformation = transformation_name
         self._input_structure = input_structure
         self.output_structure: Any = None
@@ -111,7 +120,7 @@ class StructuredFunctionWrapper:
     def _call(self, *args: Tensor) -> list[Tensor]:
         nested = structure.from_compatible_tensor_list(self._input_structure, args)
         # Only a plain tuple is several arguments: a named tuple is one.
-        result = self._func(*nested) if type(nested) is tuple else self._func(nested)
+        result = self._converted(*(nested if type(nested) is tuple else (nested,)))
         if isinstance(result, list):
             result = tuple(result)
         result = nest.map_structure(_with_sparse_tensors, result)

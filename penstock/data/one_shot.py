@@ -13,7 +13,6 @@ from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops.datasets.iterators import OneShotIterator
-from penstock.ops.seeds import get_seed
 
 _PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 
@@ -72,7 +71,6 @@ def _dataset_ops(variant: Tensor) -> set[Operation]:
 
 def one_shot_iterator(dataset: Any) -> Iterator:
     """An iterator that makes its dataset itself when it is first used."""
-    get_seed(None)  # TensorFlow takes a number here, which the seeds of later nodes depend on
     graph = get_default_graph()
     body = _CopyingGraph(graph, _dataset_ops(dataset._variant_tensor))
     try:

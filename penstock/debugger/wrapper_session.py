@@ -142,6 +142,18 @@ class WatchOptions:
         return f"WatchOptions({', '.join(f'{key}={value!r}' for key, value in vars(self).items())})"
 
 
+def _check_arguments(runner: Any, options: Any, fetches: Any, feed_dict: Any) -> None:
+    """ValueError where a callable comes with another one, or with fetches or feeds."""
+    if runner is not None and options is not None:
+        first, second = "callable_runner", "callable_options"
+    elif fetches is not None or feed_dict:
+        first = "callable_runner" if runner is not None else "callable_options"
+        second = "fetches/feed_dict"
+    else:
+        return
+    raise ValueError(f"{first} and {second} are mutually exclusive, but are used simultaneously.")
+
+
 def _is_empty(fetches: Any) -> bool:
     if isinstance(fetches, Mapping):
         fetches = list(fetches.values())
@@ -202,23 +214,25 @@ class BaseDebugWrapperSession(SessionInterface):
         callable_options: Any = None,
     ) -> Any:
         """`Session.run` under the debugger; see there for the first four arguments."""
-        if callable_runner is not None and (fetches or feed_dict):
-            raise ValueError(
-                "callable_runner and fetches/feed_dict are mutually exclusive, but are used "
-                "simultaneously."
-            )
-        if callable_options is not None:
-            raise NotImplementedError("callables of CallableOptions are not debugged")
+        is_callable = callable_runner is not None or callable_options is not None
+        if is_callable:
+            _check_arguments(callable_runner, callable_options, fetches, feed_dict)
 
         def run(options: Any, run_metadata: Any) -> Any:
+            values = callable_runner_args or ()
             if callable_runner is not None:
-                return callable_runner(
-                    *(callable_runner_args or ()), options=options, run_metadata=run_metadata
-                )
+                return callable_runner(*values, options=options, run_metadata=run_metadata)
+            if callable_options is not None:
+                step = proto.CallableOptions()
+                step.CopyFrom(callable_options)
+                if options is not None:
+                    step.run_options.MergeFrom(options)
+                made = self._sess._make_callable_from_options(step)
+                return made(*values, run_metadata=run_metadata)
             return self._sess.run(fetches, feed_dict, options, run_metadata)
 
         self.increment_run_call_count()
-        nothing = callable_runner is None and _is_empty(fetches)
+        nothing = not is_callable and _is_empty(fetches)
         if nothing:
             logging.info(
                 "Due to empty fetches, tfdbg Session wrapper is letting a Session.run pass "
@@ -233,7 +247,7 @@ class BaseDebugWrapperSession(SessionInterface):
                 options,
                 run_metadata,
                 self._run_call_count,
-                is_callable_runner=callable_runner is not None,
+                is_callable_runner=is_callable,
             )
         )
         _check_type(response, OnRunStartResponse)
@@ -275,7 +289,19 @@ class BaseDebugWrapperSession(SessionInterface):
         self, run_options: Any, debug_urls: Any, **watches: Any
     ) -> None:
         run_options.output_partition_graphs = True
-        watch_graph(run_options, self._sess.graph, debug_urls=debug_urls, **watches)
+        watch_graph(
+            run_options,
+            self._sess.graph,
+            debug_urls=debug_urls,
+            reset_disk_byte_usage=(
+                self._run_call_count == 1 or self._is_disk_usage_reset_each_run()
+            ),
+            **watches,
+        )
+
+    def _is_disk_usage_reset_each_run(self) -> bool:
+        """Whether nothing is left of a run's dump when the next begins."""
+        return False
 
     def _decorate_run_options_for_profile(self, run_options: Any) -> None:
         run_options.trace_level = proto.RunOptions.FULL_TRACE
@@ -323,6 +349,19 @@ class BaseDebugWrapperSession(SessionInterface):
                 options=options,
                 run_metadata=run_metadata,
                 callable_runner=runner,
+                callable_runner_args=values,
+            )
+
+        return call
+
+    def _make_callable_from_options(self, callable_options: Any) -> Callable[..., Any]:
+        """A function that runs the step of a CallableOptions message under the debugger."""
+
+        def call(*values: Any, run_metadata: Any = None) -> Any:
+            return self.run(
+                None,
+                run_metadata=run_metadata,
+                callable_options=callable_options,
                 callable_runner_args=values,
             )
 

@@ -12,11 +12,23 @@ from penstock.distribute.input_pipelines import InputContext, InputReplicationMo
 from penstock.distribute.reduce_op import ReduceOp, as_reduce_op
 from penstock.distribute.scopes import DefaultScope
 from penstock.distribute.values import is_distributed
+from penstock.ir.conversion_status import Status, control_status_ctx
 from penstock.ir.defaults import get_default_graph
 from penstock.ops.casts import cast
 from penstock.ops.control import group
 from penstock.ops.math import reduce_mean, reduce_sum
 from penstock.ops.shaping import shape
+
+
+def _as_code_around(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose Python code is converted if that of its caller is."""
+    ctx = control_status_ctx()
+    if ctx.status is Status.UNSPECIFIED:
+        return fn
+    from penstock.autograph.calls import tf_convert
+
+    converted: Callable[..., Any] = tf_convert(fn, ctx)
+    return converted
 
 
 class Strategy:
@@ -55,7 +67,8 @@ class Strategy:
     ) -> Any:
         """Calls a function in each replica with its values of the arguments."""
         with self.scope():
-            return self._extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+            call = _as_code_around(fn)
+            return self._extended.call_for_each_replica(call, args=args, kwargs=kwargs)
 
     run = experimental_run_v2
 

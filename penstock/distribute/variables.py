@@ -46,6 +46,7 @@ class DistributedVariable(DistributedValues, ResourceVariable):
     """One variable for each replica; what is not said here, its replica's variable says."""
 
     _is_distributed = True
+    _adds_as_tensors_do = True
 
     def __init__(
         self,
@@ -287,6 +288,8 @@ class SyncOnReadVariable(DistributedVariable):
 
 class AggregatingVariable(ResourceVariable):
     """One variable that several replicas update with what their values aggregate to."""
+
+    _adds_as_tensors_do = True
 
     def __init__(self, strategy: Any, variable: Any, aggregation: VariableAggregation):
         self._distribute_strategy = strategy

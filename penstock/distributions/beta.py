@@ -60,10 +60,13 @@ class Beta(ScalarDistribution):
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
         """The share of one gamma number in the sum of two."""
-        ones = tf.ones_like(self.total_concentration, dtype=self.dtype)
-        first = tf.random_gamma([n], ones * self.concentration1, dtype=self.dtype, seed=seed)
+        concentration1, concentration0 = (
+            tf.ones_like(self.total_concentration, dtype=self.dtype) * concentration
+            for concentration in (self.concentration1, self.concentration0)
+        )
+        first = tf.random_gamma([n], concentration1, dtype=self.dtype, seed=seed)
         second = tf.random_gamma(
-            [n], ones * self.concentration0, dtype=self.dtype, seed=gen_new_seed(seed, "beta")
+            [n], concentration0, dtype=self.dtype, seed=gen_new_seed(seed, "beta")
         )
         return first / (first + second)
 

@@ -56,12 +56,7 @@ class Categorical(Distribution):
                 multidimensional=True,
                 name=scope,
             )
-            shape = self._logits.get_shape().with_rank_at_least(1)
-            classes = None if shape.ndims is None else dimension_value(shape[-1])
-            if classes is None:
-                self._event_size = tf.shape(self._logits)[-1]
-            else:
-                self._event_size = tf.convert_to_tensor(classes, tf.int32, name="event_size")
+            self._add_sizes()
         super().__init__(
             dtype=dtype,
             reparameterization_type=NOT_REPARAMETERIZED,
@@ -70,6 +65,28 @@ class Categorical(Distribution):
             graph_parents=[self._logits, self._probs],
             name=scope,
         )
+
+    def _add_sizes(self) -> None:
+        """Makes tensors of the rank and the shape of the batch and of the number of classes."""
+        known = self._logits.get_shape().with_rank_at_least(1)
+        if known.ndims is None:
+            with tf.name_scope("batch_rank"):
+                batch_rank = tf.rank(self._logits) - 1
+        else:
+            batch_rank = tf.convert_to_tensor(known.ndims - 1, tf.int32, name="batch_rank")
+        shape = tf.shape(self._logits, name="logits_shape")
+        classes = None if known.ndims is None else dimension_value(known[-1])
+        if classes is None:
+            with tf.name_scope("event_size"):
+                self._event_size = shape[batch_rank]
+        else:
+            self._event_size = tf.convert_to_tensor(classes, tf.int32, name="event_size")
+        if known[:-1].is_fully_defined():
+            batch = tf.constant(known[:-1].as_list(), tf.int32, name="batch_shape")
+        else:
+            with tf.name_scope("batch_shape"):
+                batch = shape[:-1]
+        self._batch_sizes = batch
 
     @property
     def event_size(self) -> Any:
@@ -87,7 +104,7 @@ class Categorical(Distribution):
         return self._probs
 
     def _batch_shape_tensor(self) -> Any:
-        return tf.shape(self.logits)[:-1]
+        return tf.identity(self._batch_sizes)
 
     def _batch_shape(self) -> Any:
         return self.logits.get_shape()[:-1]
@@ -101,11 +118,13 @@ class Categorical(Distribution):
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
         rows = self.logits
         if rows.get_shape().ndims != 2:
-            rows = tf.reshape(rows, tf.stack([-1, self.event_size]))
+            rows = tf.reshape(rows, [-1, self.event_size])
         kind = tf.int64 if tf.as_dtype(self.dtype).size > 4 else tf.int32
         drawn = tf.multinomial(rows, n, seed=seed, output_dtype=kind)
-        shape = tf.concat([[n], self.batch_shape_tensor()], 0)
-        return tf.cast(tf.reshape(tf.transpose(drawn), shape), self.dtype)
+        drawn = tf.transpose(drawn)
+        return tf.cast(
+            tf.reshape(drawn, tf.concat([[n], self.batch_shape_tensor()], 0)), self.dtype
+        )
 
     def _classes(self, k: Any, params: Any) -> tuple[Any, Any]:
         k = tf.convert_to_tensor(k, name="k")

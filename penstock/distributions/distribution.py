@@ -215,7 +215,9 @@ class Distribution:
                 raise ValueError("Input is neither scalar nor vector.")
             known = constant_value(shape)
             n = tf.reduce_prod(shape) if known is None else np.prod(known, dtype=np.int32)
-            if shape.shape.ndims != 1:
+            if known is not None and known.ndim == 0:
+                shape = tf.convert_to_tensor(known[np.newaxis], name="sample_shape")
+            elif shape.shape.ndims != 1:
                 shape = tf.reshape(shape, [-1])
             drawn = self._own("_sample_n")(n, seed, **kwargs)
             drawn = tf.reshape(drawn, tf.concat([shape, tf.shape(drawn)[1:]], 0))

@@ -211,6 +211,7 @@ class _ColumnLayer(Layer):
             shape=[rows, self._units],
             initializer=tf.zeros_initializer(),
             trainable=self.trainable,
+            use_resource=True,
         )
         _add_to_collections(self._weights, self._weight_collections)
         self.built = True
@@ -237,6 +238,7 @@ class _BiasLayer(Layer):
             shape=[self._units],
             initializer=tf.zeros_initializer(),
             trainable=self.trainable,
+            use_resource=True,
         )
         _add_to_collections(self._bias, self._weight_collections)
         self.built = True

@@ -13,7 +13,7 @@ from penstock.ops.functions import DefinedFunction as _DefinedFunction  # noqa: 
 def get_extra_vars() -> list[Any]:
     """The variables that the body has asked for; [] outside of a body."""
     graph = get_default_graph()
-    return graph.variables if isinstance(graph, FunctionGraph) else []
+    return graph.asked_variables if isinstance(graph, FunctionGraph) else []
 
 
 def get_extra_inputs() -> list[Tensor]:

@@ -2,58 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from penstock import shapes
-from penstock.ir import nest
-from penstock.ir.convert import CompositeTensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.function import Function, body_graph_def, with_index
 from penstock.ir.importer import import_graph_def
-from penstock.ir.tensor import Tensor
-from penstock.ir.tensor_spec import TensorSpec
-from penstock.ops.flow_graphs import FlowGraph, trace
-from penstock.ops.graph_functions import FuncGraph as FuncGraph
-
-
-def func_graph_from_py_func(
-    name: str,
-    python_func: Callable[..., Any],
-    args: Any,
-    kwargs: Any,
-    signature: Any = None,
-    func_graph: FlowGraph | None = None,
-    autograph: bool = False,
-    autograph_options: Any = None,
-    add_control_dependencies: bool = True,
-    arg_names: Sequence[str] | None = None,
-    op_return_value: Tensor | None = None,
-    collections: Any = None,
-    capture_by_value: bool | None = None,
-    override_flat_arg_shapes: Any = None,
-) -> FlowGraph:
-    """The graph that a Python function builds, with an argument for each tensor it is given."""
-    graph = FuncGraph(name, collections) if func_graph is None else func_graph
-    graph.orders_effects = add_control_dependencies
-    given = (signature, {}) if signature is not None else (args, kwargs or {})
-    leaves = nest.flatten(given)
-    names = list(arg_names or [])
-
-    def argument(leaf: Any, place: int) -> Any:
-        if isinstance(leaf, CompositeTensor):
-            parts = [graph.add_input(p._dtype, p._shape, "Placeholder") for p in leaf._parts()]
-            return leaf._with_parts(parts)
-        if not isinstance(leaf, (Tensor, TensorSpec)):
-            return leaf
-        wanted = getattr(leaf, "_name", None) if isinstance(leaf, TensorSpec) else None
-        chosen = wanted or (names[place] if place < len(names) else "Placeholder")
-        return graph.add_input(leaf.dtype, shapes.raw(leaf.shape), chosen.replace("/", "_"))
-
-    inside = [argument(leaf, place) for place, leaf in enumerate(leaves)]
-    call_args, call_kwargs = nest.pack_as(given, inside)
-    trace(graph, lambda: python_func(*call_args, **call_kwargs), op_value=op_return_value)
-    return graph
+from penstock.ops.concrete_functions import FuncGraph as FuncGraph
+from penstock.ops.function_tracing import (  # noqa: F401
+    UnknownArgument,
+    convert_structure_to_signature,
+    func_graph_from_py_func,
+)
 
 
 def function_def_to_graph(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from penstock.gradient_functions import (  # noqa: F401 - the names of `eager.backprop`
@@ -44,14 +44,6 @@ def graph_mode() -> AbstractContextManager[Any]:
     from penstock.eager import context as modes
 
     return modes.graph_mode()
-
-
-@contextmanager
-def device(name: Any) -> Any:
-    from penstock.ops.control import device as graph_device
-
-    with graph_device(name):
-        yield
 
 
 def ensure_initialized() -> None:
@@ -98,68 +90,6 @@ def list_devices() -> list[str]:
     from penstock.contrib import eager
 
     return eager.list_devices()
-
-
-class _Context:
-    """The one context of the process."""
-
-    executing_eagerly = staticmethod(executing_eagerly)
-    execution_mode = SYNC
-
-    def in_eager_mode(self) -> bool:
-        return executing_eagerly()
-
-    def in_graph_mode(self) -> bool:
-        return not executing_eagerly()
-
-    def num_gpus(self) -> int:
-        if not executing_eagerly():
-            return 0
-        return sum(":GPU:" in name for name in self.devices())
-
-    def devices(self) -> list[str]:
-        return list_devices()
-
-    def ensure_initialized(self) -> None:
-        """It always is."""
-
-    def device(self, name: Any) -> AbstractContextManager[Any]:
-        return device(name)
-
-    @property
-    def device_name(self) -> str | None:
-        graph: Any = defaults.get_default_graph()
-        return str(graph._current_device()) if graph.is_eager else None
-
-    @property
-    def scope_name(self) -> str:
-        name = defaults.get_default_graph().get_name_scope()
-        return f"{name}/" if name and executing_eagerly() else name
-
-    def add_function(self, fn: Any) -> None:
-        """Functions are known by the graphs that call them."""
-
-    @contextmanager
-    def _mode(self, mode: int) -> Any:
-        with eager_mode() if mode == EAGER_MODE else graph_mode():
-            yield
-
-    def clear_post_execution_callbacks(self) -> None:
-        """There are none."""
-
-
-_CONTEXT = _Context()
-
-
-def context() -> _Context:
-    return _CONTEXT
-
-
-context_safe = context
-
-
-def num_gpus() -> int:
-    return _CONTEXT.num_gpus()
 
 
 # Tapes ----------------------------------------------------------------------------------------

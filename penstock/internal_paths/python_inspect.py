@@ -12,7 +12,7 @@ from penstock.internal_paths.python.decorators import unwrap
 
 FullArgSpec: Any = inspect.FullArgSpec
 _LOOK_THROUGH = frozenset(
-    "getsource getsourcefile getsourcelines isbuiltin isclass isfunction isframe isgenerator "
+    "getsourcefile getsourcelines isbuiltin isclass isfunction isframe isgenerator "
     "isgeneratorfunction ismethod ismodule isroutine".split()
 )
 
@@ -24,6 +24,12 @@ class ArgSpec(NamedTuple):
     varargs: str | None
     keywords: str | None
     defaults: tuple[Any, ...] | None
+
+
+def getsource(obj: Any) -> str:
+    """The text of a function; of a converted one, that of what it was converted to."""
+    target = unwrap(obj)[1]
+    return getattr(target, "ag_source__", None) or inspect.getsource(target)
 
 
 def getargspec(obj: Any) -> ArgSpec:

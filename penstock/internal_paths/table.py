@@ -26,6 +26,7 @@ core.protobuf.*_pb2                       proto internal_paths.enum_values
 core.example.*_pb2                        proto internal_paths.enum_values
 core.util.*_pb2                           proto internal_paths.enum_values
 core.profiler.*_pb2                       proto internal_paths.enum_values
+core.grappler.costs.*_pb2                 proto internal_paths.enum_values
 core.kernels.boosted_trees.*_pb2          proto
 core.lib.core.error_codes_pb2           errors proto internal_paths.enum_values
 
@@ -216,9 +217,71 @@ contrib.solvers.python.ops              contrib.solvers
 contrib.solvers.python.ops.least_squares contrib.solvers.conjugate_gradients
 contrib.solvers.python.ops.linear_equations contrib.solvers.conjugate_gradients
 contrib.solvers.python.ops.util         contrib.solvers.operators
+contrib.specs.python                    contrib.specs
+contrib.specs.python.params_ops         contrib.specs.parameters
+contrib.specs.python.specs              contrib.specs.building
+contrib.specs.python.specs_lib          contrib.specs.composition
+contrib.specs.python.specs_ops          contrib.specs.operators
+contrib.specs.python.summaries          contrib.specs.summaries
+contrib.receptive_field.receptive_field_api contrib.receptive_field
+contrib.receptive_field.python          contrib.receptive_field
+contrib.receptive_field.python.util     contrib.receptive_field
+contrib.receptive_field.python.util.graph_compute_order contrib.receptive_field.compute_order
+contrib.receptive_field.python.util.parse_layer_parameters contrib.receptive_field.layer_parameters
+contrib.receptive_field.python.util.receptive_field contrib.receptive_field.fields
+contrib.recurrent.python                contrib.recurrent
+contrib.recurrent.python.recurrent_api  contrib.recurrent
+contrib.recurrent.python.ops            contrib.recurrent
+contrib.recurrent.python.ops.functional_rnn contrib.recurrent.networks
+contrib.recurrent.python.ops.recurrent  contrib.recurrent.recurrence
+contrib.model_pruning.python            contrib.model_pruning
+contrib.model_pruning.python.learning   contrib.model_pruning.learning
+contrib.model_pruning.python.pruning    contrib.model_pruning.pruning
+contrib.model_pruning.python.pruning_utils contrib.model_pruning.blocks
+contrib.model_pruning.python.strip_pruning_vars_lib contrib.model_pruning.stripping
+contrib.model_pruning.python.layers     contrib.model_pruning
+contrib.model_pruning.python.layers.core_layers contrib.model_pruning.masked_layers
+contrib.model_pruning.python.layers.layers contrib.model_pruning.masked_layers
+contrib.model_pruning.python.layers.rnn_cells contrib.model_pruning.masked_cells
+contrib.timeseries.python contrib.timeseries
+contrib.timeseries.python.timeseries contrib.timeseries
+contrib.timeseries.python.timeseries.ar_model contrib.timeseries.ar_model
+contrib.timeseries.python.timeseries.estimators contrib.timeseries.estimators
+contrib.timeseries.python.timeseries.feature_keys contrib.timeseries.feature_keys
+contrib.timeseries.python.timeseries.head contrib.timeseries.head
+ contrib.timeseries.feature_checks
+contrib.timeseries.python.timeseries.input_pipeline contrib.timeseries.input_functions
+ contrib.timeseries.readers contrib.timeseries.numpy_series
+contrib.timeseries.python.timeseries.math_utils contrib.timeseries.log_probabilities
+ contrib.timeseries.matrices contrib.timeseries.covariances contrib.timeseries.state_tables
+ contrib.timeseries.input_statistics
+contrib.timeseries.python.timeseries.model contrib.timeseries.model
+ contrib.timeseries.sequential_model
+contrib.timeseries.python.timeseries.model_utils contrib.timeseries.continuations
+contrib.timeseries.python.timeseries.saved_model_utils contrib.timeseries.saved_model_utils
+contrib.timeseries.python.timeseries.state_management contrib.timeseries.state_management
+contrib.timeseries.python.timeseries.state_space_models contrib.timeseries.state_space
+contrib.timeseries.python.timeseries.state_space_models.filtering_postprocessor
+ contrib.timeseries.state_space.filtering_postprocessor
+contrib.timeseries.python.timeseries.state_space_models.kalman_filter
+ contrib.timeseries.state_space.kalman_filter
+contrib.timeseries.python.timeseries.state_space_models.level_trend
+ contrib.timeseries.state_space.level_trend
+contrib.timeseries.python.timeseries.state_space_models.periodic
+ contrib.timeseries.state_space.periodic
+contrib.timeseries.python.timeseries.state_space_models.state_space_model
+ contrib.timeseries.state_space.state_space_model
+ contrib.timeseries.state_space.ensembles contrib.timeseries.state_space.configuration
+contrib.timeseries.python.timeseries.state_space_models.structural_ensemble
+ contrib.timeseries.state_space.structural_ensemble
+contrib.timeseries.python.timeseries.state_space_models.varma contrib.timeseries.state_space.varma
 contrib.quantize.python                 contrib.quantize
+contrib.quantize.python.common          contrib.quantize.rewiring
+contrib.quantize.python.fold_batch_norms contrib.quantize contrib.quantize.folding
 contrib.quantize.python.graph_matcher   contrib.quantize.graph_matcher
+contrib.quantize.python.input_to_ops    contrib.quantize.rewiring
 contrib.quantize.python.quant_ops       contrib.quantize.ranges
+contrib.quantize.python.quantize        contrib.quantize contrib.quantize.insertion
 contrib.quantize.python.quantize_graph  contrib.quantize
 
 contrib.summary.summary                 contrib.summary
@@ -375,11 +438,51 @@ contrib.legacy_seq2seq.python           contrib.legacy_seq2seq
 contrib.legacy_seq2seq.python.ops       contrib.legacy_seq2seq
 contrib.legacy_seq2seq.python.ops.seq2seq contrib.legacy_seq2seq
 
+python.autograph                        contrib.autograph autograph
 python.autograph.core.ag_ctx            ir.conversion_status
-python.autograph.impl.api               autograph.experimental autograph
+python.autograph.core.converter         internal_paths.conversion_steps
+python.autograph.core.converter_testing autograph.converter_testing
+python.autograph.core.function_wrappers autograph.function_scopes
+python.autograph.core.naming            autograph.rewriting.naming
+python.autograph.impl.api               autograph.calls autograph
+python.autograph.impl.conversion        autograph.conversion internal_paths.conversion_steps
+python.autograph.lang.directives        autograph.directives
+python.autograph.lang.special_functions autograph.special_functions
+python.autograph.operators              autograph.operators
+python.autograph.operators.control_flow autograph.operators.conditionals autograph.operators.loops
+ autograph.operators.unrolled_loops autograph.operators.agreement
+python.autograph.operators.data_structures autograph.operators.data_structures
+python.autograph.operators.exceptions   autograph.operators.exceptions
+python.autograph.operators.logical      autograph.operators.logical
+python.autograph.operators.py_builtins  autograph.operators.py_builtins
+python.autograph.operators.slices       autograph.operators.slices
+python.autograph.operators.special_values autograph.operators.special_values
+python.autograph.operators.symbols      autograph.operators.special_values
+ internal_paths.program_symbols
+python.autograph.utils                  internal_paths.conversion_tools
+python.autograph.utils.ag_logging       autograph.ag_logging
+python.autograph.utils.context_managers internal_paths.conversion_tools
+python.autograph.utils.misc             internal_paths.conversion_tools
+python.autograph.utils.py_func          autograph.operators.python_calls
+python.autograph.utils.tensor_list      internal_paths.conversion_tools
+python.autograph.utils.tensors          autograph.operators.tensor_kinds
+python.autograph.utils.testing          internal_paths.conversion_tools
+python.autograph.utils.type_check       internal_paths.conversion_tools
+python.autograph.converters.asserts     autograph.rewriting.asserts
+python.autograph.converters.break_statements autograph.rewriting.break_statements
+python.autograph.converters.call_trees  autograph.rewriting.call_trees
+python.autograph.converters.conditional_expressions autograph.rewriting.conditional_expressions
+python.autograph.converters.continue_statements autograph.rewriting.continue_statements
+python.autograph.converters.control_flow autograph.rewriting.control_flow
+python.autograph.converters.function_scopes autograph.rewriting.function_scopes
+python.autograph.converters.lists       autograph.rewriting.lists
+python.autograph.converters.logical_expressions autograph.rewriting.logical_expressions
+python.autograph.converters.return_statements autograph.rewriting.return_statements
+python.autograph.converters.slices      autograph.rewriting.slices
 python.autograph.converters.*           internal_paths.code_conversion
-python.autograph.core.converter         internal_paths.code_conversion
-python.autograph.core.naming            internal_paths.code_conversion
+python.autograph.pyct.compiler          internal_paths.conversion_steps
+python.autograph.pyct.parser            internal_paths.conversion_steps
+python.autograph.pyct.templates         autograph.rewriting.templates
 python.autograph.pyct.*                 internal_paths.code_conversion
 python.autograph.pyct.common_transformers.* internal_paths.code_conversion
 
@@ -423,8 +526,10 @@ python.data.util.structure              data.structure data.experimental
 python.data.util.*                      data
 
 python.debug                            debugger
+python.debug.cli.analyzer_cli           debugger.dump_analyzer
 python.debug.cli.command_parser         debugger.command_words
 python.debug.cli.debugger_cli_common    debugger.rich_text debugger.command_registry debugger.menus
+python.debug.cli.profile_analyzer_cli   debugger.profile_screens
 python.debug.cli.tensor_format          debugger.array_lines
 python.debug.cli.cli_config             debugger.settings
 python.debug.cli.cli_shared             debugger.screens
@@ -472,14 +577,17 @@ python.distribute.distribute_config     contrib.distribute
 python.distribute.*                     distribute
 python.module.module                    module
 
-python.eager.context                    internal_paths.graph_mode
-python.eager.backprop                   internal_paths.graph_mode .
+python.eager.context                    internal_paths.eager_context internal_paths.graph_mode
+python.eager.execute                    internal_paths.eager_execute
+python.eager.backprop                   internal_paths.graph_mode internal_paths.eager_execute .
 python.eager.core                       internal_paths.graph_mode
-python.eager.def_function               internal_paths.graph_mode ops.graph_functions .
-python.eager.wrap_function              ops.graph_functions
-python.eager.function                   internal_paths.graph_mode ops.graph_functions ops.functions
+python.eager.def_function               internal_paths.tf_function_names internal_paths.graph_mode .
+python.eager.lift_to_graph              ops.graph_lifting
+python.eager.wrap_function              wrapped_functions
+python.eager.function                   internal_paths.defun_names internal_paths.graph_mode
+                                        ops.functions
 python.eager.test                       internal_paths.eager_programs test
-python.eager.*                          internal_paths.graph_mode
+python.eager.*                          internal_paths.eager_context internal_paths.graph_mode
 
 python.estimator                        estimator
 python.estimator.canned.baseline        estimator estimator.canned.v1_names
@@ -555,7 +663,7 @@ python.framework.errors_impl            errors
 python.framework.function               ops.functions ops.function_libraries
                                         internal_paths.function_captures
 python.framework.function_def_to_graph  internal_paths.function_graphs
-python.framework.func_graph             internal_paths.function_graphs ops.graph_functions
+python.framework.func_graph             internal_paths.function_graphs ops.concrete_functions
 python.framework.framework_lib          .
 python.framework.graph_io               train.graph_files .
 python.framework.graph_to_function_def  ops.function_libraries ops.functions
@@ -593,8 +701,10 @@ python.framework.traceable_stack        internal_paths.traceable_stack
 python.framework.type_spec              ir.type_spec .
 python.framework.versions               version .
 
-python.grappler                         internal_paths.graph_optimizer
-python.grappler.tf_optimizer            internal_paths.graph_optimizer
+python.grappler                         grappler
+python.grappler.cluster                 grappler.clusters
+python.grappler.item                    grappler.items
+python.grappler.tf_optimizer            grappler.rewriting
 
 contrib.keras                           keras
 contrib.keras.api.keras                 keras
@@ -625,8 +735,10 @@ python.keras.datasets                   keras.datasets
 python.keras.datasets.*                 keras.datasets.*
 python.keras.engine                     keras.layers keras
 python.keras.engine.base_layer          keras.engine.layer keras.engine.op_layers keras.engine.node
+                                        keras.engine.added_layers keras.layers
+python.keras.engine.base_layer_utils    keras.engine.keras_history keras.dtype_behavior
+                                        keras.engine.op_layers layers.core_layer
                                         keras.layers
-python.keras.engine.base_layer_utils    keras.engine.op_layers layers.core_layer keras.layers
 python.keras.engine.input_layer         keras.engine.input_layer keras
 python.keras.engine.input_spec          layers.input_spec keras.layers
 python.keras.engine.network             keras.engine.network keras
@@ -657,6 +769,10 @@ python.keras.layers.recurrent_v2        keras.layers.recurrent_v2 keras.layers
 python.keras.layers.*                   keras.layers keras.layers.recurrent
 python.keras.losses                     keras.losses
 python.keras.metrics                    keras.metrics
+python.keras.mixed_precision            keras.mixed_precision
+python.keras.mixed_precision.experimental keras.mixed_precision.experimental
+python.keras.mixed_precision.experimental.test_util testing.checked_gradients
+python.keras.mixed_precision.experimental.* keras.mixed_precision.experimental.*
 python.keras.models                     keras.models
 python.keras.model_subclassing_test_util testing.subclassed_models
 python.keras.optimizer_v2.learning_rate_schedule keras.optimizers.schedules keras.experimental
@@ -668,6 +784,9 @@ python.keras.preprocessing.*            keras.preprocessing.*
 python.keras.regularizers               keras.regularizers
 python.keras.saving.hdf5_format         keras.hdf5_names keras.saving
 python.keras.saving.saving_utils        keras.saved_metadata
+python.keras.saving.saved_model.load    keras.saved_models
+python.keras.saving.saved_model.save    keras.saved_models
+python.keras.saving.saved_model_experimental keras.exported_models
 python.keras.saving.*                   keras.saving keras.models
 python.keras.testing_utils              testing.keras_models
 python.keras.utils                      keras.utils
@@ -932,7 +1051,7 @@ python.profiler.internal.flops_registry profiler.flops
 python.profiler.*                       profiler profiler.model_analyzer profiler.node_statistics
                                         profiler.option_builder profiler.flops
 
-python.pywrap_tensorflow                summary.event_file train .
+python.pywrap_tensorflow                summary.event_file train internal_paths.eager_execute .
 python.pywrap_tensorflow_internal       summary.event_file train .
 
 python.saved_model                      saved_model

@@ -120,7 +120,14 @@ def constant_shape(tensor: Tensor) -> Shape:
 def static_shape(tensor: Tensor) -> Shape:
     """The shape that a 1-D integer tensor holds, where TensorFlow's Python code would know it."""
     maker = tensor._op.spec.name
-    if maker in _LOOKED_THROUGH or maker == "StridedSlice" or tensor._op.graph.is_eager:
+    if tensor._op.graph.is_eager:
+        return constant_shape(tensor)
+    if maker == "Cast":
+        return static_shape(tensor._op._inputs[0])
+    if maker == "Pack":
+        values = map(static_value, tensor._op._inputs)
+        return tuple(None if value is None or value < 0 else int(value) for value in values)
+    if maker in _LOOKED_THROUGH or maker == "StridedSlice":
         return constant_shape(tensor)
     length = tensor._shape[0] if tensor._shape else None
     return None if length is None else (None,) * length

@@ -7,7 +7,9 @@ value depends on it.
 from __future__ import annotations
 
 import enum
+import importlib
 import threading
+from collections.abc import Callable
 from typing import Any
 
 
@@ -55,6 +57,28 @@ def _stack() -> list[ControlStatusCtx]:
 def control_status_ctx() -> ControlStatusCtx:
     """The innermost block."""
     return _stack()[-1]
+
+
+_converter: str | None = None
+
+
+def set_converter(module: str) -> None:
+    """Names the module whose `requested` converts functions; it is imported when one is."""
+    global _converter
+    _converter = module
+
+
+def converted(function: Callable[..., Any], features: Any = None) -> Callable[..., Any]:
+    """A function whose Python code is converted when it is called, as `tf.function` asks for.
+
+    Args:
+      function: the function.
+      features: what of Python is converted besides branches and loops, by `Feature`s.
+    """
+    if _converter is None:
+        return function
+    made: Callable[..., Any] = importlib.import_module(_converter).requested(function, features)
+    return made
 
 
 _REASONS = {

@@ -45,6 +45,11 @@ def innermost_plain_graph() -> Graph:
     return process_graph()
 
 
+def open_graphs() -> list[Graph]:
+    """The graphs of the open `with` blocks of this thread, innermost last."""
+    return list(_stacks.graphs)
+
+
 def run_eagerly_from_start(graph: Graph | None) -> None:
     """Lets `graph`, an eager one, be where every thread starts; None undoes it."""
     global _eager_graph

@@ -47,9 +47,12 @@ class FunctionGraph(Graph):
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.structured_outputs: Any = None
+        self.effects: list[Operation] | None = (
+            None  # the nodes that must run; all with state if None
+        )
         self.captured: dict[Tensor, Tensor] = {}
         self.control_captures: dict[Operation, None] = {}
-        self.variables: list[Any] = []  # that the body asked for, of the graph around it
+        self.asked_variables: list[Any] = []  # that the body asked for, of the graph around it
         self.read_variables: dict[int, Any] = {}  # behind handles, in the order of their use
         if outer is not None:
             self._functions = outer._functions
@@ -76,6 +79,15 @@ class FunctionGraph(Graph):
     @property
     def output_shapes(self) -> list[Any]:
         return [tensor.shape for tensor in self.outputs]
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables behind handles that the body reads."""
+        return tuple(self.read_variables.values())
+
+    @variables.setter
+    def variables(self, variables: Iterable[Any]) -> None:
+        self.read_variables = {id(each): each for each in variables}
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
@@ -323,8 +335,10 @@ def function_def_of_nodes(
     message.signature.name = name
     arguments = _unique([argument_name(tensor._op.name) for tensor in inputs])
     references = dict(zip(inputs, arguments, strict=True))
-    for tensor, argument in references.items():
+    for place, (tensor, argument) in enumerate(references.items()):
         message.signature.input_arg.add(name=argument, type=tensor._dtype.as_datatype_enum)
+        if (named := tensor._op.attrs.get("_user_specified_name")) is not None:
+            message.arg_attr[place].attr["_user_specified_name"].s = named
     results = output_names or [argument_name(tensor._op.name) for tensor in outputs]
     placeholders = {tensor._op for tensor in inputs}
     for op in nodes:

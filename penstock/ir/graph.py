@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from penstock.dtypes import DType
-from penstock.ir import defaults, naming, scopes, source
+from penstock.dtypes import DType, as_dtype
+from penstock.ir import auto_casts, defaults, naming, scopes, source
 from penstock.ir.operation import Operation, infer_shapes
 from penstock.ir.registry import OpSpec
 from penstock.ir.tensor import Tensor
@@ -258,6 +258,10 @@ class Graph:
     def as_default(self) -> AbstractContextManager[Graph]:
         """Makes this the default graph of the thread within a `with` block."""
         return defaults.graph_scope(self)
+
+    def _enable_auto_casting_variables(self, dtype: Any) -> AbstractContextManager[Any]:
+        """A block in which variables of mixed precision are read in a type; None for their own."""
+        return auto_casts.reading_as(None if dtype is None else as_dtype(dtype))
 
     @contextmanager
     def device(self, device_name_or_function: Any) -> Iterator[None]:

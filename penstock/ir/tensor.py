@@ -33,6 +33,7 @@ class Tensor:
     __slots__ = ("__dict__", "__weakref__", "_consumers", "_dtype", "_op", "_shape", "_value_index")
     __array_priority__ = 100  # NumPy's binary operators defer to ours.
     OVERLOADABLE_OPERATORS: ClassVar[set[str]] = {*OPERATORS, "__eq__", "__ne__"}
+    _USE_EQUALITY = False  # asked for by code that would compare values
 
     def __init__(self, op: Operation, value_index: int, dtype: DType, shape: Shape = None):
         self._op = op

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock.keras.exported_models import export_saved_model, load_from_saved_model
 from penstock.keras.layers.recurrent_cells import PeepholeLSTMCell
 from penstock.keras.layers.sequence_features import SequenceFeatures
-from penstock.keras.optimizers.schedules import CosineDecay, LearningRateSchedule
+from penstock.keras.optimizers.schedules import CosineDecay, LearningRateSchedule, decayed
 from penstock.keras.premade import LinearModel, WideDeepModel
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "PeepholeLSTMCell",
     "SequenceFeatures",
     "WideDeepModel",
+    "export_saved_model",
+    "load_from_saved_model",
 ]
 
 
@@ -44,7 +47,8 @@ class CosineDecayRestarts(LearningRateSchedule):
         self.name = name
 
     def __call__(self, step: Any) -> Any:
-        return tf.train.cosine_decay_restarts(
+        return decayed(
+            tf.train.cosine_decay_restarts,
             self.initial_learning_rate,
             step,
             self.first_decay_steps,
@@ -77,7 +81,8 @@ class LinearCosineDecay(LearningRateSchedule):
         self.name = name
 
     def __call__(self, step: Any) -> Any:
-        return tf.train.linear_cosine_decay(
+        return decayed(
+            tf.train.linear_cosine_decay,
             self.initial_learning_rate,
             step,
             self.decay_steps,
@@ -123,7 +128,8 @@ class NoisyLinearCosineDecay(LearningRateSchedule):
         self.name = name
 
     def __call__(self, step: Any) -> Any:
-        return tf.train.noisy_linear_cosine_decay(
+        return decayed(
+            tf.train.noisy_linear_cosine_decay,
             self.initial_learning_rate,
             step,
             self.decay_steps,

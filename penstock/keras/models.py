@@ -134,13 +134,16 @@ def _cloned_graph(model: Any, input_tensors: Any, make: Any) -> Any:
         )
         results = tf.nest.flatten(layer(inputs, **arguments))
         values.update({id(old): new for old, new in zip(outputs, results, strict=True)})
-    return Model(
+    outputs = [values[id(output)] for output in model.outputs]
+    clone = Model(
         given[0] if len(given) == 1 else given,
-        tf.nest.pack_sequence_as(
-            model._nested_outputs, [values[id(output)] for output in model.outputs]
-        ),
+        tf.nest.pack_sequence_as(model._nested_outputs, outputs),
         name=model.name,
     )
+    added = [layer for layer in clones.values() if layer not in clone.layers]
+    if added:
+        clone._insert_layers(added)
+    return clone
 
 
 def share_weights(layer: Any) -> Any:

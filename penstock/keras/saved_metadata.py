@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+from contextlib import suppress
 from typing import Any
 
 import penstock as tf
 from penstock.keras import losses, optimizers
 from penstock.keras.engine import network_config
+from penstock.keras.engine.network import json_value
 from penstock.keras.saving import _training_config
 from penstock.keras.utils.hdf5_matrix import ask_to_proceed_with_overwrite
 
@@ -38,6 +41,33 @@ def raise_model_input_error(model: Any) -> None:
         "shapes are automatically determined from calling .fit() or .predict(). To manually set "
         "the shapes, call model._set_inputs(inputs)."
     )
+
+
+def layer_metadata(layer: Any) -> str:
+    """What a SavedModel says of a layer, as JSON."""
+    metadata: dict[str, Any] = {
+        "class_name": type(layer).__name__,
+        "name": layer.name,
+        "trainable": layer.trainable,
+        "expects_training_arg": layer._expects_training_arg,
+        "dtype": layer.dtype,
+        "batch_input_shape": getattr(layer, "_batch_input_shape", None),
+    }
+    with suppress(NotImplementedError):  # by models of a program's own class
+        metadata["config"] = layer.get_config()
+    spec = layer.input_spec
+    metadata["input_spec"] = spec and tf.nest.map_structure(_described, spec)
+    regularizer = layer.activity_regularizer
+    metadata["activity_regularizer"] = (
+        _described(regularizer) if hasattr(regularizer, "get_config") else None
+    )
+    return json.dumps(metadata, default=json_value)
+
+
+def _described(value: Any) -> Any:
+    if value is None:
+        return None
+    return {"class_name": type(value).__name__, "config": value.get_config()}
 
 
 def model_metadata(

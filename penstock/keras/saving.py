@@ -44,21 +44,28 @@ def save_model(
     overwrite: bool = True,
     include_optimizer: bool = True,
     save_format: str | None = None,
+    signatures: Any = None,
 ) -> None:
-    """Writes architecture, weights and the optimizer's state into an HDF5 file."""
+    """Writes architecture, weights and the optimizer's state into an HDF5 file or a SavedModel.
+
+    Args:
+      save_format: "h5", the default, or "tf" for a SavedModel.
+      signatures: of a SavedModel, as `tf.saved_model.save` takes them.
+    """
     if save_format not in (None, "h5", "hdf5", "keras", "tf"):
         raise ValueError(f"Unknown save_format {save_format!r}: one of 'h5' and 'tf'")
-    if save_format == "tf":
-        raise NotImplementedError(
-            "Penstock saves Keras models as HDF5 files: use a name that ends in .h5; for serving, "
-            "tf.saved_model.simple_save writes the model's graph"
-        )
+    if save_format == "tf" and not str(filepath).endswith((".h5", ".hdf5", ".keras")):
+        from penstock.keras import saved_models
+
+        saved_models.save(model, filepath, overwrite, include_optimizer, signatures)
+        return
     if not model._is_graph_network:
         raise NotImplementedError(
             "Saving the model to HDF5 format requires the model to be a Functional model or a "
             "Sequential model. It does not work for subclassed models, because such models are "
             "defined via the body of a Python method, which isn't safely serializable. Consider "
-            "using `save_weights`."
+            'saving to the Tensorflow SavedModel format (by setting save_format="tf") or using '
+            "`save_weights`."
         )
     h5py = _h5py()
     if isinstance(filepath, h5py.File):
@@ -110,18 +117,17 @@ def _training_config(model: Any) -> dict[str, Any]:
 def load_model(
     filepath: Any, custom_objects: dict[str, Any] | None = None, compile: bool = True
 ) -> Any:
-    """The model that `save_model` wrote."""
+    """The model that `save_model` wrote: an HDF5 file, or the folder of a SavedModel."""
+    if isinstance(filepath, (str, os.PathLike)) and os.path.isdir(filepath):
+        from penstock.keras import saved_models
+
+        return saved_models.load(os.fspath(filepath), custom_objects, compile)
     h5py = _h5py()
     if isinstance(filepath, h5py.File):
         return _read_model(filepath, custom_objects, compile)
     if not os.path.exists(filepath):
         raise OSError(
             f"SavedModel file does not exist at: {filepath}/{{saved_model.pbtxt|saved_model.pb}}"
-        )
-    if os.path.isdir(filepath):
-        raise NotImplementedError(
-            f"{filepath} is a directory: Penstock reads Keras models from HDF5 files; "
-            "tf.saved_model.loader.load reads the graph of a SavedModel"
         )
     with h5py.File(filepath, "r") as file:
         return _read_model(file, custom_objects, compile)

@@ -73,6 +73,13 @@ def _(node, env):
 
     def run(x, multiples):
         times = known if known is not None else multiples.tolist()
+        if len(times) != x.ndim:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Expected multiples argument to be a vector of length {x.ndim} but got length "
+                f"{len(times)}",
+            )
         for axis, count in enumerate(times):
             if count < 0:
                 raise errors.InvalidArgumentError(

@@ -90,7 +90,7 @@ def _(node):
         if not low < high:
             raise _invalid(
                 f"value_range should satisfy value_range[0] < value_range[1], but got "
-                f"'[{low}, {high}]'"
+                f"'[{low:g}, {high:g}]'"
             )
         flat = values.reshape(-1)
         if bool(_is_nan(flat).any()):

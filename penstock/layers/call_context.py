@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from penstock.ir.defaults import executing_eagerly, get_default_graph
+from penstock.ops.control import init_scope
+
 
 class CallContext(threading.local):
     """The innermost call of a layer.
@@ -41,3 +44,15 @@ class CallContext(threading.local):
 
 
 call_context = CallContext()
+
+
+def is_of_values() -> bool:
+    """Whether layers are called in eager mode, or in a `tf.function` of it, and not on inputs.
+
+    Then losses are those of the last call, and updates are made at once.
+    """
+    graph: Any = get_default_graph()
+    if not graph.building_function or getattr(graph, "takes_eager_ops", False):
+        return executing_eagerly()
+    with init_scope():
+        return executing_eagerly()

@@ -11,6 +11,7 @@ import numpy as np
 
 from penstock import dtypes, errors
 from penstock.ir import nest
+from penstock.ir.conversion_status import control_status_ctx
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import executing_eagerly, get_default_session
 from penstock.ir.name_scope import name_scope
@@ -18,7 +19,7 @@ from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ir.trackable import Trackable, TrackableReference
 from penstock.layers import identifiers
-from penstock.layers.call_context import call_context
+from penstock.layers.call_context import call_context, is_of_values
 from penstock.layers.input_spec import InputSpec, check_inputs
 from penstock.layers.object_names import to_snake_case, unique_object_name
 from penstock.layers.owned_attributes import has_something, own_attribute
@@ -150,6 +151,11 @@ class CoreLayer(Trackable):
     @_dtype.setter
     def _dtype(self, value: Any) -> None:
         self._dtype_name = dtypes.as_dtype(value).name
+
+    @property
+    def _compute_dtype(self) -> str | None:
+        """The name of the type that `call` computes in."""
+        return self.dtype
 
     @property
     def dynamic(self) -> bool:
@@ -352,13 +358,14 @@ class CoreLayer(Trackable):
                 self._callable_losses.append(partial(_loss_made_by, loss, inputs is None))
             elif loss is not None:
                 marked = _marked_loss(loss, inputs is None)
-                (self._eager_losses if executing_eagerly() else self._losses).append(marked)
+                (self._eager_losses if is_of_values() else self._losses).append(marked)
 
     @property
     def losses(self) -> list[Any]:
         """The losses; those of weight regularizers are made anew each time."""
         made = [loss for make in self._callable_losses if (loss := make()) is not None]
-        own = self._eager_losses if executing_eagerly() else self._losses
+        # Where there are losses of values, someone trains eagerly and wants only them.
+        own = self._eager_losses or self._losses
         return own + made + self._of_sublayers("losses")
 
     def _clear_losses(self) -> None:
@@ -377,7 +384,7 @@ class CoreLayer(Trackable):
         Args:
           inputs: not used; what an update depends on is seen from the graph.
         """
-        if executing_eagerly():
+        if is_of_values():
             for update in nest.flatten(updates):
                 if callable(update) and not isinstance(update, Variable):
                     update()
@@ -409,7 +416,7 @@ class CoreLayer(Trackable):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Applies the layer, after building it on the first inputs."""
-        if executing_eagerly() and not call_context.in_call:
+        if not call_context.in_call and is_of_values():
             self._clear_losses()
         inputs = nest.map_structure(_tensor_if_number, inputs)
         training = self._take_training(args, kwargs)
@@ -428,8 +435,9 @@ class CoreLayer(Trackable):
         return outputs
 
     def _called(self, *args: Any, **kwargs: Any) -> Any:
+        call = self.call if executing_eagerly() else _as_graph_code(self.call)
         try:
-            return self.call(*args, **kwargs)
+            return call(*args, **kwargs)
         except errors.OperatorNotAllowedInGraphError as error:
             if self._dynamic:
                 raise
@@ -491,6 +499,16 @@ class CoreLayer(Trackable):
                 loss = self._activity_regularizer(output)
                 # The strength of the regularization doesn't depend on the batch size.
                 self.add_loss(loss / cast(shape_of(output)[0], loss.dtype), inputs=inputs)
+
+
+def _as_graph_code(call: Callable[..., Any]) -> Callable[..., Any]:
+    """`call` of a program's own layer: its branches and loops on tensors are nodes of the graph."""
+    if getattr(call, "__module__", "").partition(".")[0] == "penstock":
+        return call
+    from penstock.autograph.calls import tf_convert
+
+    converted: Callable[..., Any] = tf_convert(call, control_status_ctx())
+    return converted
 
 
 def settled_trainable(trainable: bool | None, synchronization: VariableSynchronization) -> bool:

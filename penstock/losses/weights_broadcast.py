@@ -42,7 +42,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
             values = convert_to_tensor(values, name=values_scope)
             values_shape = shape_of(values, name="shape")
             values_rank = rank(values, name="rank")
-        success = _static_check(weights, values)
+        success = check_broadcastable(weights, values)
         if success is not None:
             return no_op(name=success)
         is_scalar = equal(0, weights_rank, name="is_scalar")
@@ -66,8 +66,11 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
         return Assert(is_valid, data, name=scope)
 
 
-def _static_check(weights: Tensor, values: Tensor) -> str | None:
-    """The name of a check that succeeds; None if it must be made when the graph runs."""
+def check_broadcastable(weights: Tensor, values: Tensor) -> str | None:
+    """The name of a check that succeeds; None if it must be made when the graph runs.
+
+    ValueError if it fails.
+    """
     weights_rank, values_rank = weights._rank(), values._rank()
     if weights_rank is None or values_rank is None:
         return None

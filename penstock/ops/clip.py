@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from penstock import dtypes
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import to_tensor
@@ -158,7 +160,7 @@ def _scaled(t: Any, scale: Any, name: str) -> Any:
 
 
 def _check_list(t_list: Any) -> None:
-    if isinstance(t_list, (str, Tensor)) or not hasattr(t_list, "__iter__"):
+    if isinstance(t_list, (str, Tensor, np.ndarray)) or not hasattr(t_list, "__iter__"):
         raise TypeError("t_list should be a sequence")
 
 

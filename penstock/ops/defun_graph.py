@@ -115,7 +115,7 @@ def with_outer_variables(
         with outer.as_default():
             variable = scope.get_variable(default_store(), name, *args, **wanted)
             if isinstance(body, FunctionGraph):
-                body.variables.append(variable)
+                body.asked_variables.append(variable)
             if resources_by_value and isinstance(variable, ResourceVariable):
                 return variable.value()
         return variable

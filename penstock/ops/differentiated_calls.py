@@ -31,6 +31,7 @@ class Differentiated:
 
         self._body = body
         self._backward = make_graph(unique_function_name(outer, "", f"__backward_{body.name}"))
+        backward = unique_function_name(outer, "", f"__inference_{self._backward.name}")
         self._results = [i for i, each in enumerate(body.outputs) if is_trainable(each)]
         self._arguments: list[int] = []  # those that have a gradient
         graph = self._backward
@@ -50,10 +51,17 @@ class Differentiated:
         self._forward = Function(
             name, body=body.with_signature(name, body.inputs, [*body.outputs, *self._kept])
         )
-        self._gradient = Function(graph.name, body=graph)
+        self._gradient = Function(backward, body=graph)
+        self._forward.definition.attr["backward_function_name"].s = backward.encode()
+        self._gradient.definition.attr["forward_function_name"].s = name.encode()
         self._again: Differentiated | None = None  # for gradients of gradients
         self._of_forward: Differentiated | None = None
         self._make_graph = make_graph
+
+    @property
+    def functions(self) -> list[Function]:
+        """The forward and the backward function."""
+        return [self._forward, self._gradient]
 
     def call(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Runs the forward function, and tells the tapes how to go backward.

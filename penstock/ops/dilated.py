@@ -254,7 +254,8 @@ def _per_spatial(value: Any, count: int, name: str) -> np.ndarray:
     if entries.size == 1:
         entries = np.full(count, entries, np.int32)
     if entries.shape != (count,):
-        raise ValueError(f"`len({name})` should be {count}. Received: {name}={value}")
+        lengths = f"1, {count} or {count + 2}"
+        raise ValueError(f"{name} should be of length {lengths} but was {entries.size}")
     if np.any(entries < 1):
         raise ValueError(f"all values of {name} must be positive")
     return entries

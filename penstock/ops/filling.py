@@ -358,11 +358,21 @@ def one_hot(
         known = [value.dtype.base_dtype for value in given.values() if value is not None]
         filler = known[0] if known else wanted or dtypes.float32
         on, off = (
-            convert_to_tensor(default, filler, name=key) if given[key] is None else given[key]
-            for key, default in (("on_value", 1), ("off_value", 0))
+            convert_to_tensor(default, filler, name=key) if value is None else value
+            for key, value, default in (("on_value", on_value, 1), ("off_value", off_value, 0))
         )
         if len(known) == 2 and known[0] is not known[1]:
             raise TypeError(
                 f"dtype {known[0]} of on_value does not match dtype {known[1]} of off_value"
             )
-        return OneHot(indices, depth, on, off, axis=axis, name=scope)
+        # TensorFlow's graph has values twice: to look at their type above, and for the node.
+        return OneHot(
+            indices, depth, _with_type(on, filler), _with_type(off, filler), axis=axis, name=scope
+        )
+
+
+def _with_type(value: Any, dtype: DType) -> Any:
+    """What is no tensor yet as an array of a type."""
+    if hasattr(value, "dtype") or isinstance(value, str | bytes):
+        return value
+    return np.asarray(value, dtype.as_numpy_dtype)

@@ -23,6 +23,8 @@ from penstock.shapes import TensorShape
 #: The attr that says that a node stands for the primitives of which its functions are a part.
 LOWERED = "_lower_using_switch_merge"
 
+_READS_OF_VARIABLES = frozenset(["ReadVariableOp", "ResourceGather"])
+
 
 class FlowGraph(FunctionGraph):
     """A branch or a loop's body: part of the graph around it in all but its nodes.
@@ -33,11 +35,13 @@ class FlowGraph(FunctionGraph):
 
     functional_flow = True
     orders_effects = False  # whether its nodes have the effects of the program that builds them
+    capture_by_value = False  # whether variables are read when the body is built
 
     def __init__(self, name: str, collections: Any = None):
         outer = get_default_graph()
         super().__init__(outer, name)
         self.orders_effects = getattr(outer, "orders_effects", False)
+        self.capture_by_value = getattr(outer, "capture_by_value", False)
         self._collections = outer._collections if collections is None else collections
         self._gradient_functions = outer._gradient_functions
         for scope in ("container", "devices", "colocations", "attrs", "gradient_names"):
@@ -55,8 +59,54 @@ class FlowGraph(FunctionGraph):
         output_types: Iterable[DType],
         control_inputs: Iterable[Operation] = (),
     ) -> Operation:
-        inputs = tuple(self.capture(tensor, f"{name}/{tensor._op.name}") for tensor in inputs)
+        if self.capture_by_value and spec.name in _READS_OF_VARIABLES:
+            return self.capture(self._read_outside(spec, name, inputs, attrs, output_types))._op
+        names = _argument_names(spec, inputs, attrs)
+        inputs = tuple(
+            self.capture(tensor, f"{name}/{argument}")
+            for tensor, argument in zip(inputs, names, strict=True)
+        )
         return super()._add(spec, name, inputs, attrs, output_types, control_inputs)
+
+    def _read_outside(
+        self,
+        spec: OpSpec,
+        name: str,
+        inputs: tuple[Tensor, ...],
+        attrs: dict[str, Any],
+        output_types: Iterable[DType],
+    ) -> Tensor:
+        """The value of a variable as it is now, in the graph around all bodies."""
+        from penstock.ops.control import init_scope
+
+        def outermost(tensor: Tensor) -> Tensor:
+            while (around := tensor._op.__dict__.get("_stands_for")) is not None:
+                tensor = around
+            return tensor
+
+        with init_scope():
+            graph = get_default_graph()
+            given = tuple(outermost(tensor) for tensor in inputs)
+            return graph._add(spec, name, given, attrs, output_types)._outputs[0]
+
+
+def _argument_names(spec: OpSpec, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[str]:
+    """What a node's inputs are called where they are captured.
+
+    A tensor is called by its node; one of eager mode has none, and is what it is to the op.
+    """
+    own = [tensor._op.name for tensor in inputs]
+    if not any(tensor._op.graph.is_eager for tensor in inputs):
+        return own
+    declared = [
+        arg.name if arg.count(attrs) == 1 else f"{arg.name}_{place}"
+        for arg in spec.inputs
+        for place in range(arg.count(attrs))
+    ]
+    return [
+        argument if tensor._op.graph.is_eager else name
+        for tensor, argument, name in zip(inputs, declared, own, strict=True)
+    ]
 
 
 class CondBranchFuncGraph(FlowGraph):
@@ -94,8 +144,15 @@ def trace(
 
     An operation among them becomes `op_value`, once the operation has run.
     """
-    with graph.as_default(), _resource_variables():
+    with tracing(graph):
         set_results(graph, function(*args), function, op_value)
+
+
+@contextmanager
+def tracing(graph: FlowGraph) -> Iterator[None]:
+    """A block in which Python code builds a graph's nodes."""
+    with graph.as_default(), _resource_variables():
+        yield
 
 
 def set_results(

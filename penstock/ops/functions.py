@@ -65,7 +65,13 @@ def result_shapes(op: Operation, name: FunctionName) -> list[Shape]:
 @PartitionedCall.shape
 @StatefulPartitionedCall.shape
 def _(op: Operation, *args: Shape) -> list[Shape]:
-    return result_shapes(op, op.attrs["f"])
+    from penstock.ops.call_shapes import shapes_for_call
+
+    name = op.attrs["f"]
+    function = op.graph._functions.get(name.name)
+    if function is None:
+        return [None] * len(op._outputs)
+    return shapes_for_call(op, function.body(name.attrs, op.graph._functions))
 
 
 @RemoteCall.shape

@@ -91,7 +91,7 @@ def _(op: Any, x: Shape, y: Shape) -> Shape:
 def _(op: Any, a: Shape, b: Shape) -> Shape:
     both = with_rank_at_least(merge_shapes(a, b), 1)
     if both is not None and both[-1] not in (None, 3):
-        raise ValueError(f"Dimension must be 3 but is {both[-1]}: the vectors are in space")
+        raise ValueError(f"Dimension must be 3 but is {both[-1]}")
     return both
 
 

@@ -60,6 +60,7 @@ class ResourceVariable(Variable):
     _handle: Tensor
     _graph_element: Tensor
     _cached_value: Tensor | None
+    _adds_as_tensors_do = False  # whether `var += value` makes a tensor instead of an error
 
     def __init__(
         self,
@@ -92,6 +93,7 @@ class ResourceVariable(Variable):
         self._validate_shape = validate_shape
         self._save_slice_info = None
         joined = collections_for(collections, self._trainable)
+        _refuse_value_of_a_body(initial_value)
         values = [] if callable(initial_value) else [initial_value]
         with init_scope(), name_scope(name, "Variable", values) as scope:
             self._add_handle(scope, initial_value, dtype, shape)
@@ -516,6 +518,44 @@ for _method_name in (
     "_strided_slice_assign",
 ):
     _wait_for_update(_method_name)
+
+
+def _refuse_value_of_a_body(initial_value: Any) -> None:
+    """Refuses a tensor of a function's body: the variable lies outside of it."""
+    if isinstance(initial_value, Tensor) and initial_value._op.graph.building_function:
+        raise ValueError(
+            "Tensor-typed variable initializers must either be wrapped in an init_scope or "
+            "callable (e.g., `tf.Variable(lambda : tf.truncated_normal([10, 40]))`) when building "
+            "functions."
+        )
+
+
+_IN_PLACE = {
+    "__iadd__": ("+=", "var.assign_add(value)", "var + value"),
+    "__isub__": ("-=", "var.assign_sub(value)", "var - value"),
+    "__imul__": ("*=", "var.assign(var * value)", "var * value"),
+    "__itruediv__": ("/=", "var.assign(var / value)", "var / value"),
+    "__ipow__": ("**=", "var.assign(var ** value)", "var ** value"),
+}
+
+
+def _refuse_in_place(method_name: str) -> None:
+    """Makes `var += value` and its kin say what to write; a reader would take it for an update."""
+    symbol, update, operation = _IN_PLACE[method_name]
+
+    def refused(variable: ResourceVariable, other: object) -> Any:
+        if variable._adds_as_tensors_do:
+            return NotImplemented  # Python goes on with `var = var + value`
+        raise RuntimeError(
+            f"Variable {symbol} value not supported. `{update}` changes the variable, "
+            f"`var = {operation}` makes a tensor."
+        )
+
+    setattr(ResourceVariable, method_name, refused)
+
+
+for _method_name in _IN_PLACE:
+    _refuse_in_place(_method_name)
 
 
 def is_resource_variable(var: Any) -> bool:

@@ -6,7 +6,7 @@ A random node has two seeds, the graph's and its own. Both zero: its numbers dif
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakSet
 
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
@@ -16,8 +16,8 @@ __all__ = ["get_seed", "set_random_seed"]
 DEFAULT_GRAPH_SEED = 87654321
 _LARGEST = 2**31 - 1  # seeds are kept in 31 bits, whatever the type of the attr
 
-# For each graph, how many nodes took their own seed from the graph's.
-_drawn: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
+# The graphs in which a node took its own seed from the graph's.
+_numbered: WeakSet[Graph] = WeakSet()
 
 
 def set_random_seed(seed: Any) -> None:
@@ -28,7 +28,7 @@ def set_random_seed(seed: Any) -> None:
 def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
     """The two seeds of the next operation, given its own seed; (None, None) where there are none.
 
-    Without a seed of its own an operation of a seeded graph gets a running number.
+    Without a seed of its own an operation of a seeded graph gets the number of nodes before it.
     """
     graph = get_default_graph()
     if graph.seed is None:
@@ -47,14 +47,13 @@ def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
 def _next_number(graph: Graph) -> int:
     if graph.is_eager:
         return graph.drawn_seed()
-    number = _drawn.get(graph, 0)
-    _drawn[graph] = number + 1
-    return number
+    _numbered.add(graph)
+    return graph.version
 
 
 def numbers_ops(graph: Graph) -> bool:
     """Whether operations of a graph have got their numbers for seeds."""
-    return graph in _drawn
+    return graph in _numbered
 
 
 def _truncated(seed: Any) -> int:

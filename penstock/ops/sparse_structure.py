@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock import dtypes
 from penstock.ir.composite import SparseTensor
-from penstock.ir.constants import constant_shape, constant_value, static_value
+from penstock.ir.constants import constant_shape, constant_value, static_shape, static_value
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import attr, not_differentiable, op
@@ -312,10 +312,10 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
 
 def _reshaped_sizes(sp_input: SparseTensor, shape: Tensor) -> list[int] | None:
     """The new sizes where the graph determines them; ValueError where they don't fit."""
-    wanted, given = constant_shape(shape), sp_input.get_shape()
+    wanted, given = static_shape(shape), sp_input.get_shape()
     if wanted is None or not given.is_fully_defined():
         return None
-    by_user = constant_value(shape)
+    by_user = static_value(shape)
     if by_user is not None and (by_user == -1).sum() > 1:
         raise ValueError(f"At most one dimension can be inferred (-1). Found: {by_user}")
     total = math.prod(given.as_list())

@@ -48,6 +48,7 @@ class _Creators(threading.local):
 
     def __init__(self) -> None:
         self.of_graph: WeakKeyDictionary[Graph, list[Creator]] = WeakKeyDictionary()
+        self.last_of_graph: WeakKeyDictionary[Graph, Creator] = WeakKeyDictionary()
 
 
 _creators = _Creators()
@@ -68,6 +69,16 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
         _creators.of_graph[graph] = outer
 
 
+@contextmanager
+def last_creator_scope(graph: Graph, variable_creator: Creator) -> Iterator[None]:
+    """Lets a creator make the variables of a graph, after all others that are asked."""
+    _creators.last_of_graph[graph] = variable_creator
+    try:
+        yield
+    finally:
+        del _creators.last_of_graph[graph]
+
+
 def creators_of(graph: Graph) -> list[Creator]:
     """The creators whose scopes are open in this thread, innermost last.
 
@@ -79,6 +90,15 @@ def creators_of(graph: Graph) -> list[Creator]:
             return list(found)
         around = getattr(around, "outer_graph", None)
     return []
+
+
+def _last_creator_of(graph: Graph) -> Creator:
+    around: Any = graph
+    while around is not None:
+        if (found := _creators.last_of_graph.get(around)) is not None:
+            return _asking(found, _create_default)
+        around = getattr(around, "outer_graph", None)
+    return _create_default
 
 
 def create_variable(
@@ -99,7 +119,7 @@ def create_variable(
     shape: Any = None,
 ) -> Variable:
     """What `tf.Variable(...)` does: it asks the creators, innermost first."""
-    create: Creator = _create_default
+    create = _last_creator_of(get_default_graph())
     for creator in creators_of(get_default_graph()):
         create = _asking(creator, create)
     return create(

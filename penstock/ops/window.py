@@ -157,8 +157,8 @@ def padding_attrs(padding: Any, rank: int = 4) -> tuple[Any, list[int]]:
     if not isinstance(padding, (list, tuple)):
         if padding == "EXPLICIT":
             raise ValueError(
-                "'EXPLICIT' is not a valid value for `padding`. To use explicit padding, "
-                "`padding` must be a list."
+                '"EXPLICIT" is not a valid value for the padding parameter. To use explicit '
+                "padding, the padding parameter must be a list."
             )
         return padding, []
     if len(padding) != rank:

@@ -18,6 +18,7 @@ from penstock.ir import registry
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.function import FunctionGraph
 from penstock.ir.operation import Operation
+from penstock.ir.registry import READS
 from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.passes.prune import topological
 
@@ -144,11 +145,12 @@ class _Lowering:
 
     def function(
         self, node: Node, name: FunctionName, arguments: Sequence[Edge], pivot: Node
-    ) -> list[Edge]:
-        """Puts the nodes of a function in, with these arguments; the edges of its results.
+    ) -> tuple[list[Edge], list[Node]]:
+        """Puts the nodes of a function in, with these arguments.
 
-        What has no inputs, or only such as no iteration changes, waits for `pivot`, and so runs
-        where and as often as the others do.
+        Returns the edges of its results, and the nodes that have effects. What has no inputs, or
+        only such as no iteration changes, waits for `pivot`, and so runs where and as often as the
+        others do.
         """
         assert node.origin is not None
         library = node.origin.graph._functions
@@ -167,10 +169,11 @@ class _Lowering:
             if any(unchanged) if _is_lowered(copy) else all(unchanged) and not copy.controls:
                 copy.controls = [*copy.controls, pivot]
             self._put(copy)
-        return [
+        results = [
             known[tensor] if tensor in known else Edge(copies[tensor._op], tensor._value_index)
             for tensor in body.outputs
         ]
+        return results, [copy for op, copy in copies.items() if _has_effect(op)]
 
     def _is_unchanged(self, edge: Edge) -> bool:
         """Whether a value enters a loop once, for all its iterations."""
@@ -190,11 +193,17 @@ class _Lowering:
         )
 
 
+def _has_effect(op: Operation) -> bool:
+    return op.spec.is_stateful and READS not in op.spec.traits
+
+
 def _needed(body: FunctionGraph) -> list[Operation]:
-    """The nodes that a body's results depend on, producers first."""
+    """The nodes that a body's results and effects depend on, producers first."""
     arguments = {tensor._op for tensor in body.inputs}
     found: dict[Operation, None] = {}
-    pending: list[tuple[Operation, bool]] = [(t._op, False) for t in reversed(body.outputs)]
+    wanted = [op for op in body.get_operations() if _has_effect(op)]
+    wanted += [tensor._op for tensor in body.outputs]
+    pending: list[tuple[Operation, bool]] = [(op, False) for op in reversed(wanted)]
     while pending:
         op, has_producers = pending.pop()
         if op in found or op in arguments:
@@ -234,10 +243,12 @@ class _Conditional:
     def put(self) -> None:
         lowering, node = self._lowering, self._node
         sides = self._sides()
-        results = [
-            [*lowering.function(node, branch, arguments, pivot), Edge(pivot, 0)]
-            for branch, (arguments, pivot) in zip(self._branches, sides, strict=True)
-        ]
+        results = []
+        for branch, (arguments, pivot) in zip(self._branches, sides, strict=True):
+            found, effects = lowering.function(node, branch, arguments, pivot)
+            if effects:  # who waits for the conditional waits for what its branch does
+                pivot = lowering.new("Identity", node, "done", [Edge(pivot, 0)], {}, effects)
+            results.append([*found, Edge(pivot, 0)])
         *others, merged = results
         for chosen in reversed(others):
             pairs = zip(merged, chosen, strict=True)
@@ -316,7 +327,7 @@ class _Loop:
                 merges[place] = new("Merge", node, "Merge", [Edge(enter, 0), Edge(enter, 0)])
                 entered.append(Edge(merges[place], 0))
         pivot = next(iter(merges.values()))
-        (goes_on,) = lowering.function(node, node.attrs["cond"], entered, pivot)
+        (goes_on,), _ = lowering.function(node, node.attrs["cond"], entered, pivot)
         loop_cond = new("LoopCond", node, "LoopCond", [goes_on], {})
         self._body(entered, merges, Edge(loop_cond, 0))
         for place in constant:
@@ -333,10 +344,11 @@ class _Loop:
             lowering.results[Edge(node, place)] = Edge(exits[-1], 0)
         lowering.finished[node] = exits[0]
         pivot = arguments[next(iter(merges))].node
-        results = lowering.function(node, node.attrs["body"], arguments, pivot)
+        results, effects = lowering.function(node, node.attrs["body"], arguments, pivot)
         for place, merge in merges.items():
-            following = new("NextIteration", node, "NextIteration", [results[place]])
+            following = new("NextIteration", node, "NextIteration", [results[place]], {}, effects)
             merge.inputs[1] = Edge(following, 0)
+            effects = []  # one of the variables waits for them, and so does the next iteration
 
     def _unchanged(self) -> set[int]:
         """The variables that the body gives back as they are; one at least counts as changed."""

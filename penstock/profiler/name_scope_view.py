@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from penstock import proto
 from penstock.profiler.node_statistics import FIELDS, NodeStatistics
-from penstock.profiler.numbers import formatted
+from penstock.profiler.numbers import formatted, formatted_bytes, formatted_micros
 
 ROOT = "_TFProfRoot"
 
 _FIRST_DEPTH = 2  # the root is the first level
 
-_UNITS = {"params": " params", "float_ops": " flops", "bytes": "B", "micros": "us"}
+_SCOPE_TYPE = "_kTFScopeParent"  # the type of a scope that is no node
 
 
 def _matches(regexes: Sequence[str], text: str) -> bool:
@@ -32,6 +32,7 @@ class Scope:
         self.counted = False
         self.totals = dict.fromkeys(FIELDS, 0)
         self.definitions = 1
+        self.runs = 0
 
     def own(self, kind: str) -> int:
         return getattr(self.node, FIELDS[kind]) if self.counted and self.node else 0
@@ -42,6 +43,10 @@ class Scope:
             kind: self.own(kind) + sum(part.totals[kind] for part in parts) for kind in FIELDS
         }
         self.definitions = 1 + sum(part.definitions for part in parts)
+        self.runs = self.own_runs() + sum(part.runs for part in parts)
+
+    def own_runs(self) -> int:
+        return self.node.run_count if self.counted and self.node else 0
 
 
 def tree_of(nodes: Sequence[NodeStatistics]) -> Scope:
@@ -126,31 +131,62 @@ class NameScopeView:
         return self._lines(self.root, 0)
 
     def _lines(self, scope: Scope, depth: int) -> list[str]:
-        parts = []
-        if scope.counted and scope.node and scope.node.shape and "params" in self._selected():
-            parts.append("x".join(map(str, scope.node.shape)))
-        for kind in self._selected():
-            own = formatted(scope.own(kind)) if scope.counted else "--"
-            if kind in ("bytes", "micros") and scope.counted:
-                own += _UNITS[kind]
-            parts.append(f"{own}/{formatted(scope.totals[kind])}{_UNITS[kind]}")
+        parts = [text for text in self._parts(scope) if text is not None]
         line = f"{'  ' * depth}{scope.name} ({', '.join(parts)})"
         return [line, *(each for child in scope.shown for each in self._lines(child, depth + 1))]
 
-    def _selected(self) -> list[str]:
-        return [kind for kind in FIELDS if kind in self._options["select"]]
+    def _parts(self, scope: Scope) -> Iterator[str | None]:
+        """What is told of a scope, in the order of the columns."""
+        node, selected = scope.node, self._options["select"]
+        if scope.counted and node and node.shape and "params" in selected:
+            yield "x".join(map(str, node.shape))
+        for kind in FIELDS:
+            if kind in selected:
+                yield self._counts(scope, kind)
+        if "device" in selected and node and node.devices:
+            yield "|".join(node.devices)
+        if "op_types" in selected:
+            yield "|".join(sorted({*node.devices, *node.types})) if node else _SCOPE_TYPE
+        if "occurrence" in selected:
+            runs, definitions = (scope.own_runs(), 1) if scope.counted else ("--", "--")
+            yield f"{runs}/{scope.runs}|{definitions}/{scope.definitions}"
+        if "input_shapes" in selected:
+            yield "|".join(_input_shape_texts(node)) if node else ""
+
+    def _counts(self, scope: Scope, kind: str) -> str:
+        own = _text(kind, scope.own(kind)) if scope.counted else "--"
+        unit = {"params": " params", "float_ops": " flops"}.get(kind, "")
+        return f"{own}/{_text(kind, scope.totals[kind])}{unit}"
 
     def message(self, scope: Scope | None = None) -> Any:
         """The view as a `GraphNodeProto`."""
         scope = scope or self.root
-        found = proto.GraphNodeProto(name=scope.name, total_definition_count=scope.definitions)
+        found = proto.GraphNodeProto(
+            name=scope.name,
+            run_count=scope.own_runs(),
+            total_run_count=scope.runs,
+            total_definition_count=scope.definitions,
+        )
         for kind, field in FIELDS.items():
             setattr(found, field, scope.own(kind))
             setattr(found, f"total_{field}", scope.totals[kind])
         if scope.counted and scope.node:
+            found.devices.extend(scope.node.devices)
             fill_input_shapes(found, scope.node)
         found.children.extend(self.message(child) for child in scope.shown)
         return found
+
+
+def _text(kind: str, number: int) -> str:
+    if kind.endswith("bytes"):
+        return formatted_bytes(number)
+    return formatted_micros(number) if kind.endswith("micros") else formatted(number)
+
+
+def _input_shape_texts(node: NodeStatistics) -> Iterator[str]:
+    for index, shape in enumerate(node.input_shapes):
+        if shape.is_fully_defined():
+            yield f"{index}:{'x'.join(map(str, shape.as_list() or [1]))}"
 
 
 def fill_input_shapes(message: Any, node: NodeStatistics) -> None:

@@ -21,7 +21,12 @@ FIELDS = {
     "params": "parameters",
     "float_ops": "float_ops",
     "bytes": "requested_bytes",
+    "peak_bytes": "peak_bytes",
+    "residual_bytes": "residual_bytes",
+    "output_bytes": "output_bytes",
     "micros": "exec_micros",
+    "accelerator_micros": "accelerator_exec_micros",
+    "cpu_micros": "cpu_exec_micros",
 }
 
 
@@ -35,8 +40,18 @@ class NodeStatistics:
     input_shapes: list[Any] = field(default_factory=list)
     parameters: int = 0
     float_ops: int = 0
+    run_count: int = 0
+    devices: list[str] = field(default_factory=list)
     requested_bytes: int = 0
-    exec_micros: int = 0
+    peak_bytes: int = 0
+    residual_bytes: int = 0
+    output_bytes: int = 0
+    accelerator_exec_micros: int = 0
+    cpu_exec_micros: int = 0
+
+    @property
+    def exec_micros(self) -> int:
+        return self.accelerator_exec_micros + self.cpu_exec_micros
 
 
 def _parameters(op: Operation) -> tuple[list[int], int]:
@@ -50,16 +65,28 @@ def _parameters(op: Operation) -> tuple[list[int], int]:
     return sizes or [1], prod(sizes)
 
 
-def _step_statistics(run_meta: Any) -> dict[str, tuple[int, int]]:
-    """The microseconds and bytes of the nodes of a traced step."""
-    found: dict[str, tuple[int, int]] = {}
-    for device in run_meta.step_stats.dev_stats if run_meta else ():
-        for node in device.node_stats:
-            micros, size = found.get(node.node_name, (0, 0))
-            outputs = (output.tensor_description.allocation_description for output in node.output)
-            size += sum(allocation.requested_bytes for allocation in outputs)
-            found[node.node_name] = (micros + node.all_end_rel_micros, size)
-    return found
+def _add_step(found: dict[str, NodeStatistics], run_meta: Any) -> None:
+    """Adds the times and the memory of a traced step's nodes."""
+    for row in run_meta.step_stats.dev_stats:
+        is_stream = "/stream:" in row.device  # what a GPU did, beside the row of its kernels' calls
+        for stats in row.node_stats:
+            node = found.get(stats.node_name)
+            if node is None:
+                continue
+            if is_stream:
+                node.accelerator_exec_micros += stats.all_end_rel_micros
+                continue
+            node.cpu_exec_micros += stats.all_end_rel_micros
+            node.run_count += 1
+            if row.device.lower() not in node.devices:
+                node.devices.append(row.device.lower())
+            node.requested_bytes += sum(memory.total_bytes for memory in stats.memory)
+            node.peak_bytes += sum(memory.peak_bytes for memory in stats.memory)
+            node.residual_bytes += sum(memory.live_bytes for memory in stats.memory)
+            node.output_bytes += sum(
+                output.tensor_description.allocation_description.requested_bytes
+                for output in stats.output
+            )
 
 
 def statistics_of(graph: Graph, run_meta: Any = None, op_log: Any = None) -> list[NodeStatistics]:
@@ -68,9 +95,8 @@ def statistics_of(graph: Graph, run_meta: Any = None, op_log: Any = None) -> lis
         variable.op.name for variable in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
     }
     logged = {entry.name: entry for entry in op_log.log_entries} if op_log else {}
-    measured = _step_statistics(run_meta)
     without_shapes = 0
-    found = []
+    found = {}
     for op in graph.get_operations():
         node = NodeStatistics(op.name, [op.type])
         node.shape, node.parameters = _parameters(op)
@@ -85,11 +111,12 @@ def statistics_of(graph: Graph, run_meta: Any = None, op_log: Any = None) -> lis
         if op.name in logged:
             node.types += logged[op.name].types
             node.float_ops = node.float_ops or logged[op.name].float_ops
-        node.exec_micros, node.requested_bytes = measured.get(op.name, (0, 0))
-        found.append(node)
+        found[op.name] = node
+    if run_meta:
+        _add_step(found, run_meta)
     if without_shapes and not run_meta:
         sys.stderr.write(f"{without_shapes} ops no flops stats due to incomplete shapes.\n")
-    return found
+    return list(found.values())
 
 
 def merge_default_with_oplog(

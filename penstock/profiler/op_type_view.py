@@ -9,7 +9,22 @@ from typing import Any
 from penstock import proto
 from penstock.profiler.name_scope_view import ROOT, fill_input_shapes
 from penstock.profiler.node_statistics import FIELDS, NodeStatistics
-from penstock.profiler.numbers import formatted
+from penstock.profiler.numbers import formatted, formatted_bytes, formatted_micros
+
+
+# The columns in their order.
+_COLUMNS = (
+    *[kind for kind in FIELDS if kind not in ("params", "float_ops")],
+    "params",
+    "float_ops",
+)
+_COLUMN_WIDTH = 30
+
+
+def _text(kind: str, number: int) -> str:
+    if kind.endswith("bytes"):
+        return formatted_bytes(number)
+    return formatted_micros(number) if kind.endswith("micros") else f"{formatted(number)} {kind}"
 
 
 class _TypeCounts:
@@ -21,6 +36,9 @@ class _TypeCounts:
 
     def own(self, kind: str) -> int:
         return sum(getattr(node, FIELDS[kind]) for node in self.nodes)
+
+    def runs(self) -> int:
+        return sum(node.run_count for node in self.nodes)
 
 
 class OpTypeView:
@@ -57,15 +75,17 @@ class OpTypeView:
 
     def lines(self) -> list[str]:
         """The lines of the report: the share of a type and all below it, and its own."""
-        selected = [kind for kind in FIELDS if kind in self._options["select"]]
+        selected = [kind for kind in _COLUMNS if kind in self._options["select"]]
         found = []
         for index, counts in enumerate(self.counts):
             columns = []
             for kind in selected:
                 total = self.totals[kind] or 1
                 rest, own = self._remaining(kind, index) / total, counts.own(kind) / total
-                value = formatted(counts.own(kind))
-                columns.append(f"{value:>5} {kind} ({rest:.2%}, {own:.2%})")
+                value = _text(kind, counts.own(kind))
+                columns.append(f"{value} ({rest:.2%}, {own:.2%})".rjust(_COLUMN_WIDTH))
+            if "occurrence" in self._options["select"]:
+                columns.append(f"{counts.runs()}|{len(counts.nodes)}".rjust(_COLUMN_WIDTH // 3))
             found.append(f"{counts.name:<25}{', '.join(columns)}")
         return found
 

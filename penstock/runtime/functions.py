@@ -169,7 +169,10 @@ def _compiled(
     from penstock.runtime.binding import evaluator
     from penstock.runtime.compiled import compiled
 
-    effects = [op for op in body.get_operations() if op.spec.is_stateful and not op.spec.takes_refs]
+    effects = body.effects
+    if effects is None:
+        stateful = [op for op in body.get_operations() if op.spec.is_stateful]
+        effects = [op for op in stateful if not op.spec.takes_refs]
     arguments = list(body.inputs)
     if given is not None:
         node, start = given

@@ -7,6 +7,7 @@ LEGACY_INIT_OP_KEY = "legacy_init_op"
 MAIN_OP_KEY = "saved_model_main_op"
 TRAIN_OP_KEY = "saved_model_train_op"
 SAVED_MODEL_SCHEMA_VERSION = 1
+SAVED_MODEL_FILENAME_JSON = "saved_model.json"
 SAVED_MODEL_FILENAME_PB = "saved_model.pb"
 SAVED_MODEL_FILENAME_PBTXT = "saved_model.pbtxt"
 VARIABLES_DIRECTORY = "variables"

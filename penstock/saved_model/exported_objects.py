@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from penstock.ir import nest
-from penstock.ir.defaults import get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
 from penstock.ir.trackable import Trackable, TrackableReference
-from penstock.ops.graph_functions import ConcreteFunction, GraphFunction
+from penstock.ops.concrete_functions import ConcreteFunction
+from penstock.ops.graph_functions import GraphFunction
 from penstock.ops.resource_variable import ResourceVariable
 from penstock.proto import SavedObjectGraph, SavedUserObject, VersionDef
 from penstock.saved_model import revived_types
@@ -92,24 +92,8 @@ def concrete_functions_of(function: Any) -> list[ConcreteFunction]:
         return [function]
     if isinstance(function, RestoredFunction):
         return list(function.concrete_functions)
-    if function.input_signature is not None:
-        return [function.get_concrete_function()]
-    graph = get_default_graph()
-    found: dict[str, ConcreteFunction] = {}
-    for (where, *_), traced in list(function._made.items()):
-        if where is not graph and not _is_inside(where, graph):
-            continue
-        if where is not graph:  # what it uses is an argument of the function around it
-            args, kwargs = traced.structured_input_signature
-            traced = function.get_concrete_function(*args, **kwargs)
-        found[traced.name] = traced
-    return list(found.values())
-
-
-def _is_inside(body: Any, graph: Any) -> bool:
-    """Whether a graph is the body of a function that was traced in another one."""
-    outer = getattr(body, "outer_graph", None)
-    return outer is not None and (outer is graph or _is_inside(outer, graph))
+    made = function._list_all_concrete_functions_for_serialization()
+    return list({each.name: each for each in made}.values())
 
 
 class ExportedObjects:
@@ -221,18 +205,14 @@ def _describe_variable(variable: ResourceVariable, message: Any) -> None:
 def _describe_tf_function(function: GraphFunction, message: Any) -> None:
     message.concrete_functions.extend(each.name for each in concrete_functions_of(function))
     if isinstance(function, RestoredFunction):
-        message.function_spec.CopyFrom(function.function_spec)
+        message.function_spec.CopyFrom(function.saved_spec)
         return
     coder = StructureCoder()
-    python_function = function.python_function
     # Annotations say nothing about how to call it, and may be any objects.
-    spec = inspect.getfullargspec(python_function)._replace(annotations={})
+    spec = function.function_spec.fullargspec._replace(annotations={})
     message.function_spec.fullargspec.CopyFrom(coder.encode_structure(spec))
-    message.function_spec.is_method = inspect.ismethod(python_function)
-    signature = function.input_signature
-    message.function_spec.input_signature.CopyFrom(
-        coder.encode_structure(None if signature is None else tuple(signature))
-    )
+    message.function_spec.is_method = function.function_spec.is_method
+    message.function_spec.input_signature.CopyFrom(coder.encode_structure(function.input_signature))
 
 
 def _user_object(node: Any) -> Any:

@@ -16,7 +16,8 @@ from penstock.ir.trackable import OBJECT_GRAPH_PROTO_KEY, VARIABLE_VALUE_KEY, Tr
 from penstock.ops import resource_variables
 from penstock.ops.constants import constant, placeholder
 from penstock.ops.control import control_dependencies, device, no_op
-from penstock.ops.graph_functions import ConcreteFunction, GraphFunction
+from penstock.ops.concrete_functions import ConcreteFunction
+from penstock.ops.graph_functions import GraphFunction
 from penstock.ops.resource_variable import ResourceVariable
 from penstock.ops.tensor_values import constant_value
 from penstock.proto import AssetFileDef, SavedModel
@@ -174,7 +175,7 @@ class _Model:
     def _traced_fillers(self) -> list[ConcreteFunction]:
         """Functions that fill the resources, such as tables, of the objects."""
         resources = [node for node in self._objects.nodes if isinstance(node, CapturableResource)]
-        return [GraphFunction(_filler(each), []).get_concrete_function() for each in resources]
+        return [GraphFunction(_filler(each), input_signature=[]).get_concrete_function() for each in resources]
 
     def _fill_resources(self, fillers: list[ConcreteFunction]) -> None:
         with control_dependencies(list(self._initializers)):

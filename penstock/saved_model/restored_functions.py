@@ -12,8 +12,9 @@ from penstock.ir.function import Function, add_library
 from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
+from penstock.ops.concrete_functions import ConcreteFunction, FuncGraph
 from penstock.ops.flow_graphs import unique_function_name
-from penstock.ops.graph_functions import ConcreteFunction, FuncGraph, GraphFunction
+from penstock.ops.graph_functions import GraphFunction
 from penstock.ops.variables import Variable
 from penstock.proto import FunctionDefLibrary
 from penstock.saved_model.structured_values import StructureCoder
@@ -120,10 +121,10 @@ class RestoredFunction(GraphFunction):
     def __init__(self, message: Any, functions: Mapping[str, RestoredConcreteFunction]):
         self.concrete_functions = [functions[name] for name in message.concrete_functions]
         coder = StructureCoder()
-        self.function_spec = spec = message.function_spec
+        self.saved_spec = spec = message.function_spec
         self._argspec = coder.decode_proto(spec.fullargspec)
         self._is_method = spec.is_method
-        super().__init__(self._called, coder.decode_proto(spec.input_signature))
+        super().__init__(self._called, input_signature=coder.decode_proto(spec.input_signature))
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         return self  # it is a method of what it was saved with

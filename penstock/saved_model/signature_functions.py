@@ -11,8 +11,9 @@ from penstock.ir.function import Function
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
 from penstock.ir.trackable import Trackable
+from penstock.ops.concrete_functions import ConcreteFunction, FuncGraph
 from penstock.ops.flow_graphs import trace, unique_function_name
-from penstock.ops.graph_functions import ConcreteFunction, FuncGraph, GraphFunction
+from penstock.ops.graph_functions import GraphFunction
 from penstock.saved_model import revived_types, signature_constants
 
 DEFAULT_SIGNATURE_ATTR = "_default_save_signature"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import threading
-import unittest
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from penstock import keras
-from penstock.keras import optimizers
+from penstock.ir.defaults import executing_eagerly
+from penstock.keras import dtype_behavior, optimizers
 from penstock.testing.keras_layers import layer_test
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 Layers = Sequence[Any]
+Test = Callable[..., Any]
 
 
 class _Settings(threading.local):
@@ -81,23 +82,23 @@ def experimental_run_tf_function_scope(value: bool) -> Any:
 
 
 def should_run_eagerly() -> bool:
-    """What a test gives to `compile(run_eagerly=)`: False, for models are graphs."""
+    """What a test gives to `compile(run_eagerly=)`."""
     if _settings.run_eagerly is None:
         raise ValueError(
             "Cannot call `should_run_eagerly()` outside of a `run_eagerly_scope()` or "
             "`run_all_keras_modes` decorator."
         )
-    return False
+    return _settings.run_eagerly and executing_eagerly()
 
 
 def should_run_tf_function() -> bool:
-    """What a test gives to `compile(experimental_run_tf_function=)`: False."""
+    """What a test gives to `compile(experimental_run_tf_function=)`."""
     if _settings.run_tf_function is None:
         raise ValueError(
             "Cannot call `should_run_tf_function()` outside of a "
             "`experimental_run_tf_function_scope()` or `run_all_keras_modes` decorator."
         )
-    return False
+    return _settings.run_tf_function and executing_eagerly()
 
 
 def get_model_type() -> str:
@@ -393,19 +394,24 @@ def get_expected_metric_variable_names(var_names: Sequence[str], name_suffix: st
     return [f"{name}{name_suffix}:0" for name in var_names]
 
 
-def _unchanged(fn: Callable[..., Any]) -> Callable[..., Any]:
+def _with_dtype_behavior(set_behavior: Callable[[], None], fn: Test) -> Test:
     @functools.wraps(fn)
     def run(*args: Any, **kwargs: Any) -> Any:
-        return fn(*args, **kwargs)
+        before = dtype_behavior.chosen_dtype_behavior()
+        set_behavior()
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            dtype_behavior.restore_dtype_behavior(before)
 
     return run
 
 
-def disable_v2_dtype_behavior(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Runs a test with layers that take the type of their first input: all do."""
-    return _unchanged(fn)
+def disable_v2_dtype_behavior(fn: Test) -> Test:
+    """Runs a test with layers that take over the type of their inputs."""
+    return _with_dtype_behavior(dtype_behavior.disable_v2_dtype_behavior, fn)
 
 
-def enable_v2_dtype_behavior(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Skips a test, which is for layers that cast their inputs (TensorFlow 2)."""
-    return unittest.skip("layers take the type of their inputs")(fn)
+def enable_v2_dtype_behavior(fn: Test) -> Test:
+    """Runs a test with layers that cast their inputs, as in TensorFlow 2."""
+    return _with_dtype_behavior(dtype_behavior.enable_v2_dtype_behavior, fn)

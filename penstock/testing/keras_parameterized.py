@@ -1,6 +1,6 @@
-"""Tests that run for several kinds of Keras models: TensorFlow's `keras_parameterized`.
+"""Tests that run for several kinds of Keras models and in several modes of execution.
 
-Penstock runs graphs: of the modes of execution there is one, that of sessions.
+TensorFlow's `keras_parameterized`.
 """
 
 from __future__ import annotations
@@ -8,13 +8,16 @@ from __future__ import annotations
 import functools
 import itertools
 import unittest
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from absl.testing import parameterized
 
 from penstock import keras
+from penstock.eager import context
 from penstock.ir.nest import flatten
+from penstock.platform import tf2
 from penstock.testing import keras_models
 from penstock.testing.test_case import TensorFlowTestCase
 
@@ -59,31 +62,52 @@ def run_all_keras_modes(
     always_skip_v1: bool = False,
     always_skip_eager: bool = False,
 ) -> Any:
-    """Runs a test, or each of a class, in a session.
+    """Runs a test, or each of a class, in a session and, in three ways, in eager mode.
 
     Args:
       test_or_class: what is decorated; without it, a decorator is returned.
       config: the session's ConfigProto.
-      always_skip_v1: the test is for eager execution alone, and skipped.
-      always_skip_eager: the test is for graphs alone.
+      always_skip_v1: the test is for eager execution alone.
+      always_skip_eager: the test is not for models that run eagerly.
     """
+    left_out = {"v1_session"} if always_skip_v1 or tf2.enabled() else set()
+    if always_skip_eager:
+        left_out.add("v2_eager")
     named: Any = parameterized.named_parameters
 
     def decorate(test: Test) -> Any:
         @functools.wraps(test)
         def run(self: Any, run_mode: str, *args: Any, **kwargs: Any) -> None:
-            if always_skip_v1:
-                self.skipTest("it is for eager execution, and Penstock runs graphs")
-            scopes = (
-                keras_models.run_eagerly_scope(False),
-                keras_models.experimental_run_tf_function_scope(False),
-            )
-            with scopes[0], scopes[1], self.test_session(use_gpu=True, config=config):
+            with _mode_scope(self, run_mode, config):
                 test(self, *args, **kwargs)
 
-        return named(("_v1_session", "v1_session"))(run)
+        return named(*((f"_{mode}", mode) for mode in _MODES if mode not in left_out))(run)
 
     return _decorated(test_or_class, decorate)
+
+
+#: Of each mode of execution: whether models run eagerly, and whether steps are functions.
+_MODES = {
+    "v2_function": (False, True),
+    "v2_funcgraph": (False, False),
+    "v2_eager": (True, True),
+    "v1_session": (False, False),
+}
+
+
+@contextmanager
+def _mode_scope(case: Any, mode: str, config: Any) -> Iterator[None]:
+    eagerly, as_functions = _MODES[mode]
+    with (
+        keras_models.run_eagerly_scope(eagerly),
+        keras_models.experimental_run_tf_function_scope(as_functions),
+    ):
+        if mode != "v1_session":
+            with context.eager_mode():
+                yield
+            return
+        with context.graph_mode(), case.test_session(use_gpu=True, config=config):
+            yield
 
 
 def _decorated(test_or_class: Any, decorate: Callable[[Test], Any]) -> Any:

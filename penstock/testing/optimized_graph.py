@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import penstock as tf
-from penstock.internal_paths.graph_optimizer import OptimizeGraph
+from penstock.grappler.rewriting import OptimizeGraph
 
 
 def grappler_optimize(

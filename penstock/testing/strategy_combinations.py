@@ -17,7 +17,7 @@ from penstock import keras, train
 from penstock.distribute import MirroredStrategy, OneDeviceStrategy
 from penstock.distribute.context import _get_default_strategy
 from penstock.distribute.parameter_server import CentralStorageStrategy
-from penstock.internal_paths.graph_mode import num_gpus
+from penstock.internal_paths.eager_context import num_gpus
 from penstock.testing import combinations as framework_combinations
 from penstock.testing import parameter_combinations
 from penstock.testing.combinations import NamedObject, combine, times

@@ -28,6 +28,7 @@ from penstock.platform.versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_
 from penstock.testing import proto_compare
 from penstock.testing.array_assertions import ArrayAssertions
 from penstock.testing.checked_thread import CheckedThread
+from penstock.testing.eager_sessions import EagerSessionWarner, FakeEagerSession
 from penstock.testing.local_devices import gpu_device_name
 from penstock.testing.temp_dir import get_temp_dir
 
@@ -158,7 +159,7 @@ class TensorFlowTestCase(ArrayAssertions):
         Nodes made inside are placed on the CPU, unless `use_gpu` or `force_gpu` is set.
         """
         if defaults.executing_eagerly():
-            yield None
+            yield EagerSessionWarner()
             return
         session = self._create_session(graph, config, force_gpu)
         with session, self._constrain_devices_and_set_default(session, use_gpu, force_gpu):
@@ -174,7 +175,7 @@ class TensorFlowTestCase(ArrayAssertions):
     ) -> Iterator[Any]:
         """The test's session, made the default one; ValueError if it was made otherwise."""
         if defaults.executing_eagerly():
-            yield None
+            yield FakeEagerSession(self)
             return
         session = self._get_cached_session(graph, config, force_gpu)
         with self._constrain_devices_and_set_default(session, use_gpu, force_gpu):

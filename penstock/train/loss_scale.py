@@ -141,7 +141,7 @@ class DynamicLossScale(LossScale):
 
         def grow() -> Any:
             larger = scale * self._multiplier
-            grown = cond(is_finite(larger), lambda: scale.assign(larger).op, no_op)
+            grown = cond(is_finite(larger), lambda: group(scale.assign(larger)), no_op)
             return group(grown, steps.assign(0))
 
         return cond(steps + 1 >= self._increment_period, grow, lambda: group(steps.assign_add(1)))

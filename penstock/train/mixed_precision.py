@@ -17,7 +17,7 @@ def enable_mixed_precision_graph_rewrite(opt: Any, loss_scale: Any = "dynamic") 
     """Lets new sessions compute matrix products and convolutions on GPUs in float16.
 
     Args:
-      opt: a `tf.train.Optimizer`.
+      opt: a `tf.train.Optimizer` or a `tf.keras.optimizers.Optimizer`.
       loss_scale: a number, "dynamic", or a `tf.train.experimental.LossScale`.
 
     Returns:
@@ -65,6 +65,11 @@ def _wrapped(opt: Any, loss_scale: Any) -> Any:
         )
     if isinstance(opt, Optimizer):
         return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+    from penstock.keras.mixed_precision.experimental import LossScaleOptimizer
+    from penstock.keras.optimizers.base import OptimizerV2
+
+    if isinstance(opt, OptimizerV2):
+        return LossScaleOptimizer(opt, loss_scale)
     raise ValueError(
         '"opt" must be an instance of a tf.train.Optimizer or a tf.keras.optimizers.Optimizer, '
         f"but got: {opt}"

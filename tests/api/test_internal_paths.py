@@ -63,7 +63,6 @@ def test_functions_that_are_never_converted():
 
     marked = tf.autograph.experimental.do_not_convert
     assert marked(double)(2) == marked()(double)(2) == 4
-    assert not hasattr(tf.autograph, "to_graph")
 
 
 def test_inner_functions_of_recurrent_networks():

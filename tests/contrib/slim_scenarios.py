@@ -1,17 +1,18 @@
 """Models whose variables, outputs and losses are compared with those that TensorFlow made.
 
 Each scenario gets a module `tf` and a namespace `slim`, and gives tensors by name. The same code
-runs here and, by `record_slim.py`, on TensorFlow with tf_slim.
+runs here and, by `record_slim.py`, on TensorFlow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-Scenario = Callable[[Any, Any], dict[str, Any]]
+if TYPE_CHECKING:
+    Scenario = Callable[[Any, Any], dict[str, Any]]
 
 SCENARIOS: dict[str, Scenario] = {}
 
@@ -74,15 +75,13 @@ def pooling_and_shapes(tf: Any, slim: Any) -> dict[str, Any]:
 @scenario
 def scopes_and_collections(tf: Any, slim: Any) -> dict[str, Any]:
     x = images(tf)
-    with (
-        slim.arg_scope(
-            [slim.conv2d, slim.fully_connected],
-            weights_regularizer=slim.l2_regularizer(0.01),
-            variables_collections={"weights": ["all_weights"]},
-            outputs_collections=["outputs"],
-        ),
-        slim.arg_scope([slim.conv2d], normalizer_fn=slim.batch_norm),
-    ):
+    regularized = slim.arg_scope(
+        [slim.conv2d, slim.fully_connected],
+        weights_regularizer=slim.l2_regularizer(0.01),
+        variables_collections={"weights": ["all_weights"]},
+        outputs_collections=["outputs"],
+    )
+    with regularized, slim.arg_scope([slim.conv2d], normalizer_fn=slim.batch_norm):
         net = slim.repeat(x, 2, slim.conv2d, 4, [3, 3], scope="block")
         net = slim.repeat(net, 1, slim.conv2d, 2, 1)
         net = slim.stack(slim.flatten(net), slim.fully_connected, [5, 3], scope="fc")

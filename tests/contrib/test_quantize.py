@@ -244,3 +244,30 @@ def test_patterns() -> None:
         assert gm.GraphMatcher(ordered).match_op(total.op) is None
         either = gm.OneofPattern([gm.OpTypePattern("Mul"), wanted])
         assert gm.GraphMatcher(either).match_op(total.op) is not None
+
+
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("kind", ["conv2d", "separable_conv2d", "fully_connected"])
+def test_normalizations_of_several_nodes_are_folded(kind, scale):
+    from penstock.contrib.quantize import FoldBatchNorms
+
+    layer = getattr(tf.contrib.layers, kind)
+    sizes = {"conv2d": (4, 3), "separable_conv2d": (None, 3, 1), "fully_connected": (4,)}[kind]
+    inputs = np.random.RandomState(0).rand(2, *((3,) if kind == "fully_connected" else (5, 5, 3)))
+    with tf.Graph().as_default() as graph:
+        net = layer(
+            tf.constant(inputs.astype("f")),
+            *sizes,
+            normalizer_fn=tf.contrib.layers.batch_norm,
+            normalizer_params={"fused": False, "scale": scale, "is_training": True},
+            scope="test",
+        )
+        result = tf.identity(net)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            before = session.run(result)
+            FoldBatchNorms(graph, is_training=True)
+            folded = graph.get_operation_by_name("test/Relu").inputs[0]
+            assert folded.op.name == "test/add_fold"
+            assert graph.get_operation_by_name("test/mul_fold").type == "Mul"
+            np.testing.assert_allclose(session.run(result), before, atol=1e-4)

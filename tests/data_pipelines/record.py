@@ -3,7 +3,7 @@
 python tests/data_pipelines/record.py           # all, with a Python that has TensorFlow 2.21
 python tests/data_pipelines/record.py NAME...   # these, with TensorFlow 1.15 where it differs:
     listed_files_in_random_order shuffled shuffled_and_repeated
-    shuffled_and_repeated_in_a_large_buffer
+    shuffled_and_repeated_in_a_large_buffer shuffled_by_the_graph_seed
 python tests/data_pipelines/record.py graphs    # the nodes, with TensorFlow 1.15
 """
 

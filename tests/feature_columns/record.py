@@ -1,13 +1,12 @@
 """Records what TensorFlow makes of the scenarios.
 
-Run it with a Python that has tensorflow and tf_keras:
+Run it with a Python that has TensorFlow 1.15:
     python tests/feature_columns/record.py
 """
 
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import sys
 
@@ -19,10 +18,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def main() -> None:
-    os.environ["TF_USE_LEGACY_KERAS"] = "1"
-    import tensorflow.compat.v1 as tf
+    import tensorflow as tf
 
-    tf.disable_v2_behavior()
     found = {name: results(tf, build) for name, build in SCENARIOS.items()}
     (HERE / "recorded.json").write_text(json.dumps(found, indent=0) + "\n")
 

@@ -61,3 +61,21 @@ def test_gradients_of_a_fused_normalization_keep_all_five_outputs() -> None:
     names = {node.name for node in tf.get_default_graph().get_operations()}
     prefix = "gradients/norm_grad/tuple/control_dependency_"
     assert {prefix + "3", prefix + "4"} < names
+
+
+def test_a_layer_of_a_keras_model_has_resource_variables() -> None:
+    class Model(tf.keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = tf.layers.Dense(2)
+            self.others = [tf.layers.Dense(2)]
+
+        def call(self, inputs: Any) -> Any:
+            return self.others[0](self.first(inputs))
+
+    Model()(tf.zeros([1, 2]))
+    alone = tf.layers.Dense(2)
+    alone(tf.zeros([1, 2]))
+    in_model = [v for v in tf.global_variables() if v not in alone.variables]
+    assert [v.op.type for v in in_model] == ["VarHandleOp"] * 4
+    assert alone.kernel.op.type == "VariableV2"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import penstock as tf
@@ -45,6 +46,14 @@ CASES: list[tuple[str, Callable[[], Any]]] = [
         r"Rank of input \(2\) must be no greater than rank of output shape \(1\)",
         lambda: tf.broadcast_to([[1, 2]], _late([2])),
     ),
+    (
+        "Expected multiples argument to be a vector of length 2 but got length 3",
+        lambda: tf.tile(_late([[1], [2]]), _late([1, 2, 3])),
+    ),
+    (
+        r"value_range\[0\] < value_range\[1\], but got '\[10, 0\]'",
+        lambda: tf.histogram_fixed_width([1.0], _late([10.0, 0.0])),
+    ),
     ("diagonal must be at least 1-dim", lambda: tf.matrix_diag(_late(0.0))),
     ("input must be at least 2-dim", lambda: tf.matrix_diag_part(_late([0.0]))),
     ("input must be at least 2-dim", lambda: tf.matrix_set_diag(_late([0.0]), _late([1.0]))),
@@ -73,3 +82,27 @@ def test_a_part_of_a_constant_cannot_be_assigned() -> None:
         pytest.raises(ValueError, match="Sliced assignment is only supported for variables"),
     ):
         tf.constant([1, 2])[0].assign(5)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "build"),
+    [
+        (
+            ValueError,
+            '"EXPLICIT" is not a valid value for the padding parameter',
+            lambda: tf.nn.conv2d(tf.ones([1, 2, 2, 1]), tf.ones([1, 1, 1, 1]), 1, "EXPLICIT"),
+        ),
+        (
+            ValueError,
+            "strides should be of length 1, 2 or 4 but was 3",
+            lambda: tf.nn.convolution(
+                tf.ones([1, 2, 2, 1]), tf.ones([1, 1, 1, 1]), "SAME", strides=[1, 1, 1]
+            ),
+        ),
+        (TypeError, "t_list should be a sequence", lambda: tf.clip_by_global_norm(np.ones(2), 1.0)),
+        (ValueError, "Dimension must be 3 but is 2 for", lambda: tf.cross([[1, 2]], [[1, 2]])),
+    ],
+)
+def test_refusals_of_functions(error: Any, message: str, build: Callable[[], Any]) -> None:
+    with pytest.raises(error, match=message):
+        build()

@@ -1,5 +1,7 @@
 """Variables of both kinds: the graphs they make, their values in a session, their errors."""
 
+import operator as operators
+
 import numpy as np
 import pytest
 
@@ -356,6 +358,14 @@ def test_refused(make, error, phrase):
 def test_variables_are_equal_by_identity():
     v, w = tf.Variable(1.0), tf.Variable(1.0)
     assert v == v and v != w and v != 1.0 and len({v, w, v}) == 2
+
+
+def test_assigning_operators_of_resource_variables_are_refused():
+    ref, resource = tf.Variable(2.0, use_resource=False), tf.Variable(2.0, use_resource=True)
+    for operator in ("iadd", "isub", "imul", "itruediv", "ipow"):
+        with pytest.raises(RuntimeError, match=r"Variable (\+|-|\*|/|\*\*)= value not supported"):
+            getattr(operators, operator)(resource, 3.0)
+        assert isinstance(getattr(operators, operator)(ref, 3.0), tf.Tensor)
 
 
 # Indexed slices -------------------------------------------------------------------------------

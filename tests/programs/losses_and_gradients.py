@@ -28,7 +28,8 @@ def main(tf):
         losses.softmax_cross_entropy(labels, logits, column[:, 0], label_smoothing=0.1),
         losses.sparse_softmax_cross_entropy([[0], [2], [1], [1]], logits, column),
     ]
-    slopes = [slope for loss in made if (slope := tf.gradients(loss, logits)[0]) is not None]
+    found = [tf.gradients(loss, logits)[0] for loss in made]
+    slopes = [slope for slope in found if slope is not None]
     feed = dict(zip(some, [rng.rand(4, 3) > 0.5, rng.rand(4, 3), rng.rand(4, 1)], strict=True))
     with tf.Session() as session:
         return [np.asarray(value).tolist() for value in session.run(made + slopes, feed)]

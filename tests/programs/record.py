@@ -1,10 +1,11 @@
 """Runs the programs in real TensorFlow and records what they return.
 
-python tests/programs/record.py        # with a Python that has TensorFlow 2.21
+python tests/programs/record.py        # with a Python that has TensorFlow 1.15
 """
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import json
 import os
@@ -12,9 +13,12 @@ import sys
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # tf.layers is a part of it
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
+
+_zip = zip
+if sys.version_info < (3, 10):  # noqa: UP036 (TensorFlow 1.15's zip has no `strict`)
+    builtins.zip = lambda *columns, strict=False: _zip(*columns)
 
 
 def main() -> None:

@@ -275,7 +275,7 @@ def test_saved_and_loaded_in_eager_mode(folder):
         with tf.GradientTape() as tape:
             scaled = loaded.scaled(tf.constant(1.0))
         assert tape.gradient(scaled, loaded.in_dict["k"]).numpy() == 2.0
-        with pytest.raises(TypeError, match="missing the arguments bias"):
+        with pytest.raises(TypeError, match=r"Missing: \['bias'\]"):
             loaded.signatures["serving_default"](x=tf.constant([[1.0, 1.0]]))
     result = run_signature(folder, {"x": [[1.0, 1.0]], "bias": 10.0})
     assert result["y"].tolist() == [[55.0]]

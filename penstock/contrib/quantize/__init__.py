@@ -8,6 +8,7 @@ import penstock as tf
 from penstock.contrib import lazy_paths
 from penstock.contrib.quantize.folding import fold_batch_norms
 from penstock.contrib.quantize.insertion import Quantizer
+from penstock.contrib.quantize.unfused_folding import fold_unfused_batch_norms
 
 __all__ = [
     "create_eval_graph",
@@ -25,12 +26,46 @@ def _check_not_trained(graph: Any) -> None:
         raise ValueError(f"Training op found in graph, exiting {found}")
 
 
+def FoldBatchNorms(
+    graph: Any, is_training: bool, freeze_batch_norm_delay: int | None = None
+) -> None:
+    """Folds all batch normalizations into the layers before them."""
+    with graph.as_default():
+        fold_batch_norms(graph, freeze_batch_norm_delay)
+        fold_unfused_batch_norms(graph, is_training, freeze_batch_norm_delay)
+
+
+def Quantize(
+    graph: Any,
+    is_training: bool,
+    weight_bits: int = 8,
+    activation_bits: int = 8,
+    symmetric: bool = False,
+    ema_decay: float = 0.999,
+    quant_delay: int | None = None,
+    vars_collection: str = tf.GraphKeys.GLOBAL_VARIABLES,
+    scope: str | None = None,
+) -> None:
+    """Puts simulated quantization into a graph without batch normalizations; see `Quantizer`."""
+    with graph.as_default():
+        Quantizer(
+            graph,
+            is_training,
+            weight_bits,
+            activation_bits,
+            symmetric,
+            ema_decay,
+            quant_delay,
+            vars_collection,
+            scope,
+        ).run()
+
+
 def _rewrite(input_graph: Any, freeze_bn_delay: int | None = None, **options: Any) -> None:
     graph = tf.get_default_graph() if input_graph is None else input_graph
     _check_not_trained(graph)
-    with graph.as_default():
-        fold_batch_norms(graph, freeze_bn_delay)
-        Quantizer(graph, **options).run()
+    FoldBatchNorms(graph, options["is_training"], freeze_bn_delay)
+    Quantize(graph, **options)
 
 
 def create_training_graph(input_graph: Any = None, quant_delay: int = 0) -> None:

@@ -119,65 +119,94 @@ def _hold(frozen: Any, decay: Any, name: str) -> None:
         reroute_tensor(held, decay, takers)
 
 
-def _corrections(
-    graph: Graph, found: _Normalization, mean: Any, variance: Any, freeze_delay: int | None
+def moving_to_batch_corrections(
+    moving: tuple[Any, Any],
+    batch: tuple[Any, Any],
+    decays: tuple[Any, Any],
+    epsilon: Any,
+    gamma: Any,
+    freeze_delay: int | None,
 ) -> tuple[Any, Any, Any]:
-    """Factors of weights and of outputs, and an offset, from moving to batch statistics."""
-    moving_mean, mean_decay = _moving_average(graph, found.norm_op.outputs[1])
-    moving_variance, variance_decay = _moving_average(graph, found.norm_op.outputs[2])
-    with graph.name_scope("batch_norm_correction"):
-        moving_inverse = tf.rsqrt(moving_variance + found.epsilon)
-        inverse = tf.rsqrt(variance + found.epsilon)
-        scale = tf.divide(moving_inverse, inverse, name="scale_compute")
-        scale = tf.identity(scale, name="correction_scale")
-        reciprocal = tf.reciprocal(scale, name="reciprocal_compute")
-        difference = mean * inverse - moving_mean * moving_inverse
-        offset = tf.multiply(found.gamma, difference, name="offset_compute")
-        frozen: Any = False
-        if freeze_delay is not None:
-            frozen = tf.greater_equal(quantization_step(), freeze_delay, name="use_moving_average")
-        _hold(frozen, mean_decay, "freeze_moving_mean")
-        _hold(frozen, variance_decay, "freeze_moving_var")
-        reciprocal = smart_cond(
-            frozen, lambda: tf.ones(scale.shape), lambda: reciprocal, name="correction_recip"
-        )
-        offset = smart_cond(
-            frozen, lambda: offset, lambda: tf.zeros(offset.shape), name="correction_offset"
-        )
+    """Factors of weights and of outputs, and an offset, from moving to batch statistics.
+
+    Args:
+      moving: moving averages of mean and variance.
+      batch: mean and variance of the batch.
+      decays: by which the moving averages are updated.
+      freeze_delay: the step from which moving averages are used and stay.
+    """
+    moving_inverse = tf.rsqrt(moving[1] + epsilon)
+    inverse = tf.rsqrt(batch[1] + epsilon)
+    scale = tf.divide(moving_inverse, inverse, name="scale_compute")
+    scale = tf.identity(scale, name="correction_scale")
+    reciprocal = tf.reciprocal(scale, name="reciprocal_compute")
+    difference = batch[0] * inverse - moving[0] * moving_inverse
+    offset = tf.multiply(gamma, difference, name="offset_compute")
+    frozen: Any = False
+    if freeze_delay is not None:
+        frozen = tf.greater_equal(quantization_step(), freeze_delay, name="use_moving_average")
+    _hold(frozen, decays[0], "freeze_moving_mean")
+    _hold(frozen, decays[1], "freeze_moving_var")
+    reciprocal = smart_cond(
+        frozen, lambda: tf.ones(scale.shape), lambda: reciprocal, name="correction_recip"
+    )
+    offset = smart_cond(
+        frozen, lambda: offset, lambda: tf.zeros(offset.shape), name="correction_offset"
+    )
     return scale, reciprocal, offset
 
 
-def _layer_with(found: _Normalization, weights: Any) -> Any:
-    """The layer once more, with other weights."""
-    op, name = found.layer_op, f"{found.layer_op.name.split('/')[-1]}_Fold"
+def _corrections(
+    graph: Graph, found: _Normalization, mean: Any, variance: Any, freeze_delay: int | None
+) -> tuple[Any, Any, Any]:
+    moving_mean, mean_decay = _moving_average(graph, found.norm_op.outputs[1])
+    moving_variance, variance_decay = _moving_average(graph, found.norm_op.outputs[2])
+    with graph.name_scope("batch_norm_correction"):
+        return moving_to_batch_corrections(
+            (moving_mean, moving_variance),
+            (mean, variance),
+            (mean_decay, variance_decay),
+            found.epsilon,
+            found.gamma,
+            freeze_delay,
+        )
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def layer_with_inputs(op: Any, inputs: Any, weights: Any, name: str) -> Any:
+    """A layer once more, with other inputs and weights."""
     if op.type == "MatMul":
         return tf.matmul(
-            found.input_tensor,
+            inputs,
             weights,
             transpose_a=op.get_attr("transpose_a"),
             transpose_b=op.get_attr("transpose_b"),
             name=name,
         )
-    strides, padding = op.get_attr("strides"), op.get_attr("padding")
-    padding = padding.decode() if isinstance(padding, bytes) else padding
+    strides, padding = op.get_attr("strides"), _text(op.get_attr("padding"))
     if op.type == "Conv2D":
-        data_format = op.get_attr("data_format")
-        made = tf.nn.conv2d(
-            found.input_tensor,
+        return tf.nn.conv2d(
+            inputs,
             weights,
             strides=strides,
             padding=padding,
             use_cudnn_on_gpu=op.get_attr("use_cudnn_on_gpu"),
-            data_format=data_format.decode() if isinstance(data_format, bytes) else data_format,
+            data_format=_text(op.get_attr("data_format")),
             name=name,
         )
-    else:
-        made = tf.nn.depthwise_conv2d(
-            found.input_tensor, weights, strides=strides, padding=padding, name=name
-        )
-    if found.batch_to_space_op is None:
-        return made
+    return tf.nn.depthwise_conv2d(inputs, weights, strides=strides, padding=padding, name=name)
+
+
+def _layer_with(found: _Normalization, weights: Any) -> Any:
+    """The layer once more, with other weights."""
+    op, name = found.layer_op, f"{found.layer_op.name.split('/')[-1]}_Fold"
+    made = layer_with_inputs(op, found.input_tensor, weights, name)
     to_space = found.batch_to_space_op
+    if to_space is None or op.type == "MatMul":
+        return made
     folded = f"{to_space.name.split('/')[-1]}_Fold"
     return tf.batch_to_space_nd(made, to_space.inputs[1], to_space.inputs[2], name=folded)
 

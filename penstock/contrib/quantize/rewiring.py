@@ -1,13 +1,26 @@
-"""What both rewrites of a graph need: tensors put in the place of others, and a count of steps."""
+"""What both rewrites of a graph need: tensors in the place of others, nodes by names, a step."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Collection
 from typing import Any
 
 import penstock as tf
 
 _STEP = "fake_quantization_step"
+
+#: Nodes that are no part of the model.
+SKIPPED_PREFIXES = (
+    "gradients/",
+    "RMSProp/",
+    "Adagrad/",
+    "Const_",
+    "HistogramSummary",
+    "ScalarSummary",
+)
+_ACTIVATIONS = ("Relu6", "Relu", "Identity")
 
 
 def reroute_tensor(new: Any, old: Any, can_modify: Collection[Any] | None = None) -> int:
@@ -48,3 +61,45 @@ def quantization_step() -> Any:
 def context_of(name: str) -> str:
     """The scope that a name is in."""
     return name.rpartition("/")[0]
+
+
+def BatchNormGroups(graph: Any) -> list[str]:
+    """What the names of batch normalizations of several nodes begin with."""
+    found = (re.search(r"^(.*)BatchNorm/batchnorm", op.name) for op in graph.get_operations())
+    contexts = (match.group(1) for match in found if match)
+    return list(dict.fromkeys(c for c in contexts if not c.startswith(SKIPPED_PREFIXES)))
+
+
+def GetEndpointActivationOp(graph: Any, prefix: str) -> Any:
+    """The activation whose name is a prefix and its type; None if there is none."""
+    for kind in _ACTIVATIONS:
+        try:
+            return graph.get_operation_by_name(prefix + kind)
+        except KeyError:
+            continue
+    return None
+
+
+def DropStringPrefix(s: str, prefix: str) -> str:
+    """A text without what it begins with."""
+    return s.removeprefix(prefix)
+
+
+class InputToOps:
+    """Who takes which tensor, of the nodes that are part of the model."""
+
+    def __init__(self, graph: Any):
+        self.mapping: dict[Any, set[Any]] = defaultdict(set)
+        for op in graph.get_operations():
+            if op.name.startswith(SKIPPED_PREFIXES):
+                continue
+            for tensor in op.inputs:
+                self.mapping[tensor].add(op)
+
+    def ConsumerOperations(self, producer_op: Any) -> set[Any]:
+        """The operations that take anything of one."""
+        return {op for output in producer_op.outputs for op in self.mapping[output]}
+
+
+CreateOrGetQuantizationStep = quantization_step
+RerouteTensor = reroute_tensor

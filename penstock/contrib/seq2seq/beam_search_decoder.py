@@ -159,7 +159,7 @@ class BeamSearchDecoder(Decoder):
         self._finished = self._first_beam(False, True, tf.bool)
 
     def _first_beam(self, on_value: Any, off_value: Any, dtype: Any) -> Any:
-        first = tf.zeros(tf.stack([self._batch_size]), dtype=tf.int32)
+        first = tf.zeros([self._batch_size], dtype=tf.int32)
         return tf.one_hot(first, self._beam_width, on_value, off_value, dtype=dtype)
 
     @property
@@ -198,7 +198,7 @@ class BeamSearchDecoder(Decoder):
             cell_state=self._initial_cell_state,
             log_probs=self._first_beam(zero, never, dtype),
             finished=self._finished,
-            lengths=tf.zeros(tf.stack([self._batch_size, self._beam_width]), dtype=tf.int64),
+            lengths=tf.zeros([self._batch_size, self._beam_width], dtype=tf.int64),
             accumulated_attention_probs=() if attention is None else attention,
         )
         return self._finished, self._start_inputs, state

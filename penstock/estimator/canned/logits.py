@@ -68,6 +68,7 @@ def dnn_logit_fn_builder(
                 name=scope,
                 _scope=scope,
             )
+            last._use_resource_variables = True
         with tf.variable_scope("input_from_feature_columns", partitioner=input_layer_partitioner):
             net = inputs(features)
         for layer in hidden:
@@ -105,6 +106,9 @@ class _HiddenLayer:
                 if batch_norm
                 else None
             )
+        for layer in (self._dense, self._batch_norm):
+            if layer is not None:
+                layer._use_resource_variables = True
 
     def __call__(self, net: Any, is_training: bool) -> Any:
         net = self._dense(net)

@@ -63,7 +63,7 @@ def get_graph() -> Any:
     if not graph.is_eager:
         return graph
     if graph not in _state.layer_graphs:
-        from penstock.ops.graph_functions import FuncGraph
+        from penstock.ops.concrete_functions import FuncGraph
 
         made: Any = FuncGraph("keras_graph")
         made.takes_eager_ops = True

@@ -8,7 +8,7 @@ import numpy as np
 
 import penstock as tf
 from penstock.keras.backend.config import floatx
-from penstock.keras.backend.session import track_variable
+from penstock.keras.backend.session import get_graph, track_variable
 
 __all__ = [
     "constant",
@@ -103,7 +103,8 @@ def placeholder(
     if shape is None and ndim is not None:
         shape = (None,) * ndim
     make = tf.sparse_placeholder if sparse else tf.placeholder
-    return make(dtype or floatx(), shape=shape, name=name)
+    with get_graph().as_default():
+        return make(dtype or floatx(), shape=shape, name=name)
 
 
 def shape(x: Any) -> Any:
@@ -142,10 +143,11 @@ def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
 
 def _filled(fill: Any, shape: Any, dtype: Any, name: str | None) -> Any:
     dtype = dtype or floatx()
-    value = fill(shape=shape, dtype=tf.as_dtype(dtype), name=name)
-    if value.shape.is_fully_defined():
-        return variable(value, dtype=dtype, name=name)
-    return value
+    with tf.init_scope():
+        value = fill(shape=shape, dtype=tf.as_dtype(dtype), name=name)
+        if value.shape.is_fully_defined():
+            return variable(value, dtype=dtype, name=name)
+        return value
 
 
 def eye(size: int, dtype: Any = None, name: str | None = None) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock.keras.engine.layer_graph import outside_layer_graph
 from penstock.platform import logging
 
 __all__ = ["BaseLogger", "Callback", "CallbackList", "History", "LambdaCallback", "TerminateOnNaN"]
@@ -126,11 +127,12 @@ class CallbackList:
             raise AttributeError(event)
 
         def tell(*args: Any) -> None:
-            for callback in self.callbacks:
-                # A program's own class may have been written for fewer events.
-                method = getattr(callback, event, None)
-                if method is not None:
-                    method(*args) if args else method(None)
+            with outside_layer_graph():
+                for callback in self.callbacks:
+                    # A program's own class may have been written for fewer events.
+                    method = getattr(callback, event, None)
+                    if method is not None:
+                        method(*args) if args else method(None)
 
         return tell
 

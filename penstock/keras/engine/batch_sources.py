@@ -11,7 +11,7 @@ import numpy as np
 import penstock as tf
 from penstock.data.eager_iterator import EagerIterator
 from penstock.keras import backend as K
-from penstock.keras.engine.layer_graph import as_array
+from penstock.keras.engine.layer_graph import as_array, outside_layer_graph
 from penstock.keras.utils.data_sequence import Sequence
 from penstock.ops.tensor_values import is_tensor
 from penstock.platform import logging
@@ -250,7 +250,14 @@ class _TensorBatches(BatchSource):
 
 class _GeneratorBatches(BatchSource):
     def _values(self) -> Iterator[Any]:
-        return iter(self.source)
+        source = iter(self.source)
+        while True:
+            with outside_layer_graph():
+                try:
+                    value = tf.nest.map_structure(as_array, next(source))
+                except StopIteration:
+                    return
+            yield value
 
 
 class _SequenceBatches(BatchSource):
@@ -267,7 +274,9 @@ class _SequenceBatches(BatchSource):
             np.random.shuffle(order)  # noqa: NPY002 the program seeds it
         while True:
             for index in order:
-                yield self.source[index]
+                with outside_layer_graph():
+                    value = self.source[index]
+                yield value
 
     def on_epoch_end(self) -> None:
         self.source.on_epoch_end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from typing import Any
 
@@ -50,11 +51,20 @@ class Endpoint:
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        return K.int_shape(self.output)
+        """The output's static shape; that of a dynamic model may not be known before it runs."""
+        return (None,) if self.output is None else K.int_shape(self.output)
+
+    def with_values(self, target: Any, output: Any, sample_weight: Any) -> Endpoint:
+        """The same output with the tensors of a batch, for a model that runs eagerly."""
+        live = copy.copy(self)
+        live.target, live.output, live.sample_weight = target, output, sample_weight
+        return live
 
     def check_labels(self, labels: Any) -> None:
         """Refuses labels that the loss would broadcast, which is never what was meant."""
         if labels is None or not self.is_trained or isinstance(labels, tf.Tensor):
+            return
+        if self.output is None:
             return
         given = tuple(labels.shape)
         if self._loss_function is losses.categorical_crossentropy and given[-1] == 1:
@@ -80,6 +90,9 @@ class Endpoint:
             return
         if target is not None:
             self.target = target
+            return
+        if self.output is None:
+            self.target = K.placeholder(shape=tf.TensorShape(None), name=f"{self.name}_target")
             return
         self.target = K.placeholder(
             ndim=len(self.shape), name=f"{self.name}_target", dtype=K.dtype(self.output)

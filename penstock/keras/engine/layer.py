@@ -10,6 +10,10 @@ import numpy as np
 import penstock as tf
 from penstock.keras import activations, constraints, initializers, regularizers
 from penstock.keras import backend as K
+from penstock.keras.dtype_behavior import v2_dtype_behavior_enabled
+from penstock.keras.engine.call_effects import CallEffects, refuse_in_branch
+from penstock.keras.engine.layer_graph import has_symbols, is_layer_graph
+from penstock.keras.engine.mixed_precision_layers import MixedPrecision, settled_policy
 from penstock.keras.engine.node import Node
 from penstock.keras.engine.shapes import map_shapes
 from penstock.layers.core_layer import CoreLayer
@@ -35,7 +39,7 @@ _UNTRACKED = frozenset(
 )
 
 
-class Layer(CoreLayer):
+class Layer(MixedPrecision, CoreLayer):
     """A function of tensors that owns variables.
 
     A subclass makes its variables in `build` with `add_weight` and computes in `call`. Layers and
@@ -73,7 +77,16 @@ class Layer(CoreLayer):
         kwargs.pop("implementation", None)
         self._metrics: list[Any] = []
         self._metrics_tensors: dict[str, Any] = {}
-        super().__init__(trainable=trainable, name=name, dtype=dtype, dynamic=dynamic, **kwargs)
+        policy = settled_policy(dtype)
+        super().__init__(
+            trainable=trainable,
+            name=name,
+            dtype=dtype if policy is None else policy.variable_dtype,
+            dynamic=dynamic,
+            **kwargs,
+        )
+        self._given_policy = policy
+        self._autocast = kwargs.get("autocast", v2_dtype_behavior_enabled())
         regularizer = regularizers.get(kwargs.get("activity_regularizer"))
         if regularizer is not None:
             self._activity_regularizer = regularizer
@@ -92,6 +105,9 @@ class Layer(CoreLayer):
             tracked.pop(name, None)
         elif isinstance(value, (CoreLayer, *_SEQUENCES, *_MAPPINGS)):
             tracked[name] = value
+            for layer in tf.nest.flatten(value):
+                if hasattr(layer, "_use_resource_variables"):  # one of tf.layers
+                    layer._use_resource_variables = True
         else:
             tracked.pop(name, None)
         for variable in _variables_in(value):
@@ -161,6 +177,7 @@ class Layer(CoreLayer):
             raise ValueError(f"add_weight takes the name first, then the shape; got name={name!r}")
         if self._dtype_name is None and kwargs.get("dtype") is None and not args:
             kwargs["dtype"] = K.floatx()
+        self._cast_reads_of_weights(kwargs)
         variable = super().add_weight(name, shape, *args, **kwargs)
         K.track_variable(variable)
         return variable
@@ -208,7 +225,33 @@ class Layer(CoreLayer):
             config[key] = _in_config(key, getattr(self, key))
         return config
 
-    # Metrics ------------------------------------------------------------------------------------
+    #: What a layer is in the object graph of a SavedModel.
+    _object_identifier = "_tf_keras_layer"
+
+    @property
+    def _tracking_metadata(self) -> str:
+        """What a SavedModel says of the layer."""
+        from penstock.keras.saved_metadata import layer_metadata
+
+        return layer_metadata(self)
+
+    # Losses and metrics -------------------------------------------------------------------------
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Adds losses: tensors, or functions that make them.
+
+        Args:
+          inputs: None says that the losses don't depend on what the layer is called on.
+        """
+        for loss in tf.nest.flatten(losses):
+            refuse_in_branch(loss, "add_loss")
+        super().add_loss(losses, inputs)
+
+    def _add_activity_regularization(self, inputs: Any, outputs: Any) -> None:
+        if self._activity_regularizer:
+            for output in tf.nest.flatten(outputs):
+                refuse_in_branch(output, "activity_regularizer")
+        super()._add_activity_regularization(inputs, outputs)
 
     def add_metric(
         self, value: Any, aggregation: str | None = None, name: str | None = None
@@ -242,8 +285,10 @@ class Layer(CoreLayer):
                 "output of a `tf.keras.metrics.Metric` metric instance: it could not be reset "
                 "after an epoch. Give what a metric computed, or aggregation='mean'."
             )
+        refuse_in_branch(value, "add_metric")
         if metric is None:
-            metric = Mean(name=name)
+            metric = next((each for each in self._metrics if each.name == name), None)
+            metric = metric or Mean(name=name)
             value = metric(value)
         if not any(metric is known for known in self._metrics):
             self._metrics.append(metric)
@@ -259,7 +304,6 @@ class Layer(CoreLayer):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Applies the layer, after building it on the first inputs."""
-        from penstock.keras.engine.layer_graph import has_symbols
         from penstock.keras.engine.op_layers import add_history, needs_history
 
         if tf.executing_eagerly() and has_symbols(inputs):
@@ -284,16 +328,27 @@ class Layer(CoreLayer):
         return [node.input_tensors for node in self._inbound_nodes]
 
     def _called(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        if not self.dynamic or tf.executing_eagerly():
-            return super()._called(inputs, *args, **kwargs)
+        if tf.executing_eagerly() or not self.dynamic:
+            effects = CallEffects(self) if is_layer_graph() else None
+            with self._computing():
+                outputs = super()._called(self._cast_inputs(inputs), *args, **kwargs)
+            return outputs if effects is None else effects.before(outputs)
         # Such a layer can't be run in a graph: what it would give is known by its shape alone.
         shape = self.compute_output_shape(tf.nest.map_structure(lambda each: each.shape, inputs))
-        return map_shapes(lambda each: tf.placeholder(self.dtype, shape=each), shape)
+        dtype = self.dtype or tf.nest.flatten(inputs)[0].dtype.base_dtype
+        return map_shapes(lambda each: tf.placeholder(dtype, shape=each), shape)
+
+    def _default_training(self) -> Any:
+        training = super()._default_training()
+        if training is None and (K.global_learning_phase_is_set() or is_layer_graph()):
+            return K.learning_phase()
+        return training
 
     def _maybe_build(self, inputs: Any) -> None:
         if not self.built and not any(hasattr(each, "shape") for each in tf.nest.flatten(inputs)):
             self.build(None)
             self.built = True
+        self._infer_policy(inputs)
         super()._maybe_build(inputs)
 
     def _after_call(self, inputs: Any, outputs: Any, args: Any, kwargs: Any) -> Any:

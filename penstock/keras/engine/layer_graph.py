@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import penstock as tf
@@ -25,6 +26,21 @@ def in_layer_graph(method: Method) -> Method:
             return method(*given, **named)
 
     return inside
+
+
+def is_eager_outside() -> bool:
+    """Whether this is eager mode, or work on the graph of its layers."""
+    return tf.executing_eagerly() or is_layer_graph()
+
+
+def outside_layer_graph() -> AbstractContextManager[Any]:
+    """The mode in which a program called a model's method: for what the program gave it to call."""
+    return tf.init_scope() if is_layer_graph() else nullcontext()
+
+
+def is_layer_graph() -> bool:
+    """Whether the default graph is that of Keras' layers in eager mode."""
+    return bool(getattr(tf.get_default_graph(), "takes_eager_ops", False))
 
 
 def _with_arrays(value: Any) -> Any:

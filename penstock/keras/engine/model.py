@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras import optimizers
 from penstock.keras.engine import training_data
+from penstock.keras.engine.eager_steps import EagerStep
 from penstock.keras.engine.endpoints import Endpoint
+from penstock.keras.engine.execution_mode import ExecutionMode
 from penstock.keras.engine.layer_graph import in_layer_graph
-from penstock.keras.engine.network import Network
+from penstock.keras.engine.mixed_precision_layers import with_loss_scale
+from penstock.keras.engine.network import Network, json_value
 from penstock.keras.engine.training_loops import TrainingLoops
 from penstock.keras.metrics import Mean
 from penstock.platform import logging
@@ -20,7 +24,7 @@ from penstock.platform import logging
 __all__ = ["Model"]
 
 
-class Model(TrainingLoops, Network):
+class Model(TrainingLoops, ExecutionMode, Network):
     """A network with a loss and an optimizer.
 
     Args:
@@ -40,7 +44,17 @@ class Model(TrainingLoops, Network):
         self._compile_arguments: dict[str, Any] = {}
         self._endpoints: list[Endpoint] = []
         self._functions: dict[str, Any] = {}
+        self._run_eagerly: bool | None = None
         self._collected_trainable_weights: list[Any] = []
+
+    _object_identifier = "_tf_keras_model"
+
+    @property
+    def _tracking_metadata(self) -> str:
+        from penstock.keras.saved_metadata import model_metadata
+
+        own = json.loads(super()._tracking_metadata)
+        return json.dumps(own | model_metadata(self, require_config=False), default=json_value)
 
     # Compiling ----------------------------------------------------------------------------------
 
@@ -68,21 +82,21 @@ class Model(TrainingLoops, Network):
           weighted_metrics: metrics that samples' weights count for.
           target_tensors: tensors to use as labels, instead of arrays.
         """
-        for key in ("run_eagerly", "experimental_run_tf_function", "cloning"):
+        self._run_eagerly = kwargs.pop("run_eagerly", None)
+        for key in ("experimental_run_tf_function", "cloning"):
             kwargs.pop(key, None)
         unknown = set(kwargs) - {"options", "run_metadata", "feed_dict", "fetches"}
         if unknown:
             raise TypeError(f"Invalid keyword argument(s) in `compile`: {sorted(unknown)}")
-        if self.dynamic:
+        if self.run_eagerly and target_tensors is not None:
             raise ValueError(
-                "Your model contains layers that can only be successfully run in eager execution "
-                "(layers constructed with `dynamic=True`). You must enable eager execution with "
-                "`tf.enable_eager_execution()`."
+                "target_tensors argument is not supported when running a model eagerly."
             )
         several = isinstance(optimizer, list | tuple)
         self.optimizer = (
             [optimizers.get(each) for each in optimizer] if several else optimizers.get(optimizer)
         )
+        self.optimizer = with_loss_scale(self.optimizer, self._dtype_policy)
         self.loss = loss or {}
         self._function_kwargs = kwargs
         self._compile_arguments = {
@@ -163,6 +177,10 @@ class Model(TrainingLoops, Network):
         """Makes the nodes of metrics and losses."""
         self._functions = {}
         self._metric_results: list[tuple[Any, Any]] = []
+        self._clear_losses()
+        if self.run_eagerly:
+            self._list_metrics()
+            return
         for endpoint in self._trained:
             self._metric_results += endpoint.metric_results()
         total: Any = None
@@ -184,6 +202,14 @@ class Model(TrainingLoops, Network):
             raise ValueError("The model cannot be compiled because it has no loss to optimize.")
         self.total_loss = total
         self._metric_results = loss_results + self._metric_results + self._added_metric_results()
+        self._collected_trainable_weights = list(self.trainable_weights)
+
+    def _list_metrics(self) -> None:
+        """Says which metrics a model has that runs eagerly: their values come with each batch."""
+        self.total_loss = None
+        own = [each for e in self._trained for each in (*e.metrics, *e.weighted_metrics)]
+        known = [(metric, None) for metric in (*self._output_loss_metrics, *own)]
+        self._metric_results = known + self._added_metric_results()
         self._collected_trainable_weights = list(self.trainable_weights)
 
     def _added_metric_results(self) -> list[tuple[Any, Any]]:
@@ -234,11 +260,6 @@ class Model(TrainingLoops, Network):
         """The tensors of the samples' weights, None where they aren't used."""
         return [endpoint.sample_weight for endpoint in self._trained]
 
-    @property
-    def run_eagerly(self) -> bool:
-        """Always False: models run as graphs."""
-        return False
-
     def _check_trainable_weights_consistency(self) -> None:
         if len(self._collected_trainable_weights) != len(self.trainable_weights):
             logging.log_first_n(
@@ -268,7 +289,12 @@ class Model(TrainingLoops, Network):
                 "Passing a dictionary input to a Sequential Model which doesn't have FeatureLayer "
                 "as the first layer is an error."
             )
-        outputs = self(nested)
+        try:
+            outputs = self(nested)
+        except NotImplementedError:
+            if not self.dynamic:
+                raise
+            outputs = None  # such a model says nothing of its outputs until it runs
         self.inputs = made
         self._nested_inputs = nested
         self.outputs = tf.nest.flatten(outputs)
@@ -348,6 +374,8 @@ class Model(TrainingLoops, Network):
         """The function of the graph that trains, tests or predicts a batch."""
         if mode == "train" and self._is_compiled:
             self._check_trainable_weights_consistency()
+        if mode not in self._functions and self.run_eagerly:
+            self._functions[mode] = EagerStep(self, mode)
         if mode not in self._functions:
             make = {
                 "train": self._new_train_function,

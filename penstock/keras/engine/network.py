@@ -13,11 +13,13 @@ import penstock as tf
 from penstock.ir.trackable import TrackableReference
 from penstock.keras import backend as K
 from penstock.keras.engine import network_config
+from penstock.keras.engine.added_layers import AddLoss, AddMetric
 from penstock.keras.engine.layer import Layer
 from penstock.keras.engine.layer_graph import in_layer_graph
 from penstock.keras.engine.node import Node
 from penstock.keras.engine.op_layers import add_history, needs_history
 from penstock.keras.engine.topology import GraphOfLayers
+from penstock.layers.call_context import call_context
 from penstock.layers.core_layer import CoreLayer
 from penstock.train.tracking import ListWrapper, TrackableSaver, saver_with_op_caching
 
@@ -82,6 +84,8 @@ class Network(Layer):
     def _lookup_dependency(self, name: str) -> Any:
         return self._layers_in_checkpoints.get(name) or super()._lookup_dependency(name)
 
+    _object_identifier = "_tf_keras_network"
+
     def _list_functions_for_serialization(self, unused_serialization_cache: Any) -> dict[str, Any]:
         from penstock.keras.traced_calls import functions_to_save
 
@@ -123,6 +127,7 @@ class Network(Layer):
         self._graph_of_layers = graph
         self._layers = graph.layers
         self._is_graph_network = True
+        self._autocast = False  # its layers cast their inputs themselves
         self.built = True
         self.input_names = [tensor._keras_history.layer.name for tensor in self.inputs]
         self.output_names = _unique_names(self.outputs)
@@ -131,6 +136,45 @@ class Network(Layer):
         Node(self, inputs, outputs, {})
         for tensor, history in zip(self.outputs, histories, strict=True):
             tensor._keras_history = history
+
+    # What is added later ------------------------------------------------------------------------
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        for loss in tf.nest.flatten(losses):
+            if self._is_computed_here(loss):
+                self._insert_call(AddLoss(unconditional=False), loss)
+            else:
+                super().add_loss(loss, inputs)
+
+    def add_metric(
+        self, value: Any, aggregation: str | None = None, name: str | None = None
+    ) -> Any:
+        if not self._is_computed_here(value) or hasattr(value, "_metric_obj") or name is None:
+            return super().add_metric(value, aggregation, name)
+        self._insert_call(AddMetric(aggregation, name), value)
+        return value
+
+    def _is_computed_here(self, value: Any) -> bool:
+        """Whether a tensor was made, outside of all calls, from what this network computes."""
+        return (
+            self._is_graph_network
+            and not call_context.in_call
+            and isinstance(value, tf.Tensor)
+            and (hasattr(value, "_keras_history") or needs_history(value))
+        )
+
+    def _insert_call(self, layer: Any, value: Any) -> None:
+        layer(value)
+        leading = GraphOfLayers(self.inputs, [value], self.name).nodes
+        self._insert_layers([], [*leading, *layer.inbound_nodes])
+
+    def _insert_layers(self, layers: Any, relevant_nodes: Any = None) -> None:
+        """Makes layers that were called on this network's tensors parts of it."""
+        assert self._graph_of_layers is not None
+        flat = tf.nest.flatten(layers)
+        refuse_legacy_layers(flat)
+        nodes = relevant_nodes or [node for layer in flat for node in layer._inbound_nodes]
+        self._graph_of_layers.insert(list(nodes))
 
     # Layers -------------------------------------------------------------------------------------
 
@@ -254,8 +298,6 @@ class Network(Layer):
 
     @property
     def _building(self) -> bool:
-        from penstock.layers.call_context import call_context
-
         return call_context.layer is self
 
     # Saving -------------------------------------------------------------------------------------
@@ -268,8 +310,12 @@ class Network(Layer):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """The model that `get_config` described, with new weights."""
-        inputs, outputs, _ = network_config.tensors_from(config, custom_objects)
-        return cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+        inputs, outputs, layers = network_config.tensors_from(config, custom_objects)
+        model = cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+        added = [layer for layer in layers.values() if layer not in model.layers]
+        if added:
+            model._insert_layers(added)
+        return model
 
     def to_json(self, **kwargs: Any) -> str:
         """The architecture as JSON; `json.dumps` takes the further arguments."""
@@ -290,10 +336,15 @@ class Network(Layer):
         signatures: Any = None,
         options: Any = None,
     ) -> None:
-        """Writes architecture, weights and the optimizer's state into an HDF5 file."""
+        """Writes architecture, weights and the optimizer's state.
+
+        Args:
+          save_format: "h5", the default, or "tf" for a SavedModel.
+          signatures: of a SavedModel, as `tf.saved_model.save` takes them.
+        """
         from penstock.keras.saving import save_model
 
-        save_model(self, filepath, overwrite, include_optimizer, save_format)
+        save_model(self, filepath, overwrite, include_optimizer, save_format, signatures)
 
     def save_weights(
         self, filepath: str, overwrite: bool = True, save_format: str | None = None

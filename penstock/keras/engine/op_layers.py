@@ -103,14 +103,17 @@ def _comes_from_layer(tensor: Any) -> bool:
     return False
 
 
-def add_history(tensors: Any) -> None:
+def add_history(tensors: Any) -> list[TensorFlowOpLayer]:
     """Makes layers of the plain operations between layers' outputs and `tensors`."""
+    made: list[TensorFlowOpLayer] = []
     for tensor in tf.nest.flatten(tensors):
         if not hasattr(tensor, "_keras_history"):
-            _make_layers(tensor.op)
+            made += _make_layers(tensor.op)
+    return made
 
 
-def _make_layers(last: Any) -> None:
+def _make_layers(last: Any) -> list[TensorFlowOpLayer]:
+    made = []
     # Depth first without recursion: a chain of operations may be longer than Python's stack.
     pending = [last]
     while pending:
@@ -127,10 +130,11 @@ def _make_layers(last: Any) -> None:
             pending += sources
             continue
         pending.pop()
-        _make_layer(op)
+        made.append(_make_layer(op))
+    return made
 
 
-def _make_layer(op: Any) -> None:
+def _make_layer(op: Any) -> TensorFlowOpLayer:
     from penstock.keras import backend as K
 
     layer_inputs, constants = [], {}
@@ -142,3 +146,4 @@ def _make_layer(op: Any) -> None:
     layer = TensorFlowOpLayer(op.node_def, op.name, constants)
     single_input = layer_inputs[0] if len(layer_inputs) == 1 else layer_inputs
     Node(layer, single_input, list(op.outputs), {})
+    return layer

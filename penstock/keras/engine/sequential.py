@@ -21,6 +21,8 @@ class Sequential(Model):
     is built on the first data.
     """
 
+    _object_identifier = "_tf_keras_sequential"
+
     def __init__(self, layers: Any = None, name: str | None = None):
         super().__init__(name=name)
         self.supports_masking = True

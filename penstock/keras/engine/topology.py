@@ -125,6 +125,39 @@ class GraphOfLayers:
                 depths[layer] = max(depths.values())
         return depths
 
+    def insert(self, nodes: list[Node]) -> list[Any]:
+        """Adds calls that no output needs; the layers that are new here.
+
+        ValueError if they are of layers that the inputs don't lead to.
+        """
+        known = set(self.nodes)
+        pending = [node for node in nodes if node not in known]
+        while pending:
+            ready = [node for node in pending if all(p in known for p in node.parents())]
+            if not ready:
+                raise ValueError(
+                    "`inputs` of the layers "
+                    f"{[node.layer.name for node in pending]} are not among the network's inputs."
+                )
+            for node in ready:
+                shallowest = min((self.node_depths[p] for p in node.parents()), default=0)
+                self.node_depths[node] = min(0, shallowest) - 1
+            self.nodes += ready
+            self.nodes_by_depth += ready
+            known.update(ready)
+            pending = [node for node in pending if node not in known]
+        return self._insert_layers(nodes)
+
+    def _insert_layers(self, nodes: list[Node]) -> list[Any]:
+        new: list[Any] = []
+        for node in nodes:
+            if node.layer not in self.layer_depths:
+                self.layers.append(node.layer)
+                new.append(node.layer)
+            depth = self.node_depths[node]
+            self.layer_depths[node.layer] = max(self.layer_depths.get(node.layer, depth), depth)
+        return new
+
     def run(self, inputs: Any, training: Any = None, mask: Any = None) -> list[Any]:
         """Calls the layers on other inputs; the outputs in a list."""
         given: list[Any] = [

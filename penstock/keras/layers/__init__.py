@@ -34,6 +34,7 @@ def serialize(layer: Any) -> Any:
 
 def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
     """The layer or model that `serialize` described."""
+    from penstock.keras.engine.added_layers import AddLoss, AddMetric
     from penstock.keras.engine.model import Model
     from penstock.keras.engine.op_layers import TensorFlowOpLayer
     from penstock.keras.engine.sequential import Sequential
@@ -41,6 +42,8 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
 
     known = {
         **globals(),
+        "AddLoss": AddLoss,
+        "AddMetric": AddMetric,
         "LinearModel": LinearModel,
         "WideDeepModel": WideDeepModel,
         "Model": Model,

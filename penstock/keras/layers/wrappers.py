@@ -8,6 +8,7 @@ from typing import Any
 import penstock as tf
 from penstock.ir.trackable import no_automatic_dependency_tracking_scope
 from penstock.keras import backend as K
+from penstock.keras.engine.call_effects import refuse_in_branch
 from penstock.keras.engine.layer import Layer
 from penstock.keras.layers.recurrent import parted
 from penstock.keras.utils.serialization import CustomObjectScope
@@ -84,6 +85,7 @@ class TimeDistributed(Wrapper):
             arguments["mask"] = self._flattened(mask, mask.shape.as_list()[2:])
         outputs = self.layer.call(flat, **arguments)
         if getattr(self.layer, "activity_regularizer", None) is not None:
+            refuse_in_branch(outputs, "activity_regularizer")
             self.add_loss(self.layer.activity_regularizer(outputs), inputs)
         inner = outputs.shape.as_list()[1:]
         dynamic = tf.shape(outputs)

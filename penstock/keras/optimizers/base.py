@@ -293,15 +293,21 @@ class OptimizerV2(Trackable):
           loss: a tensor, or a function that makes it.
           var_list: the variables to change, or a function that gives them.
         """
+        return self.apply_gradients(self._compute_gradients(loss, var_list, grad_loss), name=name)
+
+    def _compute_gradients(
+        self, loss: Any, var_list: Any, grad_loss: Any = None
+    ) -> list[tuple[Any, Any]]:
+        """Pairs of gradients, clipped if the optimizer says so, and variables."""
         if tf.executing_eagerly():
             gradients, variables = self._gradients_now(loss, var_list, grad_loss)
-            return self.apply_gradients(list(zip(gradients, variables, strict=True)), name=name)
+            return list(zip(gradients, variables, strict=True))
         value = loss() if callable(loss) and not isinstance(loss, tf.Tensor) else loss
         variables = tf.nest.flatten(var_list() if callable(var_list) else var_list)
         with tf.name_scope(f"{self._name}/gradients"):
             gradients = tf.gradients(value, variables, grad_ys=grad_loss)
             gradients = self._clipped(list(gradients))
-        return self.apply_gradients(list(zip(gradients, variables, strict=True)), name=name)
+        return list(zip(gradients, variables, strict=True))
 
     def _gradients_now(self, loss: Any, var_list: Any, grad_loss: Any) -> tuple[Any, Any]:
         """Gradients and variables, in eager mode: the loss is a function."""

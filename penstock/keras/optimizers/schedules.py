@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import penstock as tf
@@ -185,6 +186,12 @@ class CosineDecay(LearningRateSchedule):
             part = tf.minimum(tf.cast(step, initial.dtype), steps) / steps
             cosine = 0.5 * (1.0 + tf.cos(tf.constant(math.pi, initial.dtype) * part))
             return initial * ((1 - self.alpha) * cosine + self.alpha)
+
+
+def decayed(decay: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A learning rate of `tf.train`'s functions, which in eager mode return a function of it."""
+    rate = decay(*args, **kwargs)
+    return rate() if tf.executing_eagerly() else rate
 
 
 def serialize(learning_rate_schedule: Any) -> Any:

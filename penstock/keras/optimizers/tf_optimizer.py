@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock.ir.trackable import Trackable
 from penstock.keras import backend as K
 
 __all__ = ["TFOptimizer"]
 
 
-class TFOptimizer:
+class TFOptimizer(Trackable):
     """A `tf.train` optimizer as one of Keras."""
 
     def __init__(self, optimizer: Any, iterations: Any = None):
@@ -19,11 +20,21 @@ class TFOptimizer:
             with tf.name_scope(type(self).__name__):
                 iterations = K.variable(0, dtype="int64", name="iterations")
         self.iterations = iterations
+        self._track_trackable(optimizer, name="optimizer")
+        self._track_trackable(iterations, name="global_step")
         self._name = type(self).__name__
 
     def get_grads(self, loss: Any, params: Any) -> Any:
         """The gradients of a loss, in pairs with the variables."""
         return self.optimizer.compute_gradients(loss, params)
+
+    def apply_gradients(self, grads_and_vars: Any) -> Any:
+        """Changes variables by gradients, given as pairs."""
+        return self.optimizer.apply_gradients(grads_and_vars, global_step=self.iterations)
+
+    def apply_grads(self, grads: Any) -> None:
+        """Another name of `apply_gradients`."""
+        self.apply_gradients(grads)
 
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
         """The operations of a training step."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock.losses.weights_broadcast import check_broadcastable
 
 
 class Reduction:
@@ -36,7 +37,7 @@ def matched_weights(values: Any, weights: Any) -> Any:
     rank, weights_rank = values.shape.ndims, weights.shape.ndims
     if None in (rank, weights_rank) or weights_rank in (0, rank):
         return weights
-    if weights_rank == rank + 1 and weights.shape.as_list()[-1] == 1:
+    if weights_rank == rank + 1:
         return tf.squeeze(weights, [-1])
     if rank > weights_rank:
         for _ in range(rank - weights_rank):
@@ -54,7 +55,9 @@ def weighted_loss(
         weights = tf.convert_to_tensor(1.0 if sample_weight is None else sample_weight)
         losses = tf.cast(losses, tf.float32)
         weights = tf.cast(weights, tf.float32)
-        losses = losses * matched_weights(losses, weights)
+        weights = matched_weights(losses, weights)
+        check_broadcastable(weights, losses)
+        losses = losses * weights
         known = reduction in (Reduction.NONE, Reduction.SUM)
         reduced = reduce_weighted_loss(
             losses, reduction if known else Reduction.SUM_OVER_BATCH_SIZE

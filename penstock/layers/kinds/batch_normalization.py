@@ -23,7 +23,6 @@ from penstock.ops.casts import cast
 from penstock.ops.constants import constant
 from penstock.ops.elementwise import sqrt
 from penstock.ops.filling import ones_like, zeros_like
-from penstock.ops.joining import concat
 from penstock.ops.normalization import batch_normalization, moments
 from penstock.ops.reductions import reduce_mean
 from penstock.ops.shaping import reshape, size
@@ -301,10 +300,9 @@ class BatchNormalization(CoreLayer):
         training = training_or_phase(training)
         if self.virtual_batch_size is None:
             return self._normalized(inputs, training)
-        shape = shape_of(inputs)
-        original = concat([constant([-1]), shape[1:]], axis=0)
-        batches = concat([constant([self.virtual_batch_size, -1]), original[1:]], axis=0)
-        return reshape(self._normalized(reshape(inputs, batches), training), original)
+        sizes = inputs.shape.as_list()[1:]
+        batches = reshape(inputs, [self.virtual_batch_size, -1, *sizes])
+        return reshape(self._normalized(batches, training), [-1, *sizes])
 
     def _normalized(self, inputs: Any, training: Any) -> Any:
         if self.fused:
@@ -315,26 +313,25 @@ class BatchNormalization(CoreLayer):
         beta = self.beta if self.center else self._in_this_graph(self._constant_beta, 0.0)
         gamma = self.gamma if self.scale else self._in_this_graph(self._constant_gamma, 1.0)
 
-        def fused(is_training: bool, variance: Any) -> Any:
+        def fused(is_training: bool, **averages: Any) -> Any:
             return fused_batch_norm(
                 inputs,
                 gamma,
                 beta,
-                mean=self.moving_mean,
-                variance=variance,
                 epsilon=self.epsilon,
                 is_training=is_training,
                 data_format=self._data_format,
+                **averages,
             )
 
         def by_batch() -> Any:
-            return fused(True, self._bessel(inputs, self.moving_variance, remove=False))
+            return fused(True)
 
         def by_averages() -> Any:
-            return fused(False, self.moving_variance)
+            return fused(False, mean=self.moving_mean, variance=self.moving_variance)
 
         outputs, mean, variance = smart_cond(training, by_batch, by_averages)
-        variance = self._bessel(inputs, variance, remove=True)
+        variance = self._over_all_elements(inputs, variance)
         known = smart_constant_value(training)
         # An average that keeps all of itself is an update that changes nothing.
         momentum: Any = (
@@ -356,13 +353,12 @@ class BatchNormalization(CoreLayer):
         """A constant of when the layer was built, or the same for another graph than then."""
         return made if made._op.graph is get_default_graph() else self._constant_parameter(value)
 
-    def _bessel(self, inputs: Any, variance: Any, remove: bool) -> Any:
-        """A variance over n - 1 made one over n, or the reverse; only where a test asks for it."""
+    def _over_all_elements(self, inputs: Any, variance: Any) -> Any:
+        """A variance over n - 1 made one over n; only where a test asks for it."""
         if self._bessels_correction_test_only:
             return variance
         count = cast(size(inputs) / size(variance), variance.dtype)
-        fewer = count - cast(1.0, variance.dtype)
-        return variance * (fewer / count if remove else count / fewer)
+        return variance * ((count - cast(1.0, variance.dtype)) / count)
 
     def _composed_batch_norm(self, inputs: Any, training: Any) -> Any:
         dtype = inputs.dtype.base_dtype

@@ -7,16 +7,16 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.ir.composite import SparseTensor
+from penstock.ir.defaults import executing_eagerly
 from penstock.layers import identifiers, windows
 from penstock.layers.core_layer import CoreLayer
 from penstock.layers.identifiers import ZEROS
 from penstock.layers.input_spec import InputSpec
 from penstock.ops.activations import bias_add
 from penstock.ops.casts import cast
-from penstock.ops.constants import constant
 from penstock.ops.matmul import MatMul
 from penstock.ops.permuting import transpose
-from penstock.ops.shaping import expand_dims, reshape
+from penstock.ops.shaping import reshape
 from penstock.ops.shaping import shape as shape_of
 from penstock.ops.sparse_matmul import sparse_tensor_dense_matmul
 from penstock.ops.tensordot import tensordot
@@ -113,7 +113,7 @@ class Dense(CoreLayer):
             outputs = tensordot(inputs, self.kernel, [[len(shape) - 1], [0]])
             outputs.set_shape([*shape[:-1], self.units])
             return outputs
-        inputs = cast(inputs, self.dtype)
+        inputs = cast(inputs, self._compute_dtype)
         if isinstance(inputs, SparseTensor):
             return sparse_tensor_dense_matmul(inputs, self.kernel)
         return MatMul(inputs, self.kernel)
@@ -143,18 +143,10 @@ class Flatten(CoreLayer):
         rank = inputs.shape.ndims
         if self.data_format == "channels_first" and rank > 1:
             inputs = transpose(inputs, perm=[0, *range(2, rank), 1])
-        if rank == 1:
-            return expand_dims(inputs, axis=1)
-        return reshape(inputs, self._flat_shape(inputs))
-
-    def _flat_shape(self, inputs: Any) -> Any:
-        """The shape to make, with as much known while building as possible."""
-        batch, *sizes = inputs.shape.as_list()
-        if None not in sizes:
-            return constant([-1, math.prod(sizes)])
-        if batch is not None:
-            return constant([batch, -1])
-        return [shape_of(inputs)[0], -1]
+        outputs = reshape(inputs, (inputs.shape.as_list()[0] or shape_of(inputs)[0], -1))
+        if not executing_eagerly():
+            outputs.set_shape(self.compute_output_shape(inputs.shape))
+        return outputs
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         batch, *sizes = TensorShape(input_shape).as_list()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.ir.defaults import executing_eagerly
 from penstock.layers import windows
 from penstock.layers.identifiers import ZEROS
 from penstock.layers.kinds.convolution import Convolution
@@ -89,7 +90,7 @@ class TransposedConvolution(Convolution):
     def call(self, inputs: Any) -> Any:
         sizes = shape_of(inputs)
         batch = sizes[0]
-        lengths = self._lengths(self._space_sizes(inputs, sizes))
+        lengths = self._lengths(windows.space_of(sizes, self.data_format, self.rank))
         wanted = windows.with_space([batch], self.data_format, lengths, self.filters)
         outputs = self._transposed(inputs, stack(wanted))
         outputs.set_shape(self.compute_output_shape(inputs.shape))
@@ -100,10 +101,6 @@ class TransposedConvolution(Convolution):
 
     def _transposed(self, inputs: Any, output_shape: Any) -> Any:
         raise NotImplementedError
-
-    def _space_sizes(self, inputs: Any, sizes: Any) -> list[Any]:
-        """The spatial sizes of the inputs, as numbers or tensors; `sizes` is their shape."""
-        return windows.space_of(sizes, self.data_format, self.rank)
 
     def _all_strides(self) -> list[int]:
         if self.data_format == "channels_first":
@@ -127,12 +124,9 @@ class TransposedConvolution(Convolution):
 class Conv2DTranspose(TransposedConvolution):
     rank = 2
 
-    def _space_sizes(self, inputs: Any, sizes: Any) -> list[Any]:
-        axes = (2, 3) if self.data_format == "channels_first" else (1, 2)
-        known = inputs.shape.as_list()
-        return [sizes[axis] if known[axis] is None else known[axis] for axis in axes]
-
     def _transposed(self, inputs: Any, output_shape: Any) -> Any:
+        if not executing_eagerly():
+            output_shape[0]  # a node of TensorFlow's graph, on which numbering and seeds depend
         if self.dilation_rate != (1, 1):
             return self._dilated(inputs, output_shape)
         return conv2d_transpose(

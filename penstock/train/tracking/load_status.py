@@ -217,6 +217,8 @@ class NameBasedSaverStatus(LoadStatus):
 
 def streaming_restore(status: LoadStatus, session: Any = None) -> None:
     """Runs restoring operations now, and later ones as soon as they are made."""
+    if executing_eagerly():
+        return  # they run as they are made
     session = get_session() if session is None else session
     if isinstance(status, NameBasedSaverStatus):
         raise NotImplementedError(

@@ -1,0 +1,1 @@
+"""State space models: linear, with normal noise, filtered by Kalman's equations."""

@@ -1,0 +1,227 @@
+"""`tensorflow.python.eager.context`: the mode, device and name scope of a thread as one object."""
+
+from __future__ import annotations
+
+import collections
+import threading
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import Any
+
+from penstock.devices import DeviceSpec
+from penstock.internal_paths.graph_mode import (
+    ASYNC,
+    EAGER_MODE,
+    SYNC,
+    eager_mode,
+    graph_mode,
+    list_devices,
+)
+from penstock.ir import defaults
+from penstock.ir.defaults import executing_eagerly
+
+ContextSwitch = collections.namedtuple(
+    "ContextSwitch", ["is_building_function", "enter_context_fn", "device_stack"]
+)
+
+
+class _ContextSwitchStack:
+    """The modes that were entered and not left, as the default graphs tell them."""
+
+    @property
+    def stack(self) -> list[ContextSwitch]:
+        found = [ContextSwitch(False, eager_mode, None)] if defaults.starts_eagerly() else []
+        for graph in defaults.open_graphs():
+            enter = eager_mode if graph.is_eager else graph.as_default
+            found.append(ContextSwitch(graph.building_function, enter, None))
+        return found
+
+
+class Context:
+    """What holds for the operations of a thread; those of a new one hold for itself alone."""
+
+    def __init__(
+        self,
+        config: Any = None,
+        device_policy: Any = None,
+        execution_mode: int | None = None,
+        server_def: Any = None,
+    ):
+        self.config = config
+        self.device_policy = device_policy
+        self.context_switches = _ContextSwitchStack()
+        self._execution_mode = SYNC if execution_mode is None else execution_mode
+        self._local = threading.local()
+
+    # Modes --------------------------------------------------------------------------------------
+
+    def executing_eagerly(self) -> bool:
+        return executing_eagerly() or defaults.starts_eagerly()
+
+    def in_eager_mode(self) -> bool:
+        return self.executing_eagerly()
+
+    def in_graph_mode(self) -> bool:
+        return not self.executing_eagerly()
+
+    @property
+    def execution_mode(self) -> int:
+        return self._execution_mode
+
+    @execution_mode.setter
+    def execution_mode(self, mode: int | None) -> None:
+        if mode not in (None, SYNC, ASYNC):
+            raise ValueError(f"Execution mode should be None/SYNC/ASYNC. Got {mode}")
+        self._execution_mode = SYNC if mode is None else mode
+
+    @contextmanager
+    def _mode(self, mode: int) -> Any:
+        with eager_mode() if mode == EAGER_MODE else graph_mode():
+            yield
+
+    # Devices and names --------------------------------------------------------------------------
+
+    @property
+    def scope_name(self) -> str:
+        return str(getattr(self._local, "scope_name", ""))
+
+    @scope_name.setter
+    def scope_name(self, name: str) -> None:
+        self._local.scope_name = name
+
+    @property
+    def device_name(self) -> str | None:
+        return str(getattr(self._local, "device_name", ""))
+
+    @property
+    def device_spec(self) -> DeviceSpec:
+        return DeviceSpec.from_string(self.device_name or "")
+
+    def device(self, name: Any) -> AbstractContextManager[Any]:
+        """A block with another device, in full: it needs not be there."""
+        return self._with_device(name)
+
+    @contextmanager
+    def _with_device(self, name: Any) -> Any:
+        before = self.device_name
+        self._local.device_name = _full_name(name, before or "")
+        try:
+            yield
+        finally:
+            self._local.device_name = before
+
+    def devices(self) -> list[str]:
+        return list_devices()
+
+    def list_logical_devices(self, device_type: str | None = None) -> list[Any]:
+        from penstock.config.experimental import list_logical_devices
+
+        return list_logical_devices(device_type)
+
+    def num_gpus(self) -> int:
+        return sum(":GPU:" in name for name in self.devices())
+
+    # What there is nothing to do for ------------------------------------------------------------
+
+    def ensure_initialized(self) -> None:
+        """Devices are found when the first operation runs."""
+
+    def add_function(self, fn: Any) -> None:
+        """Functions are known by the graphs that call them."""
+
+    def clear_post_execution_callbacks(self) -> None:
+        """There are none."""
+
+
+class _ProcessContext(Context):
+    """The one that operations ask."""
+
+    def executing_eagerly(self) -> bool:
+        return executing_eagerly()
+
+    def num_gpus(self) -> int:
+        return super().num_gpus() if executing_eagerly() else 0
+
+    def device(self, name: Any) -> AbstractContextManager[Any]:
+        return _DeviceScope(name)
+
+    @property
+    def device_name(self) -> str | None:
+        graph: Any = defaults.get_default_graph()
+        return str(graph._current_device()) if graph.is_eager else None
+
+    @property
+    def scope_name(self) -> str:
+        name = defaults.get_default_graph().get_name_scope()
+        return f"{name}/" if name and executing_eagerly() else name
+
+    @scope_name.setter
+    def scope_name(self, name: str) -> None:
+        defaults.get_default_graph()._scopes.name = name.rstrip("/")
+
+
+def _full_name(device: Any, before: str) -> str:
+    if device is None:
+        return ""
+    text = getattr(device, "name", None) or (
+        device.to_string() if isinstance(device, DeviceSpec) else str(device)
+    )
+    local = "/job:localhost/replica:0/task:0/device:CPU:0"
+    spec = DeviceSpec.from_string(before or local)
+    spec = spec.make_merged_spec(DeviceSpec.from_string(text))
+    return spec.to_string()
+
+
+class _DeviceScope:
+    """`with context.device(...)`, whose blocks must be left in the order of their nesting."""
+
+    _open = threading.local()
+
+    def __init__(self, name: Any):
+        self._name = name
+        self._entered: list[AbstractContextManager[Any]] = []
+
+    def _stack(self) -> list[_DeviceScope]:
+        if not hasattr(self._open, "scopes"):
+            self._open.scopes = []
+        scopes: list[_DeviceScope] = self._open.scopes
+        return scopes
+
+    def __enter__(self) -> None:
+        from penstock.ops.control import device
+
+        scope = device(self._name)
+        scope.__enter__()
+        self._entered.append(scope)
+        self._stack().append(self)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        if not self._stack() or self._stack()[-1] is not self:
+            raise RuntimeError("Exiting device scope without proper scope nesting")
+        self._stack().pop()
+        self._entered.pop().__exit__(kind, error, traceback)
+
+
+def device(name: Any) -> AbstractContextManager[Any]:
+    """A block whose operations run on a device."""
+    return _DeviceScope(name)
+
+
+_CONTEXT = _ProcessContext()
+
+
+def context() -> Context:
+    """The context of the process."""
+    return _CONTEXT
+
+
+context_safe = context
+
+
+def num_gpus() -> int:
+    return _CONTEXT.num_gpus()

@@ -1,0 +1,134 @@
+"""An optimizer that scales the loss, so that gradients of 16 bits don't vanish."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import penstock as tf
+from penstock.keras import backend as K
+from penstock.keras.optimizers.base import OptimizerV2
+from penstock.layers.smart_cond import smart_cond
+from penstock.train import loss_scale as loss_scales
+
+__all__ = ["LossScaleOptimizer"]
+
+
+class LossScaleOptimizer(OptimizerV2):
+    """Lets another optimizer train on a scaled loss, and scales its gradients back.
+
+    Who computes gradients with a tape does so of `get_scaled_loss(loss)` and applies
+    `get_unscaled_gradients(gradients)`.
+
+    Args:
+      opt: the optimizer.
+      loss_scale: a number, "dynamic", or a `tf.train.experimental.LossScale`. With a dynamic one, a
+        step whose gradients are not finite changes nothing but the loss scale.
+    """
+
+    def __init__(self, opt: Any, loss_scale: Any):
+        if not isinstance(opt, OptimizerV2):
+            raise ValueError(f'"opt" must be an instance of OptimizerV2, but got: {opt}')
+        for limit in ("clipnorm", "clipvalue"):
+            if hasattr(opt, limit):
+                raise ValueError(
+                    f"LossScaleOptimizer does not support wrapping optimizers with a {limit}. "
+                    f"Optimizer {opt} has {limit} {getattr(opt, limit)}"
+                )
+        self._optimizer = opt
+        self._name = opt._name
+        scale: Any = loss_scales.get(loss_scale)
+        self._loss_scale = scale
+        for variable in scale._weights.values():
+            K.track_variable(variable)
+        self._track_trackable(self._optimizer, "base_optimizer")
+        self._track_trackable(self._loss_scale, "loss_scale")
+        self._hyper = {}
+
+    @property
+    def loss_scale(self) -> Any:
+        """The loss scale."""
+        return self._loss_scale
+
+    def get_scaled_loss(self, loss: Any) -> Any:
+        """A loss, or function that makes one, times the loss scale."""
+        scale = self._loss_scale()
+        if callable(loss) and not isinstance(loss, (tf.Tensor, tf.Variable)):
+            return lambda: _times(loss(), scale)
+        return _times(loss, scale)
+
+    def get_unscaled_gradients(self, grads: Any) -> list[Any]:
+        """Gradients of a scaled loss as those of the loss."""
+        back = 1.0 / self._loss_scale()
+        return [None if gradient is None else _times(gradient, back) for gradient in grads]
+
+    def _compute_gradients(
+        self, loss: Any, var_list: Any, grad_loss: Any = None
+    ) -> list[tuple[Any, Any]]:
+        pairs = self._optimizer._compute_gradients(self.get_scaled_loss(loss), var_list, grad_loss)
+        gradients = self.get_unscaled_gradients([gradient for gradient, _ in pairs])
+        return list(zip(gradients, [variable for _, variable in pairs], strict=True))
+
+    def get_gradients(self, loss: Any, params: Any) -> list[Any]:
+        scaled = self._optimizer.get_gradients(self.get_scaled_loss(loss), params)
+        return self.get_unscaled_gradients(scaled)
+
+    def apply_gradients(self, grads_and_vars: Any, name: str | None = None) -> Any:
+        """The operation that changes variables by gradients, if they are finite."""
+        if tf.distribute.in_cross_replica_context():
+            raise ValueError("apply_gradients() must be called in a replica context.")
+        pairs = tuple(grads_and_vars)
+        adapted, should_apply = self._loss_scale.update([gradient for gradient, _ in pairs])
+
+        def applied() -> Any:
+            return self._optimizer.apply_gradients(pairs, name)
+
+        return tf.group(smart_cond(should_apply, applied, tf.no_op), adapted)
+
+    # What the optimizer inside has ----------------------------------------------------------------
+
+    @property
+    def iterations(self) -> Any:
+        return self._optimizer.iterations
+
+    @iterations.setter
+    def iterations(self, variable: Any) -> None:
+        self._optimizer.iterations = variable
+
+    @property
+    def learning_rate(self) -> Any:
+        """The learning rate of the optimizer inside."""
+        return self._optimizer.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        self._optimizer.learning_rate = value
+
+    lr = learning_rate
+
+    @property
+    def weights(self) -> list[Any]:
+        return self._optimizer.weights
+
+    def variables(self) -> list[Any]:
+        return self._optimizer.variables()
+
+    def get_slot_names(self) -> list[str]:
+        return self._optimizer.get_slot_names()
+
+    def get_slot(self, var: Any, slot_name: str) -> Any:
+        return self._optimizer.get_slot(var, slot_name)
+
+    def get_config(self) -> NoReturn:
+        """Refused, as in TensorFlow 1.15."""
+        raise NotImplementedError("get_config() is not yet implemented for LossScaleOptimizers")
+
+    @classmethod
+    def from_config(cls, config: Any, custom_objects: Any = None) -> NoReturn:
+        """Refused, as in TensorFlow 1.15."""
+        raise NotImplementedError("from_config() is not yet implemented for LossScaleOptimizers")
+
+
+def _times(value: Any, factor: Any) -> Any:
+    if isinstance(value, tf.IndexedSlices):
+        return tf.IndexedSlices(_times(value.values, factor), value.indices, value.dense_shape)
+    return value * tf.cast(factor, value.dtype)
