@@ -251,24 +251,29 @@ class _Running:
 
     def _give_orders(self, calls: Sequence[Call]) -> None:
         """To the other tasks first: they work at once with this one."""
-        own = [call for call in calls if call.task == self._worker.task]
-        others = [call for call in calls if call.task != self._worker.task]
-        for call in others:
+        worker, links = self._worker, self._links
+        own: Call | None = None
+        others = []
+        for call in calls:
+            if call.task == worker.task:
+                own = call
+                continue
             try:
-                self._links[call.task] = self._worker.connect(call.task)
+                links[call.task] = worker.connect(call.task)
+                others.append(call)
             except errors.OpError as error:
                 self._post(Answered(call.task, {}, [], error))
         if self._leads:
-            self._leading = Leading(list(self._links.values()))
+            self._leading = Leading(list(links.values()))
         for call in others:
-            if call.task in self._links:
-                self._worker.ask(self._links[call.task], call, self._post)
-        for call in own:
-            self._links[call.task] = self._worker.own_link
-            if self._run.deadline is None and not self._worker.runtime.limits_threads:
-                self._do_own_part(call)
-            else:
-                self._worker.ask(self._worker.own_link, call, self._post)
+            worker.ask(links[call.task], call, self._post)
+        if own is None:
+            return
+        links[own.task] = worker.own_link
+        if self._run.deadline is None and not worker.runtime.limits_threads:
+            self._do_own_part(own)
+        else:
+            worker.ask(worker.own_link, own, self._post)
 
     def _do_own_part(self, call: Call) -> None:
         notes: list[Note] = []

@@ -97,10 +97,13 @@ class Connection:
 
     def note(self, fields: Fields, values: Sequence[Value] = ()) -> None:
         """Tells the other side something that it does not answer."""
-        message = frames.packed(fields, values, self._outbox)
-        if self._may_offer and message.size >= SMALLEST:
-            self._offer()
         try:
+            if not values:
+                self._write(frames.plain(fields))
+                return
+            message = frames.packed(fields, values, self._outbox)
+            if self._may_offer and message.size >= SMALLEST:
+                self._offer()
             if message.size < frames.CHUNK:
                 self._write(message.whole())
             else:

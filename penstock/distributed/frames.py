@@ -41,8 +41,21 @@ MOST_BYTES = 1 << 36
 _ZEROS = memoryview(bytes(_ALIGNMENT))
 _NOTHING = np.empty(0, np.uint8)
 # Made once, and without the looks at encodings and options that json.dumps and loads begin with.
-_text_of = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+
+
+def _encoder() -> Callable[[Any], str]:
+    """What writes JSON; where Python has it in C, that alone."""
+    made = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+    from_c = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+    if from_c is None:
+        return made.encode
+    text_of = json.encoder.encode_basestring_ascii
+    chunks = from_c(None, made.default, text_of, None, ":", ",", False, False, True)
+    return lambda value: "".join(chunks(value, 0))
+
+
+_text_of = _encoder()
 
 Fields = dict[str, Any]
 Moved = Callable[[int], None]
@@ -101,6 +114,12 @@ class Message:
             yield [_HEAD.pack(_PIECE, number, length), *piece]
 
 
+def plain(fields: Fields) -> list[Any]:
+    """The frame of a message without tensors."""
+    text = _text_of(fields).encode()
+    return [_HEAD.pack(_WHOLE, len(text), 0), text]
+
+
 def given_up(number: int) -> list[Any]:
     """The frame that says that the rest of a message will not come."""
     return [_HEAD.pack(_PIECE, number, 0)]
@@ -108,8 +127,6 @@ def given_up(number: int) -> list[Any]:
 
 def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None) -> Message:
     """A message; large values go into the shared memory, where there is one with room."""
-    if not values:
-        return Message(fields, [], 0)
     heads: list[list[Any]] = []
     buffers: list[memoryview] = []
     size = 0
@@ -193,7 +210,7 @@ def _next_chunk(pending: Iterable[memoryview], room: int) -> list[memoryview]:
 
 def send(sock: Socket, fields: Fields) -> None:
     """Writes a message without tensors, before there is a connection."""
-    write(sock, Message(fields, [], 0).whole())
+    write(sock, plain(fields))
 
 
 def _fields_of(data: bytes) -> Fields:

@@ -18,17 +18,13 @@ _NEVER_CANCELLED = Cancellation()
 class Step:
     """A step under way: its number, its own resources, and whether it must stop."""
 
-    __slots__ = (
-        "_resources",
-        "cancellation",
-        "deadline",
-        "frame",
-        "id",
-        "observer",
-        "only_tries",
-        "rendezvous",
-        "trace",
-    )
+    # What most steps have is that of the class: making one costs what it does not share.
+    _resources: ResourceManager | None = None
+    only_tries = False  # an op that has to wait raises MustWait instead
+    rendezvous: Any = None  # where the parts of a step on several devices meet
+    frame: tuple[int, ...] = ()  # the iterations of the loops over devices around a node
+    trace: Any = None  # of a traced run: what its nodes did
+    observer: Any = None  # of a debugged run: who sees its nodes
 
     def __init__(
         self, deadline: float | None = None, cancellation: Cancellation = _NEVER_CANCELLED
@@ -36,12 +32,6 @@ class Step:
         self.id = next(_step_ids)
         self.deadline = deadline
         self.cancellation = cancellation
-        self._resources: ResourceManager | None = None
-        self.only_tries = False  # an op that has to wait raises MustWait instead
-        self.rendezvous: Any = None  # where the parts of a step on several devices meet
-        self.frame: tuple[int, ...] = ()  # the iterations of the loops over devices around a node
-        self.trace: Any = None  # of a traced run: what its nodes did
-        self.observer: Any = None  # of a debugged run: who sees its nodes
 
     @property
     def resources(self) -> ResourceManager:
