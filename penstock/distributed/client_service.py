@@ -23,6 +23,7 @@ from penstock.state.waiting import Cancellation
 
 RUN = "run_step"
 CANCEL = "cancel_step"
+FOR_CLIENTS = (RUN, CANCEL)  # kinds of messages that come from clients, not from other tasks
 
 
 class _Client:
@@ -141,7 +142,7 @@ class ClientsOwnRoad:
         return {METHOD: lambda request, cancellation: self._road.address.message()}
 
     def _handle(self, connection: Connection, fields: Fields, values: list[Value]) -> None:
-        if is_for_clients(fields):
+        if fields.get("do") in FOR_CLIENTS:
             self._service.handle(connection, fields, values)
         elif "call" in fields:
             unknown = errors.UnimplementedError(None, None, "this task works with no other task")
@@ -149,8 +150,3 @@ class ClientsOwnRoad:
 
     def close(self) -> None:
         self._road.close()
-
-
-def is_for_clients(fields: Fields) -> bool:
-    """Whether a message comes from a client, and not from another task."""
-    return fields.get("do") in (RUN, CANCEL)

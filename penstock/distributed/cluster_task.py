@@ -20,7 +20,7 @@ import grpc
 
 from penstock import errors, proto
 from penstock.devices import DeviceSpec
-from penstock.distributed.client_service import ClientService, is_for_clients
+from penstock.distributed.client_service import FOR_CLIENTS, ClientService
 from penstock.distributed.cluster_runtime import ClusterRuntime
 from penstock.distributed.collectives import TaskCollectives
 from penstock.distributed.connection import Connection
@@ -134,10 +134,11 @@ class ClusterTask:
         self._clients = clients
 
     def _handle(self, connection: Connection, fields: Fields, values: list[Value]) -> None:
-        if fields.get("do") == "collective":
-            self._collectives.handle(connection, fields)
-        elif self._clients is not None and is_for_clients(fields):
+        kind = fields.get("do")
+        if kind in FOR_CLIENTS and self._clients is not None:
             self._clients.handle(connection, fields, values)
+        elif kind == "collective":
+            self._collectives.handle(connection, fields)
         else:
             self.worker.handle(connection, fields, values)
 

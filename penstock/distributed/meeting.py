@@ -43,6 +43,9 @@ class Meeting(Rendezvous):
         when it first waits.
     """
 
+    leading: Leading | None = None
+    may_lead_from: Sequence[str] = ()
+
     def __init__(self, task: str, connect: Connect, known: Known, number: int):
         super().__init__()
         self._task = task
@@ -51,8 +54,6 @@ class Meeting(Rendezvous):
         self._number = number
         self._links: dict[str, Any] = {}
         self._kept: dict[str, tuple[list[Any], list[Value]]] = {}  # keys and values for tasks
-        self.leading: Leading | None = None
-        self.may_lead_from: Sequence[str] = ()
         self.cancellation = Cancellation()
 
     def ordered_by(self, link: Any) -> None:

@@ -17,12 +17,12 @@ from penstock.distributed.frames import Socket
 class ReadTurns(Protocol):
     """One thread at a time has the turn, from `take` until it gives it to the next."""
 
-    def take(self) -> None:
-        """Waits for the turn, and for something to read."""
+    def take(self) -> int:
+        """Waits for the turn, and for something to read; the number of this turn."""
         ...
 
-    def is_true(self) -> bool:
-        """Whether there is something to read, still."""
+    def is_true(self, turn: int) -> bool:
+        """Whether what a turn was given for is still there to be read."""
         ...
 
     def pass_on(self) -> None:
@@ -58,12 +58,15 @@ class _SystemTurns:
         self._lock = threading.Lock()
         self._is_held = False
         self._is_over = False
+        self._holds = 0  # so far: who holds the turns reads what others have a turn for
 
-    def take(self) -> None:
+    def take(self) -> int:
+        holds = self._holds
         self._epoll.poll()
+        return holds
 
-    def is_true(self) -> bool:
-        return bool(self._poll.poll(0))
+    def is_true(self, turn: int) -> bool:
+        return turn == self._holds or bool(self._poll.poll(0))
 
     def pass_on(self) -> None:
         with self._lock:
@@ -74,6 +77,7 @@ class _SystemTurns:
         with self._lock:
             if not self._is_over:
                 self._is_held = True
+                self._holds += 1
                 self._epoll.modify(self._file, 0)
         return self._is_held
 
@@ -96,10 +100,11 @@ class _LockTurns:
     def __init__(self) -> None:
         self._lock = threading.Lock()
 
-    def take(self) -> None:
+    def take(self) -> int:
         self._lock.acquire()
+        return 0
 
-    def is_true(self) -> bool:
+    def is_true(self, turn: int) -> bool:
         return True
 
     def pass_on(self) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _MOST_STANDING_BY = 2  # threads that wait for messages: one more than does something with one
 _QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
+_NO_TURN = -1
 _LEADING_SECONDS = 0.1  # that a thread waits at the socket itself: more wakes than one don't count
 
 Job = Callable[[], None]
@@ -111,35 +112,36 @@ class Reading:
 
     def _read(self, *, at_once: bool = False) -> None:
         try:
-            while at_once or self._stood_by():
-                job = self._next_job()
-                at_once = False
+            turn = _NO_TURN if at_once else self._stood_by()
+            while turn is not None:
+                job = self._next_job(turn)
                 if job is not None:
                     job()
                     del job
+                turn = self._stood_by()
         except _NOT_READ as error:
             self._lose(_reason(error))
         finally:
             self._left()
 
-    def _stood_by(self) -> bool:
-        """Waits for the turn to read; False if there are enough others that do."""
+    def _stood_by(self) -> int | None:
+        """Waits for the turn to read, and gives it; None if there are enough others that do."""
         with self._lock:
             if self._is_over or self._standing_by >= _MOST_STANDING_BY:
-                return False
+                return None
             self._standing_by += 1
-        self._turns.take()
+        turn = self._turns.take()
         with self._lock:
             self._standing_by -= 1
-        return True
+        return turn
 
-    def _next_job(self) -> Job | None:
+    def _next_job(self, turn: int) -> Job | None:
         """Reads messages until one is work for this thread, or no more is there; passes on."""
         job: Job | None = None
         has_more = instant = False
         try:
             with self.mutex:
-                if self._has_something():
+                if self._has_something(turn):
                     job, has_more = self._read_some()
                     instant = job is not None and self._is_instant and not has_more
             if job is not None and instant:
@@ -163,9 +165,9 @@ class Reading:
         if not self._standing_by:
             self.start()
 
-    def _has_something(self) -> bool:
+    def _has_something(self, turn: int = _NO_TURN) -> bool:
         """Whether there still is something to read: others may have read it meanwhile."""
-        return self.receiver.has_more() or self._turns.is_true()
+        return self.receiver.has_more() or self._turns.is_true(turn)
 
     def _read_some(self) -> tuple[Job | None, bool]:
         while True:

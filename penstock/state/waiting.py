@@ -33,11 +33,12 @@ NOTHING, SOME, DONE = Outcome.NOTHING, Outcome.SOME, Outcome.DONE
 class Cancellation:
     """A flag that wakes those who wait: a session has one for all of its steps."""
 
+    _parent: Cancellation | None = None
+    is_cancelled = False
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._wakers: dict[Any, Callable[[], None]] = {}
-        self._parent: Cancellation | None = None
-        self.is_cancelled = False
 
     def add(self, key: Any, wake: Callable[[], None]) -> None:
         """Has `wake` called on cancellation, at once where that has happened already."""
