@@ -12,6 +12,7 @@ import threading
 from typing import Protocol
 
 from penstock.distributed.frames import Socket
+from penstock.distributed.spinning import Lookout
 
 
 class ReadTurns(Protocol):
@@ -53,6 +54,7 @@ class _SystemTurns:
         self._file = sock.fileno()
         self._epoll = select.epoll()
         self._epoll.register(self._file, select.EPOLLIN | select.EPOLLONESHOT)
+        self._lookout = Lookout(self._epoll)
         self._poll = select.poll()
         self._poll.register(self._file, select.POLLIN)
         self._lock = threading.Lock()
@@ -62,7 +64,7 @@ class _SystemTurns:
 
     def take(self) -> int:
         holds = self._holds
-        self._epoll.poll()
+        self._lookout.wait()
         return holds
 
     def is_true(self, turn: int) -> bool:

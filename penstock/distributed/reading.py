@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from penstock.distributed.frames import Disconnected, Fields, Receiver, Socket, Value
 from penstock.distributed.read_turns import read_turns
-from penstock.distributed.spinning import found_soon
+from penstock.distributed.spinning import QUICK_SECONDS, at_work, found_soon
 from penstock.errors import OpError
 from penstock.runtime.crew import Crew
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from penstock.distributed.connection import Connection
 
 _MOST_STANDING_BY = 2  # threads that wait for messages: one more than does something with one
-_QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
 _NO_TURN = -1
 _LEADING_SECONDS = 0.1  # that a thread waits at the socket itself: more wakes than one don't count
 
@@ -114,14 +113,17 @@ class Reading:
         try:
             turn = _NO_TURN if at_once else self._stood_by()
             while turn is not None:
+                at_work.add(self.file)
                 job = self._next_job(turn)
                 if job is not None:
                     job()
                     del job
+                at_work.discard(self.file)
                 turn = self._stood_by()
         except _NOT_READ as error:
             self._lose(_reason(error))
         finally:
+            at_work.discard(self.file)
             self._left()
 
     def _stood_by(self) -> int | None:
@@ -314,7 +316,7 @@ class Leading:
                 self._read_one(left)
         finally:
             self._sleeps = False
-            self._is_quick = time.monotonic() - began < _QUICK_SECONDS
+            self._is_quick = time.monotonic() - began < QUICK_SECONDS
             for reading in taken:
                 reading.is_quick = self._is_quick
                 reading.mutex.release()

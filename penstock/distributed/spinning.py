@@ -9,12 +9,21 @@ from __future__ import annotations
 
 import ctypes
 import os
-import select
+import threading
 import time
+from collections.abc import Collection
+from typing import Protocol
 
 VARIABLE = "PENSTOCK_SPIN"  # for how many microseconds; 0: not at all
 _DEFAULT_MICROSECONDS = 300
+QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
 _OTHERS_RAN = 30e-6  # seconds: letting others have the core takes less if there is nobody
+
+
+class Poll(Protocol):
+    """`select.poll` or `select.epoll`."""
+
+    def poll(self, timeout: float = ..., /) -> list[tuple[int, int]]: ...
 
 
 def _allowance() -> float:
@@ -29,14 +38,44 @@ _SECONDS = _allowance()
 _yield_core = ctypes.CDLL(None).sched_yield if _SECONDS else None
 
 
-def found_soon(poll: select.poll) -> list[tuple[int, int]]:
-    """What a poll finds at once, or within a moment."""
+#: Connections for which threads of this process are at work. One that looks would only keep them
+#: from it: they share the interpreter's lock.
+at_work: set[int] = set()
+
+_one_looks = threading.Lock()
+
+
+class Lookout:
+    """Waits for something, and looks for it before it sleeps where it came soon the last time."""
+
+    def __init__(self, poll: Poll) -> None:
+        self._poll = poll
+        self._is_quick = False
+
+    def wait(self) -> None:
+        """Waits until there is something."""
+        began = time.monotonic()
+        if not self._is_quick or not self._looked():
+            self._poll.poll()
+        self._is_quick = time.monotonic() - began < QUICK_SECONDS
+
+    def _looked(self) -> bool:
+        if at_work or not _one_looks.acquire(blocking=False):
+            return False
+        try:
+            return bool(found_soon(self._poll, at_work))
+        finally:
+            _one_looks.release()
+
+
+def found_soon(poll: Poll, until: Collection[int] = ()) -> list[tuple[int, int]]:
+    """What a poll finds at once, or within a moment; not any more when there is something else."""
     found = poll.poll(0)
     if found or _yield_core is None:
         return found
     last = time.perf_counter()
     limit = last + _SECONDS
-    while last < limit:
+    while last < limit and not until:
         _yield_core()
         found = poll.poll(0)
         if found:
