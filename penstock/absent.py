@@ -92,11 +92,6 @@ REASONS: dict[str, str] = {
     ),
     "tf.train.do_quantize_training_on_graphdef": "Training does not simulate quantization.",
     "tf.contrib.training.FeedingQueueRunner": "Feed through tf.placeholder, or use tf.data.",
-    **dict.fromkeys(
-        ["tf.profiler.advise", "tf.profiler.AdviceProto"],
-        "tf.profiler.profile shows where parameters and operations are.",
-    ),
-    "tf.contrib.tfprof.ProfileContext": "Use tf.train.ProfilerHook, or tf.profiler.profile.",
     "tf.contrib.tensorrt": "Graphs are optimised for the device at hand without being asked to.",
     "tf.contrib.ffmpeg": "Decode sound with tf.audio.decode_wav, or with a program of its own.",
     "tf.contrib.fused_conv": "Convolutions take in their bias and ReLU by themselves.",
@@ -139,7 +134,7 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(
         [
             f"tf.contrib.factorization.{name}"
-            for name in "GMM gmm GmmAlgorithm WALSMatrixFactorization WALSModel".split()
+            for name in "WALSMatrixFactorization WALSModel".split()
         ],
         "Use KMeansClustering, or scikit-learn.",
     ),

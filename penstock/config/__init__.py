@@ -67,9 +67,10 @@ def experimental_connect_to_cluster(
 
 
 def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
-    """Nothing to do for False; RuntimeError for True: Penstock runs graphs."""
-    if run_eagerly:
-        _refuse("tf.config.experimental_run_functions_eagerly", "Penstock runs graphs.")
+    """Lets calls of `tf.function`s run the Python functions as they are, or no more."""
+    from penstock.ops.graph_functions import run_functions_eagerly
+
+    run_functions_eagerly(run_eagerly)
 
 
 def _refuse(symbol: str, advice: str) -> NoReturn:

@@ -42,7 +42,7 @@ from penstock.distribute.variables import (
     SyncOnReadVariable,
 )
 from penstock.ir.collections import GraphKeys
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops.control import group as grouped
@@ -169,7 +169,8 @@ class MirroredExtended(StrategyExtended):
 
         def of_the_first() -> Any:
             with get_default_graph().device(device):
-                return identity(copies[0].initial_value)
+                first = copies[0]
+                return identity(first.value() if executing_eagerly() else first.initial_value)
 
         return of_the_first
 

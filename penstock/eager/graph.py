@@ -13,6 +13,7 @@ from typing import Any
 
 from penstock import devices
 from penstock.dtypes import DType
+from penstock.eager import callbacks
 from penstock.eager.tensor import EagerOperation, EagerTensor, tensor_of
 from penstock.ir import registry, scopes, tapes
 from penstock.ir.collections import GraphKeys
@@ -81,6 +82,8 @@ class EagerGraph(Graph):
         ]
         op = EagerOperation(self, spec, name, attrs, inputs, outputs)
         tapes.record(op)
+        if callbacks.registered:
+            callbacks.tell(op)
         return op
 
     def record_function(

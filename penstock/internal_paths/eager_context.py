@@ -9,6 +9,8 @@ from types import TracebackType
 from typing import Any
 
 from penstock.devices import DeviceSpec
+from penstock.eager import callbacks
+from penstock.internal_paths.eager_executors import Executor
 from penstock.internal_paths.graph_mode import (
     ASYNC,
     EAGER_MODE,
@@ -121,6 +123,21 @@ class Context:
     def num_gpus(self) -> int:
         return sum(":GPU:" in name for name in self.devices())
 
+    @property
+    def executor(self) -> Executor:
+        return getattr(self._local, "executor", None) or Executor(self._execution_mode == ASYNC)
+
+    @executor.setter
+    def executor(self, executor: Executor) -> None:
+        self._local.executor = executor
+
+    @property
+    def post_execution_callbacks(self) -> list[Any]:
+        return callbacks.registered
+
+    def add_post_execution_callback(self, callback: Any) -> None:
+        callbacks.add_execution_callback(callback)
+
     # What there is nothing to do for ------------------------------------------------------------
 
     def ensure_initialized(self) -> None:
@@ -130,7 +147,7 @@ class Context:
         """Functions are known by the graphs that call them."""
 
     def clear_post_execution_callbacks(self) -> None:
-        """There are none."""
+        callbacks.clear_execution_callbacks()
 
 
 class _ProcessContext(Context):
@@ -225,3 +242,46 @@ context_safe = context
 
 def num_gpus() -> int:
     return _CONTEXT.num_gpus()
+
+
+@contextmanager
+def namescope(name: str) -> Any:
+    """A block whose operations are named under a further scope."""
+    with defaults.get_default_graph().name_scope(name):
+        yield
+
+
+def scope_name() -> str:
+    """The name of the current scope."""
+    return _CONTEXT.scope_name
+
+
+@contextmanager
+def device_policy(policy: Any) -> Any:
+    """A block with a rule for inputs on other devices: here they are always copied."""
+    before, _CONTEXT.device_policy = _CONTEXT.device_policy, policy
+    try:
+        yield
+    finally:
+        _CONTEXT.device_policy = before
+
+
+@contextmanager
+def executor_scope(executor: Executor) -> Any:
+    """A block whose operations an executor runs."""
+    before, _CONTEXT.executor = _CONTEXT.executor, executor
+    try:
+        yield
+    finally:
+        _CONTEXT.executor = before
+
+
+@contextmanager
+def function_executor_type(executor_type: str) -> Any:
+    """A block with a kind of executor for functions: here there is one."""
+    yield
+
+
+def is_async() -> bool:
+    """Whether operations were asked to run in the background."""
+    return _CONTEXT.executor.is_async()

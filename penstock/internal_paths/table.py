@@ -203,6 +203,7 @@ contrib.input_pipeline.python.ops.input_pipeline_ops contrib.input_pipeline
 contrib.eager.python                    contrib.eager
 contrib.eager.python.tfe                contrib.eager
 contrib.eager.python.metrics            contrib.eager.metrics
+contrib.eager.python.saver              contrib.eager
 contrib.eager.python.metrics_impl       contrib.eager.metrics
 contrib.cudnn_rnn.python                contrib.cudnn_rnn
 contrib.cudnn_rnn.python.layers         contrib.cudnn_rnn
@@ -260,7 +261,9 @@ contrib.timeseries.python.timeseries.model contrib.timeseries.model
 contrib.timeseries.python.timeseries.model_utils contrib.timeseries.continuations
 contrib.timeseries.python.timeseries.saved_model_utils contrib.timeseries.saved_model_utils
 contrib.timeseries.python.timeseries.state_management contrib.timeseries.state_management
+contrib.timeseries.python.timeseries.test_utils testing.series_models
 contrib.timeseries.python.timeseries.state_space_models contrib.timeseries.state_space
+contrib.timeseries.python.timeseries.state_space_models.test_utils testing.series_models
 contrib.timeseries.python.timeseries.state_space_models.filtering_postprocessor
  contrib.timeseries.state_space.filtering_postprocessor
 contrib.timeseries.python.timeseries.state_space_models.kalman_filter
@@ -306,11 +309,16 @@ contrib.learn.python.learn.learn_io      contrib.learn.learn_io
 contrib.learn.python.learn.learn_io.*    contrib.learn.learn_io
 contrib.learn.python.learn.learn_runner contrib.learn.learn_runner
 contrib.learn.python.learn.monitors     contrib.learn.monitors
+contrib.learn.ops                       contrib.learn.old_losses contrib.learn.old_sequences
+contrib.learn.python.learn.models       contrib.learn.models
+contrib.learn.python.learn.ops          contrib.learn.old_losses contrib.learn.old_sequences
+contrib.learn.python.learn.ops.*        contrib.learn.old_losses contrib.learn.old_sequences
 contrib.learn.python.learn.preprocessing contrib.learn.preprocessing
 contrib.learn.python.learn.preprocessing.* contrib.learn.preprocessing
                                         contrib.learn.preprocessing.text
 contrib.learn.python.learn.run_config   contrib.learn.run_config
 contrib.learn.python.learn.utils        contrib.learn.utils
+contrib.learn.python.learn.utils.gc     contrib.session_bundle.gc
 contrib.learn.python.learn.utils.*      contrib.learn.utils.input_fn_utils
                                         contrib.learn.utils.saved_model_export_utils
 contrib.learn.python.learn.*            contrib.learn
@@ -361,6 +369,8 @@ contrib.bayesflow.python.ops.monte_carlo_impl contrib.bayesflow.monte_carlo
 contrib.factorization.python            contrib.factorization
 contrib.factorization.python.ops        contrib.factorization
 contrib.factorization.python.ops.clustering_ops contrib.factorization.clustering_ops
+contrib.factorization.python.ops.gmm    contrib.factorization.mixture_estimator
+contrib.factorization.python.ops.gmm_ops contrib.factorization.gaussian_mixtures
 contrib.factorization.python.ops.kmeans contrib.factorization.kmeans
 contrib.linear_optimizer.python contrib.linear_optimizer
 contrib.linear_optimizer.python.ops contrib.linear_optimizer
@@ -555,6 +565,8 @@ python.distribute.shared_variable_creator distribute.shared_variables
 python.distribute.summary_op_util       internal_paths.replicas
 python.distribute.distribution_strategy_context distribute distribute.context contrib.distribute
 python.distribute.distribute_lib        distribute distribute.context internal_paths.strategy_names
+python.distribute.distribute_coordinator distribute.coordinator
+python.distribute.distribute_coordinator_context distribute.worker_context
 python.distribute.multi_worker_util     distribute.clusters
 python.distribute.device_util           internal_paths.device_functions
 python.distribute.cluster_resolver      contrib.cluster_resolver
@@ -583,6 +595,11 @@ python.eager.backprop                   internal_paths.graph_mode internal_paths
 python.eager.core                       internal_paths.graph_mode
 python.eager.def_function               internal_paths.tf_function_names internal_paths.graph_mode .
 python.eager.lift_to_graph              ops.graph_lifting
+python.eager.execution_callbacks        eager.callbacks
+python.eager.monitoring                 internal_paths.monitoring
+python.eager.cancellation               internal_paths.cancellation
+python.eager.executor                   internal_paths.eager_executors
+python.eager.graph_only_ops             internal_paths.graph_only_ops
 python.eager.wrap_function              wrapped_functions
 python.eager.function                   internal_paths.defun_names internal_paths.graph_mode
                                         ops.functions
@@ -1048,6 +1065,7 @@ python.platform.tf_logging              platform.logging
 python.tf2                              platform.tf2
 
 python.profiler.internal.flops_registry profiler.flops
+python.profiler.profile_context         profiler.profile_context
 python.profiler.*                       profiler profiler.model_analyzer profiler.node_statistics
                                         profiler.option_builder profiler.flops
 

@@ -128,6 +128,8 @@ def op_to_colocate_with(value: Any) -> Operation | None:
         return None if value.graph.is_eager else value
     if value is None:
         return None
+    if getattr(value, "_is_distributed", False):
+        value = value._closest()  # a variable with copies: that of this place
     handle: Tensor | None = getattr(value, "handle", None)
     element = value if handle is None else handle
     if hasattr(element, "_id"):

@@ -74,13 +74,12 @@ def _traced_call(model: Any, input_signature: Any) -> Any:
 
         raise_model_input_error(model)
 
-    @tf.function(input_signature=specs)
     def wrapped_model(*args: Any) -> dict[str, Any]:
         inputs = args[0] if len(args) == 1 else list(args)
         outputs = tf.nest.flatten(model(inputs, training=False))
         return dict(zip(model.output_names, outputs, strict=True))
 
-    return wrapped_model
+    return tf.function(wrapped_model, input_signature=specs)
 
 
 def _export_graphs(

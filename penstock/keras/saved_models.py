@@ -125,7 +125,7 @@ class RevivedModel(Model):
         self.output_names = [f"output_{i + 1}" for i in range(len(self.outputs))]
         self.built = True
 
-    def call(self, inputs: Any, training: Any = False) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         return self._restored(inputs)
 
     @property

@@ -125,7 +125,8 @@ def _(op: Any, y_backprop: Shape, x: Shape, scale: Shape, *reserved: Shape) -> A
     channels = window.channel_axis(op.attrs["data_format"])
     vectors = [(x[channels],), scale, *reserved[:2]]
     image, depth = _with_channels(op, y_backprop, vectors)
-    return [image, (depth,), (depth,), (0,), (0,)]
+    unused = 0 if op.attrs["is_training"] else depth
+    return [image, (depth,), (depth,), (unused,), (unused,)]
 
 
 # Gradients ------------------------------------------------------------------------------------

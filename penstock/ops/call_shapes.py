@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from penstock import shapes
 from penstock.ir.function import FunctionGraph
@@ -34,7 +35,7 @@ def _say_more(given: Sequence[Shape], expected: Sequence[Shape]) -> bool:
 def _built_again(op: Operation, body: FunctionGraph) -> list[Shape]:
     graph = FunctionGraph(name=body.name)
     graph._functions = body._functions
-    copies = {}
+    copies: dict[Any, Any] = {}
     for argument, tensor in zip(body.inputs, op._inputs, strict=True):
         shape = argument._shape
         if shapes.compatible(shape, tensor._shape):

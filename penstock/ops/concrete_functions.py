@@ -199,6 +199,9 @@ class ConcreteFunction:
             raise TypeError(f"Keyword arguments {unknown} unknown. Expected {names}.")
         return [*args, *(kwargs[name] for name in names[len(args) :])]
 
+    def _experimental_with_cancellation_manager(self, cancellation_manager: Any) -> Any:
+        return cancellation_manager.get_cancelable_function(self)
+
     def _filtered_call(self, args: Any, kwargs: Any) -> Any:
         """Calls the function with the tensors and variables among a Python function's arguments."""
         leaves = expanded_trees.flatten((args, kwargs))

@@ -95,7 +95,7 @@ def _(op: Any, grad: Any, _: Any) -> Any:
         message="Currently there is no way to take the second derivative of ctc_loss: its "
         "gradient is computed together with it.",
     )
-    return array.expand_dims(array.expand_dims(grad, -1), 0) * gradient, None, None, None
+    return array.expand_dims(grad, -1) * gradient, None, None, None
 
 
 def ctc_loss(

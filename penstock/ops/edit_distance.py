@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.ir.constants import constant_shape
+from penstock.ir.constants import constant_value
 from penstock.ir.registry import not_differentiable, op
 from penstock.ir.tensor import Tensor
 from penstock.ops.sparse_structure import sparse_parts
@@ -25,7 +25,7 @@ not_differentiable(EditDistance)
 def _(op: Any, *inputs: Shape) -> Shape:
     sparse_parts(*inputs[:3])
     sparse_parts(*inputs[3:])
-    hypothesis, truth = constant_shape(op.inputs[2]), constant_shape(op.inputs[5])
+    hypothesis, truth = constant_value(op.inputs[2]), constant_value(op.inputs[5])
     if hypothesis is None or truth is None:
         return None
     if len(hypothesis) != len(truth):
@@ -33,8 +33,9 @@ def _(op: Any, *inputs: Shape) -> Shape:
             f"Num elements of hypothesis_shape does not match truth_shape: {len(hypothesis)} vs. "
             f"{len(truth)}"
         )
-    pairs = zip(hypothesis[:-1], truth[:-1], strict=True)
-    return tuple(None if m is None or n is None else max(m, n) for m, n in pairs)
+    return tuple(
+        max(pair) for pair in zip(hypothesis[:-1].tolist(), truth[:-1].tolist(), strict=True)
+    )
 
 
 def edit_distance(

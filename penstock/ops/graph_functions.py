@@ -268,17 +268,16 @@ class GraphFunction:
         else:
             canonical = self.function_spec.canonicalize_function_inputs(*args, **kwargs)
         key = self._key(canonical)
-        hash(key)
         cache = self._function_cache
         with self._lock:
-            if key not in cache.primary:
+            made: ConcreteFunction | None = cache.primary.get(key)
+            if made is None:
                 around = key.replace(input_signature=None)
                 if self._relaxes_shapes and not self.input_signature and around in cache.missed:
                     return self._relaxed(canonical), *canonical
                 cache.missed.add(around)
-                made = self._traced(canonical)
-                cache.primary[key] = made
-            return cache.primary[key], *canonical
+                made = cache.primary[key] = self._traced(canonical)
+            return made, *canonical
 
     def _relaxed(self, canonical: Arguments) -> ConcreteFunction:
         """A function for tensors of these ranks."""

@@ -12,6 +12,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ops import filling
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal
+from penstock.ops.constants import constant
 from penstock.ops.elementwise import negative
 from penstock.ops.permuting import transpose
 from penstock.ops.shaping import rank, shape
@@ -20,6 +21,7 @@ from penstock.ops.topk import top_k
 __all__ = ["argsort", "sort"]
 
 _DIRECTIONS = ("ASCENDING", "DESCENDING")
+VALUES, INDICES = 0, 1  # the outputs of TopK
 
 
 def sort(
@@ -31,7 +33,7 @@ def sort(
       direction: `ASCENDING` or `DESCENDING`.
     """
     with name_scope(name, "sort"):
-        return _sorted(values, axis, direction)[0]
+        return _sorted(values, axis, direction, VALUES)
 
 
 def argsort(
@@ -47,22 +49,21 @@ def argsort(
       direction: `ASCENDING` or `DESCENDING`.
     """
     with name_scope(name, "argsort"):
-        return _sorted(values, axis, direction)[1]
+        return _sorted(values, axis, direction, INDICES)
 
 
-def _sorted(values: Any, axis: Any, direction: str) -> tuple[Tensor, Tensor]:
-    """The values in order along an axis, and their indices."""
+def _sorted(values: Any, axis: Any, direction: str, wanted: int) -> Tensor:
+    """The values in order along an axis, or their indices."""
     if direction not in _DIRECTIONS:
         raise ValueError(f"{direction} should be one of {', '.join(_DIRECTIONS)}")
-    axis_tensor = convert_to_tensor(axis, name="axis")
-    known_axis = constant_value(axis_tensor)
+    known_axis = constant_value(convert_to_tensor(axis, name="axis"))
     if known_axis is None or known_axis.ndim != 0:
         raise ValueError("axis must be a constant scalar")
     tensor = convert_to_tensor(values, name="values")
     if direction == "DESCENDING":
-        return _descending(tensor, int(known_axis))
-    opposite, indices = _descending(_reversed_order(tensor), int(known_axis))
-    return _reversed_order(opposite), indices
+        return _descending(tensor, int(known_axis), wanted)
+    opposite = _descending(_reversed_order(tensor), int(known_axis), wanted)
+    return opposite if wanted == INDICES else _reversed_order(opposite)
 
 
 def _reversed_order(values: Tensor) -> Tensor:
@@ -75,25 +76,22 @@ def _reversed_order(values: Tensor) -> Tensor:
     return negative(values)
 
 
-def _descending(values: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+def _descending(values: Tensor, axis: int, wanted: int) -> Tensor:
     count = shape(values)[axis]
+    dimensions = rank(values)
     ndims = values.shape.ndims
     if axis == -1 or axis + 1 == ndims:
-        return top_k(values, count)
-    swap = _swap_with_last(values, axis)
-    ordered = top_k(transpose(values, swap), count)
-    return transpose(ordered[0], swap), transpose(ordered[1], swap)
+        return top_k(values, count)[wanted]
+    swap = _swap_with_last(dimensions, ndims, axis)
+    return transpose(top_k(transpose(values, swap), count)[wanted], swap)
 
 
-def _swap_with_last(values: Tensor, axis: int) -> Any:
-    """The permutation of dimensions that swaps one with the last."""
-    ndims = values.shape.ndims
+def _swap_with_last(count: Tensor, ndims: int | None, axis: int) -> Tensor:
+    """The permutation of dimensions that swaps one with the last; `ndims` is `count` if known."""
     if ndims is not None:
-        front = axis % ndims
         order = list(range(ndims))
-        order[front], order[-1] = order[-1], order[front]
-        return order
-    count = rank(values)
+        order[axis], order[-1] = order[-1], order[axis]
+        return constant(order, name="transposition")
     place = axis if axis >= 0 else axis + count
     places = filling.range(count)
     at_place, at_last = (cast(equal(places, each), dtypes.int32) for each in (place, count - 1))

@@ -65,6 +65,8 @@ def tree_of(nodes: Sequence[NodeStatistics]) -> Scope:
 class NameScopeView:
     """What the options of a profile make of a tree."""
 
+    counted_kinds: Sequence[str] = tuple(FIELDS)  #: The columns of numbers, in their order.
+
     def __init__(self, root: Scope, options: dict[str, Any]):
         self._options = options
         self.root = root
@@ -91,8 +93,9 @@ class NameScopeView:
         below = [child for child in scope.children.values() if self._count(child)]
         scope.children = {child.name: child for child in below}
         regexes = self._options["account_type_regexes"]
-        if scope.node is not None:
-            scope.counted = any(_matches(regexes, each) for each in scope.node.types)
+        if scope is not self.root:
+            types = scope.node.types if scope.node is not None else [_SCOPE_TYPE]
+            scope.counted = any(_matches(regexes, each) for each in types)
         scope.sum_up(below)
         return scope.counted or bool(below)
 
@@ -137,10 +140,10 @@ class NameScopeView:
 
     def _parts(self, scope: Scope) -> Iterator[str | None]:
         """What is told of a scope, in the order of the columns."""
-        node, selected = scope.node, self._options["select"]
+        node, selected = scope.node, self._options["shown"]
         if scope.counted and node and node.shape and "params" in selected:
             yield "x".join(map(str, node.shape))
-        for kind in FIELDS:
+        for kind in self.counted_kinds:
             if kind in selected:
                 yield self._counts(scope, kind)
         if "device" in selected and node and node.devices:

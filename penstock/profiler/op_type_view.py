@@ -11,12 +11,10 @@ from penstock.profiler.name_scope_view import ROOT, fill_input_shapes
 from penstock.profiler.node_statistics import FIELDS, NodeStatistics
 from penstock.profiler.numbers import formatted, formatted_bytes, formatted_micros
 
-
-# The columns in their order.
-_COLUMNS = (
+#: The columns of views whose lines stand for several nodes, in their order.
+MULTIPLE_COLUMNS = (
     *[kind for kind in FIELDS if kind not in ("params", "float_ops")],
-    "params",
-    "float_ops",
+    *("params", "float_ops", "device", "op_types", "occurrence", "input_shapes"),
 )
 _COLUMN_WIDTH = 30
 
@@ -75,7 +73,9 @@ class OpTypeView:
 
     def lines(self) -> list[str]:
         """The lines of the report: the share of a type and all below it, and its own."""
-        selected = [kind for kind in _COLUMNS if kind in self._options["select"]]
+        selected = [
+            kind for kind in MULTIPLE_COLUMNS if kind in self._options["shown"] and kind in FIELDS
+        ]
         found = []
         for index, counts in enumerate(self.counts):
             columns = []
@@ -84,7 +84,7 @@ class OpTypeView:
                 rest, own = self._remaining(kind, index) / total, counts.own(kind) / total
                 value = _text(kind, counts.own(kind))
                 columns.append(f"{value} ({rest:.2%}, {own:.2%})".rjust(_COLUMN_WIDTH))
-            if "occurrence" in self._options["select"]:
+            if "occurrence" in self._options["shown"]:
                 columns.append(f"{counts.runs()}|{len(counts.nodes)}".rjust(_COLUMN_WIDTH // 3))
             found.append(f"{counts.name:<25}{', '.join(columns)}")
         return found

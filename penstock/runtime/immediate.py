@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ from penstock.runtime.diagnosis import Failure, cause
 from penstock.runtime.local import LocalRuntime, visible_gpus
 from penstock.runtime.step import Step
 from penstock.state.variable import VariableState
+from penstock.state.waiting import Cancellation
 
 _MOST_KEPT = 16384  # kernels: a seed of its own in each call would fill the memory
 _ALONE = 2  # who knows the memory of a tensor that nobody shares: itself, and the one who asks
@@ -51,6 +54,7 @@ class Immediate:
         self._first_gpu = next((d for d in self._devices.values() if d.device_type == "GPU"), None)
         self._kernels: dict[Any, BoundNode] = {}
         self._numbers = itertools.count()
+        self._local = threading.local()
 
     @property
     def device_names(self) -> list[str]:
@@ -81,7 +85,9 @@ class Immediate:
             keep_what_was_read(given)
         assert bound.function is not None
         try:
-            result = bound.function(Step(), *given) if bound.takes_step else bound.function(*given)
+            result = (
+                bound.function(self._step(), *given) if bound.takes_step else bound.function(*given)
+            )
         except Exception as error:
             raise _failed(op, types, given, error) from error
         count = len(bound.node.dtypes)
@@ -89,6 +95,22 @@ class Immediate:
         if op.spec.is_stateful:
             results = [self._own(value, op) for value in results]
         return results, device.name
+
+    def _step(self) -> Step:
+        cancellation = getattr(self._local, "cancellation", None)
+        return Step() if cancellation is None else Step(None, cancellation)
+
+    @contextmanager
+    def cancelled_by(self, cancellation: Cancellation) -> Iterator[None]:
+        """A block of this thread whose operations end where they wait, once it is cancelled."""
+        if cancellation.is_cancelled:
+            raise errors.CancelledError(None, None, "The function was cancelled before it began")
+        before = getattr(self._local, "cancellation", None)
+        self._local.cancellation = cancellation
+        try:
+            yield
+        finally:
+            self._local.cancellation = before
 
     def _device_for(
         self, op: Operation, types: Sequence[DType], values: Sequence[Any], device_name: str

@@ -39,6 +39,9 @@ def add_renamed_library(graph: Graph, library: Any) -> dict[str, Function]:
         function.signature.name = names[function.signature.name]
         for node in function.node_def:
             node.op = names.get(node.op, node.op)
+            if node.op in ("PartitionedCall", "StatefulPartitionedCall"):
+                # The gradient that it names was one of the process that wrote the file.
+                node.attr.pop("_gradient_op_type", None)
             for value in node.attr.values():
                 _rename(value, names)
     for gradient in renamed.gradient:

@@ -169,13 +169,3 @@ def table(title: str, rows: Rows, runs: int, whole: int, top: int = 15) -> str:
     if len(rows) > top:
         lines.append(f"({len(rows) - top} more)")
     return "\n".join(lines)
-
-
-def step_stats_table(step_stats: Any, top: int = 20) -> str:
-    """The nodes of a StepStats message that took longest, one line each."""
-    nodes = [node for device in step_stats.dev_stats for node in device.node_stats]
-    nodes.sort(key=lambda node: -node.all_end_rel_nanos)
-    lines = [f"{'time':>10}  {len(nodes)} nodes, the slowest first"]
-    for node in nodes[:top]:
-        lines.append(f"{time_text(node.all_end_rel_nanos):>10}  {node.timeline_label}")
-    return "\n".join(lines)

@@ -22,7 +22,6 @@ from penstock.ops.conditionals import case, cond
 from penstock.ops.constants import constant
 from penstock.ops.elementwise import ceil, exp, floor, log, negative, sqrt
 from penstock.ops.random import random_normal
-from penstock.ops.select import SelectV2
 from penstock.ops.trigonometry import cos
 
 __all__ = [
@@ -140,11 +139,11 @@ def polynomial_decay(
             rate.dtype, end_learning_rate, power, global_step, decay_steps
         )
         if cycle:
-            is_first = equal(step, 0)
-            periods = SelectV2(is_first, 1.0, ceil(step / decay_steps))
+            at_start = equal(step, 0)
+            periods = cond(at_start, lambda: 1.0, lambda: ceil(step / decay_steps))
             steps = multiply(steps, periods)
         else:
-            step = minimum(step, steps)
+            step = minimum(step, decay_steps)
         progress = divide(step, steps)
         remaining = multiply(rate - end, pow(1 - progress, exponent))
         return add(remaining, end, name=scope)

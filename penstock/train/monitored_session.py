@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -265,12 +266,21 @@ class MonitoredSession(_MonitoredSession):
         hooks: Sequence[SessionRunHook] | None = None,
         stop_grace_period_secs: float = 120,
     ):
+        context = _worker_context()
+        if session_creator is None and context is not None:
+            session_creator = context.session_creator()
         super().__init__(
             session_creator,
             hooks,
             should_recover=True,
             stop_grace_period_secs=stop_grace_period_secs,
         )
+
+
+def _worker_context() -> Any:
+    """What a coordinator told the function that runs: no one did unless its module is loaded."""
+    module = sys.modules.get("penstock.distribute.worker_context")
+    return None if module is None else module.get_current_worker_context()
 
 
 class SingularMonitoredSession(_MonitoredSession):
@@ -355,6 +365,13 @@ def MonitoredTrainingSession(
         save_checkpoint_steps, save_checkpoint_secs, None, _DEFAULT_CHECKPOINT_SECS
     )
     scaffold = scaffold or Scaffold()
+    context = _worker_context()
+    if context is not None:
+        master, is_chief = context.master_target, context.experimental_should_init
+        own = context.session_config
+        if config is not None:
+            own.MergeFrom(config)
+        config = own
     if not is_chief:
         worker = WorkerSessionCreator(
             scaffold=scaffold, master=master, config=config, max_wait_secs=max_wait_secs

@@ -245,6 +245,36 @@ def test_exceptions_and_context_managers_stay_pythons():
         assert tf.autograph.to_graph(f)(x) == f(x)
 
 
+def test_a_jump_out_of_a_try_does_not_come_to_its_else():
+    def f(values):
+        log = []
+        for value in values:
+            try:
+                if value == 2:
+                    continue
+                if value == 5:
+                    return log
+                int(value)
+            except ValueError:
+                log.append("error")
+            else:
+                log.append(value)
+        return log
+
+    def first_number(*texts):
+        for text in texts:
+            try:
+                return int(text)
+            except ValueError:
+                pass
+        return None
+
+    for values in ([1, 2, "x", 3], [1, 5, 1], []):
+        assert tf.autograph.to_graph(f)(values) == f(values)
+    assert tf.autograph.to_graph(first_number)("a", "7", "8") == 7
+    assert tf.autograph.to_graph(first_number)("a") is None
+
+
 def test_methods():
     class Base:
         def scaled(self, x):

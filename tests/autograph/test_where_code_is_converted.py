@@ -32,8 +32,8 @@ def test_functions_of_datasets():
     assert values_of(numbers.map(first).map(second)) == [0, 1, 2, 3, 4, 5]
 
 
-def test_two_lambdas_in_a_line():
-    a, b = (lambda x: 1 if x > 0 else 2), (lambda x: 3 if x > 0 else 4)
+def test_several_lambdas_in_a_line():
+    a, b = (lambda x: 1 if x > 0 else 2), (lambda x: (lambda x: 3 if x > 0 else 4)(x))
     with tf.Session() as session:
         assert session.run([tf.function(a)(tf.constant(1)), tf.function(b)(tf.constant(1))]) == [
             1,

@@ -89,12 +89,10 @@ def test_devices() -> None:
 
 
 def test_what_needs_eager_execution_says_so() -> None:
-    tf.config.experimental_run_functions_eagerly(False)
     tf.config.experimental.set_synchronous_execution(True)
     assert tf.config.experimental.get_synchronous_execution()
     assert tf.config.experimental.get_device_policy() == "silent"
     for refused in (
-        lambda: tf.config.experimental_run_functions_eagerly(True),
         lambda: tf.config.experimental_connect_to_host("localhost:1"),
         lambda: tf.config.experimental_connect_to_cluster({}),
         lambda: tf.config.experimental.set_synchronous_execution(False),

@@ -78,7 +78,11 @@ def test_early_stopping_monitor(tmp_path: Any) -> None:
     config = learn.RunConfig(model_dir=str(tmp_path), save_checkpoints_steps=1)
     estimator = learn.Estimator(model_fn, config=config, params={"rate": 0.0})
     monitor = learn.monitors.ValidationMonitor(
-        input_fn=as_tensors, eval_steps=1, every_n_steps=1, early_stopping_rounds=3
+        input_fn=as_tensors,
+        eval_steps=1,
+        every_n_steps=1,
+        early_stopping_rounds=3,
+        check_interval_secs=None,
     )
     estimator.fit(input_fn=as_tensors, steps=50, monitors=[monitor])
     assert monitor.early_stopped

@@ -249,8 +249,6 @@ def test_patterns() -> None:
 @pytest.mark.parametrize("scale", [True, False])
 @pytest.mark.parametrize("kind", ["conv2d", "separable_conv2d", "fully_connected"])
 def test_normalizations_of_several_nodes_are_folded(kind, scale):
-    from penstock.contrib.quantize import FoldBatchNorms
-
     layer = getattr(tf.contrib.layers, kind)
     sizes = {"conv2d": (4, 3), "separable_conv2d": (None, 3, 1), "fully_connected": (4,)}[kind]
     inputs = np.random.RandomState(0).rand(2, *((3,) if kind == "fully_connected" else (5, 5, 3)))
@@ -266,7 +264,7 @@ def test_normalizations_of_several_nodes_are_folded(kind, scale):
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
             before = session.run(result)
-            FoldBatchNorms(graph, is_training=True)
+            quantize.FoldBatchNorms(graph, is_training=True)
             folded = graph.get_operation_by_name("test/Relu").inputs[0]
             assert folded.op.name == "test/add_fold"
             assert graph.get_operation_by_name("test/mul_fold").type == "Mul"

@@ -27,6 +27,7 @@ from penstock.contrib.timeseries.state_space.periodic import (
 from penstock.contrib.timeseries.state_space.structural_ensemble import (
     MultiResolutionStructuralEnsemble,
 )
+from penstock.testing import series_models
 
 CONFIGURATION = StateSpaceModelConfiguration(dtype=tf.float64)
 TIMES = np.array([[0, 1, 2, 4, 5, 9], [3, 4, 6, 7, 11, 40]])
@@ -331,7 +332,7 @@ def test_an_autoregressive_estimator(loss, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices")  # TensorFlow's, too
-def test_an_estimator_of_a_structural_ensemble(tmp_path):
+def test_an_estimator_of_a_structural_ensemble():
     estimator = timeseries.StructuralEnsembleRegressor(
         periodicities=[20], num_features=1, cycle_num_latent_values=3, moving_average_order=1
     )
@@ -340,7 +341,6 @@ def test_an_estimator_of_a_structural_ensemble(tmp_path):
     input_fn = timeseries.predict_continuation_input_fn(evaluation, times=[61, 65])
     (predicted,) = estimator.predict(input_fn)
     assert predicted["covariance"].shape == (2, 1, 1)
-    assert _served(estimator, tmp_path)["times"].tolist() == [[40, 41, 42]]
 
 
 def test_features_are_checked():
@@ -358,3 +358,29 @@ def test_features_are_checked():
         train(13)
     with pytest.raises(ValueError, match="anomaly_prior_probability is required"):
         timeseries.ARRegressor(20, 10, 5, 1, anomaly_distribution="cauchy")
+
+
+class SharedChecksTest(tf.test.TestCase):
+    """The checks that tests of state space models share find that models are as they should be."""
+
+    def test_transitions_and_noise(self):
+        model = ResolutionCycleModel(5, 7, configuration=CONFIGURATION)
+        series_models.transition_power_test_template(self, model, 9)
+        series_models.noise_accumulator_test_template(self, model, 9)
+
+    def test_a_wrong_model_is_found(self):
+        class Wrong(CycleStateSpaceModel):
+            def transition_to_powers(self, powers):
+                return super().transition_to_powers(powers + tf.cast(powers > 1, powers.dtype))
+
+        with pytest.raises(AssertionError):
+            series_models.transition_power_test_template(self, Wrong(5), 4)
+
+    @pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices")
+    def test_a_model_is_trained_on_its_own_series(self):
+        def generate(model):
+            drawn = model.random_model_parameters(seed=2)
+            series = model.generate(1, 20, model_parameters=drawn)
+            return timeseries.NumpyReader(series), drawn
+
+        series_models.parameter_recovery_dry_run(generate, AdderStateSpaceModel(), seed=1)

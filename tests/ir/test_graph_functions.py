@@ -53,6 +53,22 @@ def test_effects_of_loops_run_though_nobody_uses_them() -> None:
     assert run(count()) == 3.0
 
 
+def test_effects_of_branches_run_though_nobody_uses_them() -> None:
+    variable = tf.get_variable("v", initializer=1.0, use_resource=True)
+
+    def assign() -> Any:
+        variable.assign(5.0, read_value=False)
+        return tf.constant(0)
+
+    @tf.function
+    def update(condition: Any) -> Any:
+        tf.cond(condition, lambda: tf.constant(1), assign)
+        return variable.read_value()
+
+    assert run(update(tf.constant(True))) == 1.0
+    assert run(update(tf.constant(False))) == 5.0
+
+
 def test_control_flow_inside_calls_functions() -> None:
     @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
     def squares(x: Any) -> Any:

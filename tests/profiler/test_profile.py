@@ -49,11 +49,9 @@ def test_unknown_shapes_have_no_operations(capsys: pytest.CaptureFixture[str]) -
     assert captured.out == "" and "1 ops no flops stats" in captured.err
 
 
-def test_commands() -> None:
-    with pytest.raises(tf.errors.InvalidArgumentError, match="unknown cmd: tree"):
-        tf.profiler.profile(tf.Graph(), cmd="tree")
-    with pytest.raises(tf.errors.UnimplementedError, match="use 'scope' or 'op'"):
-        tf.profiler.profile(tf.Graph(), cmd="code")
+def test_an_unknown_command_is_an_error() -> None:
+    with tf.Graph().as_default(), pytest.raises(tf.errors.InvalidArgumentError, match="unknown"):
+        tf.profiler.profile(cmd="sunshine")
 
 
 def test_statistics_of_other_types() -> None:

@@ -33,24 +33,28 @@ def test_a_test_runs_for_all_kinds_of_models():
                 run_eagerly=keras_models.should_run_eagerly(),
             )
             model.train_on_batch(np.ones((2, 4)), np.ones((2, 2)))
-            seen.append((keras_models.get_model_type(), number))
+            mode = (tf.executing_eagerly(), model.run_eagerly)
+            seen.append((keras_models.get_model_type(), number, *mode))
 
     names = sorted(name for name in dir(Case) if name.startswith("test_it"))
-    assert len(names) == 4
+    assert len(names) == 16
     for name in names:
         result = run(Case, name)
         assert result.wasSuccessful(), result.errors + result.failures
-    assert sorted(seen) == [(kind, n) for kind in ("functional", "subclass") for n in (1, 2)]
+    modes = [(False, False), (True, False), (True, False), (True, True)]
+    kinds = ("functional", "subclass")
+    assert sorted(seen) == [(kind, n, *mode) for kind in kinds for n in (1, 2) for mode in modes]
 
 
-def test_a_class_is_decorated_and_what_is_eager_is_skipped():
-    @keras_parameterized.run_all_keras_modes(always_skip_v1=True)
+def test_a_class_is_decorated_and_modes_are_left_out():
+    @keras_parameterized.run_all_keras_modes(always_skip_v1=True, always_skip_eager=True)
     class Case(keras_parameterized.TestCase):
         def test_it(self):
-            raise AssertionError("it runs")
+            assert tf.executing_eagerly() and not keras_models.should_run_eagerly()
 
-    result = run(Case, "test_it_v1_session")
-    assert [reason for _, reason in result.skipped]
+    names = sorted(name for name in dir(Case) if name.startswith("test_it"))
+    assert names == ["test_it_v2_funcgraph", "test_it_v2_function"]
+    assert all(run(Case, name).wasSuccessful() for name in names)
 
 
 @pytest.mark.parametrize("kind", ["sequential", "functional", "subclass", "subclass_custom_build"])

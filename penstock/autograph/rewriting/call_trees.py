@@ -41,7 +41,11 @@ class _Calls(Rewriter):
         self._scopes: list[str] = []
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        return self._inside(node)
+        is_own = bool(self._scopes) and not hasattr(node, "is_block")
+        self._inside(node)
+        if not is_own:
+            return node
+        return replace_as_expression("ag__.do_not_convert_internal(function)", function=node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if is_generator(node):

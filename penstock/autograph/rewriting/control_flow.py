@@ -104,7 +104,6 @@ class _ControlFlow(Rewriter):
             inside.append(ast.Nonlocal(own))
         (made,) = replace("def name():\n    body", name=name, body=[*inside, *body] or [ast.Pass()])
         assert isinstance(made, ast.FunctionDef)
-        made.is_block = True  # type: ignore[attr-defined]
         if parameter is not None:
             made.args.args.append(ast.arg(parameter))
         return made

@@ -81,6 +81,11 @@ class JumpRewriter(Rewriter):
 
     def visit_parts(self, node: Any, flag: str) -> None:
         """Guards the blocks of a compound statement that is no loop."""
+        orelse = getattr(node, "orelse", [])
+        if orelse and isinstance(node, ast.Try) and any(has_jump(n, self.kind) for n in node.body):
+            # The `else` of a `try` is run if its body comes to an end, which is now always so.
+            node.orelse = replace("if ag__.not_(flag):\n    rest", flag=flag, rest=orelse)
+            place(node.orelse, orelse[0])
         for name in ("body", "orelse", "finalbody"):
             if isinstance(getattr(node, name, None), list):
                 setattr(node, name, self.visit_guarded(getattr(node, name), flag))

@@ -71,7 +71,7 @@ class _Returns(JumpRewriter):
             return self.generic_visit(node)
         flag, result = self._names
         value = ast.Constant(None) if node.value is None else self.visit(node.value)
-        return [assignment(flag, "True"), assignment(result, value)]
+        return [assignment(result, value), assignment(flag, "True")]  # the value may raise
 
     def _compound(self, node: Any) -> ast.AST:
         if self._names is not None and has_jump(node, ast.Return):

@@ -6,7 +6,7 @@ import ast
 import functools
 import inspect
 import linecache
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
@@ -44,14 +44,15 @@ def _definition(code: CodeType, lines: Sequence[str]) -> ast.FunctionDef:
 
 
 def _lambda(code: CodeType, lines: Sequence[str]) -> ast.Lambda:
-    """The lambda that begins at a line and compiles to the same: there may be several."""
+    """The lambda that begins at a line; there may be several, and one inside of another."""
     candidates = [
         node
-        for node in _file_tree(tuple(lines))
+        for node in _file_lambdas(tuple(lines))
         if node.lineno == code.co_firstlineno and _parameters(node) == _names_of(code)
     ]
     if len(candidates) > 1:
-        candidates = [node for node in candidates if _compiles_to(node, code)] or candidates
+        candidates = [node for node in candidates if _may_be(node, code)]
+        candidates = [node for node in candidates if not _has_other(node, candidates)]
     texts = {ast.dump(node) for node in candidates}
     if len(texts) != 1:
         raise ValueError(
@@ -64,7 +65,7 @@ def _lambda(code: CodeType, lines: Sequence[str]) -> ast.Lambda:
 
 
 @functools.lru_cache(maxsize=16)
-def _file_tree(lines: tuple[str, ...]) -> tuple[ast.Lambda, ...]:
+def _file_lambdas(lines: tuple[str, ...]) -> tuple[ast.Lambda, ...]:
     tree = ast.parse("".join(lines))
     return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Lambda))
 
@@ -81,31 +82,23 @@ def _names_of(code: CodeType) -> tuple[str, ...]:
     return code.co_varnames[:count]
 
 
-def _compiles_to(node: ast.Lambda, code: CodeType) -> bool:
-    """Whether a lambda uses the names and constants that the code does, in the same way."""
-    made = compile(ast.Expression(_inside(node, code.co_freevars)), "", "eval")
-    return any(
-        _content(each) == _content(code) for each in _all_codes(made) if each.co_name == "<lambda>"
-    )
+def _may_be(node: ast.Lambda, code: CodeType) -> bool:
+    """Whether code is where a lambda is; where Python does not tell, whether it has its names."""
+    if not hasattr(code, "co_positions"):  # before Python 3.11
+        names = {each.id for each in ast.walk(node.body) if isinstance(each, ast.Name)}
+        names |= {each.attr for each in ast.walk(node.body) if isinstance(each, ast.Attribute)}
+        return names >= {*code.co_names, *code.co_freevars}
+    body = node.body
+    assert body.end_lineno is not None and body.end_col_offset is not None
+    start = body.lineno, body.col_offset
+    end = body.end_lineno, body.end_col_offset
+    for first, last, column, end_column in code.co_positions():
+        if None in (first, last, column, end_column) or (first, column) == (last, end_column):
+            continue
+        if (first, column) < start or (last, end_column) > end:
+            return False
+    return True
 
 
-def _inside(node: ast.Lambda, free: Sequence[str]) -> ast.expr:
-    """A lambda inside of another one whose arguments are its free variables."""
-    if not free:
-        return node
-    outer = ast.parse(f"lambda {', '.join(free)}: 0", mode="eval").body
-    assert isinstance(outer, ast.Lambda)
-    outer.body = node
-    return ast.fix_missing_locations(outer)
-
-
-def _all_codes(code: CodeType) -> Iterator[CodeType]:
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield constant
-            yield from _all_codes(constant)
-
-
-def _content(code: CodeType) -> tuple[Any, ...]:
-    constants = [_content(c) if isinstance(c, CodeType) else c for c in code.co_consts]
-    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, repr(constants)
+def _has_other(node: ast.Lambda, others: Sequence[ast.Lambda]) -> bool:
+    return any(each is not node and each in others for each in ast.walk(node))

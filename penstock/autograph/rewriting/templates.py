@@ -42,10 +42,15 @@ def replace_as_expression(template: str, **replacements: Any) -> ast.expr:
 
 @functools.cache
 def _parsed(template: str) -> list[ast.stmt]:
-    """Nodes without a place: they take that of what they replace."""
+    """Nodes without a place: they take that of what they replace.
+
+    A function among them is marked as a part of the one it is put into.
+    """
     statements = ast.parse(template).body
     for statement in statements:
         for node in ast.walk(statement):
+            if isinstance(node, (ast.Lambda, ast.FunctionDef)):
+                node.is_block = True  # type: ignore[union-attr]
             for attribute in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
                 node.__dict__.pop(attribute, None)
     return statements

@@ -23,6 +23,9 @@ from penstock.distribute import (
 from penstock.distribute import ReductionToOneDevice as ReductionToOneDeviceCrossDeviceOps
 from penstock.distribute import Strategy as DistributionStrategy
 from penstock.distribute.collective_reduce import CollectiveCommunication
+from penstock.distribute.coordinator import (
+    run_standard_tensorflow_server as run_standard_tensorflow_server,
+)
 from penstock.distribute.cross_device_ops import AllReduceCrossDeviceOps
 from penstock.distribute.device_names import local_devices
 from penstock.distribute.input_pipelines import DistributedIterator

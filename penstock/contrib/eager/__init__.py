@@ -7,7 +7,18 @@ from typing import Any
 import penstock as tf
 from penstock.contrib.eager import metrics
 from penstock.contrib.eager.network import Network, Sequential
+from penstock.contrib.eager.restoring import restore_variables_on_create
 from penstock.data.eager_iterator import EagerIterator as Iterator
+from penstock.eager.callbacks import (
+    ExecutionCallback,
+    add_execution_callback,
+    clear_execution_callbacks,
+    errstate,
+    inf_callback,
+    inf_nan_callback,
+    nan_callback,
+    seterr,
+)
 from penstock.execution_modes import enable_eager_execution, executing_eagerly
 from penstock.gradient_functions import (
     gradients_function,
@@ -26,6 +37,7 @@ from penstock.internal_paths.graph_mode import (
     set_execution_mode,
 )
 from penstock.ops.eager_variable_store import EagerVariableStore
+from penstock.ops.graph_functions import defun
 from penstock.ops.resource_variable import ResourceVariable as Variable
 from penstock.testing.decorators import (
     run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes,
@@ -45,6 +57,7 @@ __all__ = [
     "Checkpoint",
     "Checkpointable",
     "EagerVariableStore",
+    "ExecutionCallback",
     "GradientTape",
     "Iterator",
     "Network",
@@ -52,12 +65,15 @@ __all__ = [
     "Sequential",
     "TensorSpec",
     "Variable",
+    "add_execution_callback",
     "async_clear_error",
     "async_wait",
+    "clear_execution_callbacks",
     "custom_gradient",
     "defun",
     "enable_eager_execution",
     "enable_remote_eager_execution",
+    "errstate",
     "executing_eagerly",
     "execution_mode",
     "function",
@@ -66,15 +82,20 @@ __all__ = [
     "implicit_gradients",
     "implicit_value_and_gradients",
     "in_eager_mode",
+    "inf_callback",
+    "inf_nan_callback",
     "list_devices",
     "make_template",
     "metrics",
+    "nan_callback",
     "num_gpus",
     "py_func",
+    "restore_variables_on_create",
     "run",
     "run_all_tests_in_graph_and_eager_modes",
     "run_test_in_graph_and_eager_modes",
     "set_execution_mode",
+    "seterr",
     "value_and_gradients_function",
 ]
 
@@ -83,7 +104,7 @@ DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT = 0, 1
 
 TensorSpec = tf.TensorSpec
 custom_gradient = tf.custom_gradient
-defun = function = tf.function
+function = tf.function
 implicit_gradients = implicit_grad
 implicit_value_and_gradients = implicit_val_and_grad
 in_eager_mode = executing_eagerly

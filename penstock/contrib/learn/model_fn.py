@@ -150,7 +150,10 @@ class ModelFnOps(
             predictions=self.predictions,
             loss=self.loss,
             train_op=self.train_op,
-            eval_metric_ops=dict(self.eval_metric_ops),
+            eval_metric_ops={
+                name: metric if isinstance(metric, list | tuple) else (metric, tf.no_op())
+                for name, metric in self.eval_metric_ops.items()
+            },
             export_outputs=outputs,
             training_chief_hooks=self.training_chief_hooks,
             training_hooks=self.training_hooks,

@@ -153,7 +153,7 @@ def _prepare_memory(
 
     def masked(m: Any) -> Any:
         rank = tf.rank(m) if m.shape.ndims is None else m.shape.ndims
-        ones = tf.ones([rank - 2], dtype=tf.int32)
+        ones = tf.ones(rank - 2, dtype=tf.int32)
         return m * tf.reshape(mask, tf.concat([tf.shape(mask), ones], 0))
 
     return map_structure(masked, memory)

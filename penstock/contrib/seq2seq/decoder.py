@@ -139,8 +139,8 @@ class _Loop:
         outputs, next_state, next_inputs, next_finished = self.decoder.step(time, inputs, state)
         if not self.decoder.tracks_own_finished:
             next_finished = tf.logical_or(next_finished, finished)
-        now = tf.fill(tf.shape(lengths), time + 1)
-        lengths = tf.where(tf.logical_not(finished), now, lengths)
+        goes_on = tf.logical_not(finished)
+        lengths = tf.where(goes_on, tf.fill(tf.shape(lengths), time + 1), lengths)
         assert_same_structure(state, next_state)
         assert_same_structure(arrays, outputs)
         assert_same_structure(inputs, next_inputs)

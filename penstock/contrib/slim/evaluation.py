@@ -7,10 +7,12 @@ from typing import Any
 
 import penstock as tf
 from penstock.contrib import training
+from penstock.contrib.training import evaluation  # which programs reach through this module
 
 __all__ = [
     "checkpoints_iterator",
     "evaluate_once",
+    "evaluation",
     "evaluation_loop",
     "wait_for_new_checkpoint",
 ]

@@ -13,11 +13,17 @@ import penstock as tf
 from penstock import gfile, logging
 from penstock.contrib import training
 
+# Modules that programs reach through this one, as in TensorFlow.
+from penstock.train import saver as tf_saver
+from penstock.train import supervisor
+
 __all__ = [
     "add_gradients_summaries",
     "clip_gradient_norms",
     "create_train_op",
     "multiply_gradients",
+    "supervisor",
+    "tf_saver",
     "train",
     "train_step",
 ]

@@ -260,7 +260,7 @@ def batch_set_value(tuples: Any) -> None:
         if variable not in _state.setters:
             with variable.graph.as_default(), tf.init_scope(), tf.name_scope(""):
                 fed = tf.placeholder(variable.dtype.base_dtype, shape=[None] * array.ndim)
-                _state.setters[variable] = (fed, variable.assign(fed).op)
+                _state.setters[variable] = (fed, tf.group(variable.assign(fed)))
         fed, assign = _state.setters[variable]
         assigns.append(assign)
         feeds[fed] = array

@@ -15,6 +15,7 @@ from penstock.keras.engine.call_effects import CallEffects, refuse_in_branch
 from penstock.keras.engine.layer_graph import has_symbols, is_layer_graph
 from penstock.keras.engine.mixed_precision_layers import MixedPrecision, settled_policy
 from penstock.keras.engine.node import Node
+from penstock.keras.engine.scope_strategy import strategy_of_scope
 from penstock.keras.engine.shapes import map_shapes
 from penstock.layers.core_layer import CoreLayer
 from penstock.layers.input_spec import InputSpec
@@ -246,6 +247,12 @@ class Layer(MixedPrecision, CoreLayer):
         for loss in tf.nest.flatten(losses):
             refuse_in_branch(loss, "add_loss")
         super().add_loss(losses, inputs)
+
+    def add_update(self, updates: Any, inputs: Any = None) -> None:
+        """Adds operations that change the layer's state, or functions that make them."""
+        if strategy_of_scope() is None:
+            super().add_update(updates, inputs)
+        # Else the replicas will make them, each for its part of a batch.
 
     def _add_activity_regularization(self, inputs: Any, outputs: Any) -> None:
         if self._activity_regularizer:

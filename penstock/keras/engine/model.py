@@ -17,6 +17,8 @@ from penstock.keras.engine.execution_mode import ExecutionMode
 from penstock.keras.engine.layer_graph import in_layer_graph
 from penstock.keras.engine.mixed_precision_layers import with_loss_scale
 from penstock.keras.engine.network import Network, json_value
+from penstock.keras.engine.replicated_steps import ReplicatedStep
+from penstock.keras.engine.scope_strategy import strategy_of_scope
 from penstock.keras.engine.training_loops import TrainingLoops
 from penstock.keras.metrics import Mean
 from penstock.platform import logging
@@ -45,6 +47,7 @@ class Model(TrainingLoops, ExecutionMode, Network):
         self._endpoints: list[Endpoint] = []
         self._functions: dict[str, Any] = {}
         self._run_eagerly: bool | None = None
+        self._distribution_strategy: Any = None
         self._collected_trainable_weights: list[Any] = []
 
     _object_identifier = "_tf_keras_model"
@@ -92,6 +95,7 @@ class Model(TrainingLoops, ExecutionMode, Network):
             raise ValueError(
                 "target_tensors argument is not supported when running a model eagerly."
             )
+        self._distribution_strategy = strategy_of_scope()
         several = isinstance(optimizer, list | tuple)
         self.optimizer = (
             [optimizers.get(each) for each in optimizer] if several else optimizers.get(optimizer)
@@ -178,7 +182,7 @@ class Model(TrainingLoops, ExecutionMode, Network):
         self._functions = {}
         self._metric_results: list[tuple[Any, Any]] = []
         self._clear_losses()
-        if self.run_eagerly:
+        if self.run_eagerly or self._distribution_strategy is not None:
             self._list_metrics()
             return
         for endpoint in self._trained:
@@ -376,6 +380,9 @@ class Model(TrainingLoops, ExecutionMode, Network):
             self._check_trainable_weights_consistency()
         if mode not in self._functions and self.run_eagerly:
             self._functions[mode] = EagerStep(self, mode)
+        if mode not in self._functions and self._distribution_strategy is not None:
+            step = ReplicatedStep(self, self._distribution_strategy, mode)
+            self._functions[mode] = step.function()
         if mode not in self._functions:
             make = {
                 "train": self._new_train_function,

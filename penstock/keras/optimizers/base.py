@@ -12,6 +12,12 @@ import penstock as tf
 from penstock.ir.trackable import Trackable
 from penstock.keras import backend as K
 from penstock.keras import initializers
+from penstock.keras.optimizers.replicated_updates import (
+    apply_in_replica,
+    is_in_replica,
+    slots_beside,
+    whole,
+)
 from penstock.keras.optimizers.schedules import LearningRateSchedule
 from penstock.layers.core_layer import make_variable
 from penstock.layers.object_names import to_snake_case
@@ -103,7 +109,11 @@ class OptimizerV2(Trackable):
         for name, value in sorted(self._hyper.items()):
             if not isinstance(value, (tf.Tensor, tf.Variable)) and not callable(value):
                 self._hyper[name] = self.add_weight(
-                    name, shape=[], trainable=False, initializer=value
+                    name,
+                    shape=[],
+                    trainable=False,
+                    initializer=value,
+                    aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
                 )
         self._hypers_created = True
 
@@ -162,7 +172,13 @@ class OptimizerV2(Trackable):
     def iterations(self) -> Any:
         """The variable that counts steps."""
         if self._iterations is None:
-            self._iterations = self.add_weight("iter", shape=[], dtype=tf.int64, trainable=False)
+            self._iterations = self.add_weight(
+                "iter",
+                shape=[],
+                dtype=tf.int64,
+                trainable=False,
+                aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+            )
             self._weights.append(self._iterations)
         return self._iterations
 
@@ -187,7 +203,7 @@ class OptimizerV2(Trackable):
         if isinstance(initializer, str) or callable(initializer):
             make = initializers.get(initializer)
             initial_value = partial(make, shape=var.shape, dtype=var.dtype.base_dtype)
-        with tf.get_default_graph().colocate_with(var):
+        with slots_beside(var):
             slot = tf.Variable(
                 name=f"{var._shared_name}/{slot_name}",
                 dtype=var.dtype.base_dtype,
@@ -322,6 +338,8 @@ class OptimizerV2(Trackable):
     def apply_gradients(self, grads_and_vars: Any, name: str | None = None) -> Any:
         """The operation that changes variables by gradients, given as pairs."""
         pairs = _with_gradients(grads_and_vars)
+        if is_in_replica():
+            return apply_in_replica(self, pairs, name)
         variables = [variable for _, variable in pairs]
         with tf.name_scope(self._name):
             with tf.init_scope():
@@ -455,6 +473,7 @@ def operation_of(updated: Any) -> Any:
 
 
 def _key_of(variable: Any) -> str:
+    variable = whole(variable)
     if hasattr(variable, "_unique_id"):
         return str(variable._unique_id)
     return variable._shared_name if hasattr(variable, "_shared_name") else variable.op.name
