@@ -7,6 +7,7 @@ know some of its dimensions only: `tf.stack([tf.shape(x)[0], 10])` is (None, 10)
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,8 @@ def _partial(tensor: Tensor) -> list[int | None] | None:
     if tensor._op.spec.name == "ShapeN":  # one shape per input
         shape = tensor._op._inputs[tensor._value_index]._shape
         return None if shape is None else list(shape)
+    if tensor._op.spec.name == "SparseReshape" and tensor._value_index == 1:
+        return _of_sparse_reshape(tensor._op)
     rule = _PARTIAL.get(tensor._op.spec.name)
     return None if rule is None else rule(tensor._op)
 
@@ -190,6 +193,20 @@ def _of_strided_slice(op: Any) -> list[int | None] | None:
     start = None if op.attrs["begin_mask"] & 1 else first
     stop = None if op.attrs["end_mask"] & 1 else int(end[0])
     return source[start : stop : int(strides[0])]
+
+
+def _of_sparse_reshape(op: Any) -> list[int | None] | None:
+    """The shape that a sparse tensor gets; a size of -1 is what the others leave."""
+    given: Any = _partial(op._inputs[1])
+    wanted: Any = _partial(op._inputs[2])
+    if wanted is None:
+        return None
+    others = [size for size in wanted if size != -1]
+    is_known = given is not None and None not in given + others
+    if is_known and len(others) + 1 == len(wanted) and math.prod(others):
+        rest = math.prod(given) // math.prod(others)
+        return [rest if size == -1 else size for size in wanted]
+    return [None if size == -1 else size for size in wanted]
 
 
 def _of_same(op: Any) -> list[int | None] | None:

@@ -4,6 +4,8 @@ Run it with a Python that has TensorFlow 2.21 and NumPy 2, from anywhere:
 
     python tests/train/record_optimizers.py            # everything
     python tests/train/record_optimizers.py adam ema   # some
+
+Polynomial decays are recorded with TensorFlow 1.15, whose nodes differ.
 """
 
 from __future__ import annotations

@@ -11,6 +11,15 @@ import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras import optimizers
 from penstock.keras.engine import training_data
+from penstock.keras.engine.compile_arguments import (
+    check_names,
+    class_weights_of,
+    copied_metrics,
+    losses_of,
+    modes_of,
+    parts_of,
+    targets_of,
+)
 from penstock.keras.engine.eager_steps import EagerStep
 from penstock.keras.engine.endpoints import Endpoint
 from penstock.keras.engine.execution_mode import ExecutionMode
@@ -120,15 +129,15 @@ class Model(TrainingLoops, ExecutionMode, Network):
     def _compile_outputs(self) -> None:
         given = self._compile_arguments
         names = self.output_names
-        _check_names(given["loss"], names, "loss")
-        _check_names(given["metrics"], names, "metrics")
-        _check_names(given["loss_weights"], names, "loss_weights")
-        _check_names(given["sample_weight_mode"], names, "sample_weight_mode")
-        _check_names(given["target_tensors"], names, "target_tensors")
-        losses = _losses_of(given["loss"], names)
-        parts = _parts_of(given["loss_weights"], names)
-        modes = _modes_of(given["sample_weight_mode"], names)
-        targets = _targets_of(given["target_tensors"], names)
+        check_names(given["loss"], names, "loss")
+        check_names(given["metrics"], names, "metrics")
+        check_names(given["loss_weights"], names, "loss_weights")
+        check_names(given["sample_weight_mode"], names, "sample_weight_mode")
+        check_names(given["target_tensors"], names, "target_tensors")
+        losses = losses_of(given["loss"], names)
+        parts = parts_of(given["loss_weights"], names)
+        modes = modes_of(given["sample_weight_mode"], names)
+        targets = targets_of(given["target_tensors"], names)
         self._endpoints = []
         for name, output, loss, part, mode, target in zip(
             names, self.outputs, losses, parts, modes, targets, strict=True
@@ -172,7 +181,7 @@ class Model(TrainingLoops, ExecutionMode, Network):
                 )
             per_output = list(wanted)
         else:
-            per_output = [list(wanted)] + [_again(wanted) for _ in names[1:]]
+            per_output = [list(wanted)] + [copied_metrics(wanted) for _ in names[1:]]
         for endpoint, each in zip(self._endpoints, per_output, strict=True):
             if endpoint.is_trained:
                 endpoint.add_metrics(each, is_weighted, prefix=len(names) > 1, taken=taken)
@@ -479,7 +488,7 @@ class Model(TrainingLoops, ExecutionMode, Network):
         targets = training_data.as_arrays(y, names, [None] * len(names), "target")
         all_names = [endpoint.name for endpoint in self._trained]
         given = training_data.per_output(sample_weight, all_names, "sample_weight")
-        classes = _class_weights(class_weight, all_names)
+        classes = class_weights_of(class_weight, all_names)
         weights = []
         if endpoints == self._trained:
             for endpoint, target, weight, by_class in zip(
@@ -530,97 +539,6 @@ class Model(TrainingLoops, ExecutionMode, Network):
                 weight = np.ones(shape, dtype=K.floatx())
             filled.append(weight)
         return filled
-
-
-def _again(metrics: Any) -> list[Any]:
-    """Metrics for another output: objects keep one state, so a copy is made of each."""
-    return [
-        type(metric).from_config(metric.get_config()) if hasattr(metric, "get_config") else metric
-        for metric in metrics
-    ]
-
-
-def _check_names(given: Any, names: list[str], what: str) -> None:
-    if isinstance(given, dict):
-        unknown = sorted(set(given) - set(names))
-        if unknown:
-            raise ValueError(
-                f"Unknown entries in {what} dictionary: {unknown}. Only expected following keys: "
-                f"{names}"
-            )
-
-
-def _losses_of(loss: Any, names: list[str]) -> list[Any]:
-    if isinstance(loss, dict):
-        return [loss.get(name) for name in names]
-    if isinstance(loss, (list, tuple)):
-        if len(loss) != len(names):
-            raise ValueError(
-                "When passing a list as loss, it should have one entry per model outputs. The "
-                f"model has {len(names)} outputs, but you passed loss={loss}"
-            )
-        return list(loss)
-    return [loss] * len(names)
-
-
-def _modes_of(mode: Any, names: list[str]) -> list[Any]:
-    if isinstance(mode, dict):
-        return [mode.get(name) for name in names]
-    if isinstance(mode, (list, tuple)):
-        _check_length(mode, names, "sample_weight_mode")
-        return list(mode)
-    return [mode] * len(names)
-
-
-def _parts_of(loss_weights: Any, names: list[str]) -> list[Any]:
-    if loss_weights is None:
-        return [None] * len(names)
-    if isinstance(loss_weights, dict):
-        return [loss_weights.get(name) for name in names]
-    if isinstance(loss_weights, (list, tuple)):
-        _check_length(loss_weights, names, "loss_weights")
-        return list(loss_weights)
-    raise TypeError(
-        f"Could not interpret loss_weights argument: {loss_weights} - expected a list of dicts."
-    )
-
-
-def _targets_of(tensors: Any, names: list[str]) -> list[Any]:
-    if tensors is None or (isinstance(tensors, list) and not tensors):
-        return [None] * len(names)
-    if isinstance(tensors, dict):
-        return [tensors.get(name) for name in names]
-    if isinstance(tensors, (list, tuple)):
-        _check_length(tensors, names, "target_tensors", shown="`target_tensors`")
-        return list(tensors)
-    if K.is_tensor(tensors) or isinstance(tensors, tf.Variable):
-        return [tensors] + [None] * (len(names) - 1)
-    raise TypeError(
-        "Expected `target_tensors` to be a list or tuple or dict or a single tensor, but got: "
-        f"{tensors}"
-    )
-
-
-def _check_length(given: Any, names: list[str], what: str, shown: str | None = None) -> None:
-    if len(given) != len(names):
-        raise ValueError(
-            f"When passing a list as {shown or what}, it should have one entry per model output. "
-            f"The model has {len(names)} outputs, but you passed {what}={given}"
-        )
-
-
-def _class_weights(given: Any, names: list[str]) -> list[Any]:
-    if given is None:
-        return [None] * len(names)
-    if isinstance(given, dict) and any(name in given for name in names):
-        return [given.get(name) for name in names]
-    if isinstance(given, (list, tuple)):
-        return list(given)
-    return (
-        [given] * len(names)
-        if len(names) == 1
-        else training_data.per_output(given, names, "class_weight")
-    )
 
 
 def _input_like(array: Any, name: str | None) -> Any:

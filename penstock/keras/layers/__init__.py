@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from penstock.keras.dtype_behavior import disable_v2_dtype_behavior as disable_v2_dtype_behavior
+from penstock.keras.dtype_behavior import enable_v2_dtype_behavior as enable_v2_dtype_behavior
 from penstock.keras.engine.input_layer import *
 from penstock.keras.engine.layer import *
 from penstock.keras.layers.advanced_activations import *
