@@ -175,7 +175,10 @@ class _Model:
     def _traced_fillers(self) -> list[ConcreteFunction]:
         """Functions that fill the resources, such as tables, of the objects."""
         resources = [node for node in self._objects.nodes if isinstance(node, CapturableResource)]
-        return [GraphFunction(_filler(each), input_signature=[]).get_concrete_function() for each in resources]
+        return [
+            GraphFunction(_filler(each), input_signature=[]).get_concrete_function()
+            for each in resources
+        ]
 
     def _fill_resources(self, fillers: list[ConcreteFunction]) -> None:
         with control_dependencies(list(self._initializers)):
