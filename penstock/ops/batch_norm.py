@@ -125,8 +125,7 @@ def _(op: Any, y_backprop: Shape, x: Shape, scale: Shape, *reserved: Shape) -> A
     channels = window.channel_axis(op.attrs["data_format"])
     vectors = [(x[channels],), scale, *reserved[:2]]
     image, depth = _with_channels(op, y_backprop, vectors)
-    unused = 0 if op.attrs["is_training"] else depth
-    return [image, (depth,), (depth,), (unused,), (unused,)]
+    return [image, (depth,), (depth,), (0,), (0,)]
 
 
 # Gradients ------------------------------------------------------------------------------------

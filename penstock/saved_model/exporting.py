@@ -14,9 +14,9 @@ from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
 from penstock.ir.trackable import OBJECT_GRAPH_PROTO_KEY, VARIABLE_VALUE_KEY, Trackable
 from penstock.ops import resource_variables
+from penstock.ops.concrete_functions import ConcreteFunction
 from penstock.ops.constants import constant, placeholder
 from penstock.ops.control import control_dependencies, device, no_op
-from penstock.ops.concrete_functions import ConcreteFunction
 from penstock.ops.graph_functions import GraphFunction
 from penstock.ops.resource_variable import ResourceVariable
 from penstock.ops.tensor_values import constant_value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +22,9 @@ from penstock.ops.checkpoint_files import (
 from penstock.ops.constants import constant, placeholder_with_default
 from penstock.ops.control import group, with_dependencies
 from penstock.ops.identity import identity
+from penstock.ops.masking import where
 from penstock.ops.partitioned_variables import PartitionedVariable
+from penstock.ops.regex import regex_full_match
 from penstock.ops.shaping import shape as shape_of
 from penstock.ops.string_joining import string_join
 from penstock.proto import SaverDef
@@ -112,8 +113,14 @@ class BaseSaverBuilder:
     def _AddShardedSaveOpsForV2(self, checkpoint_prefix: Tensor, per_device: PerDevice) -> Tensor:
         """Each device saves aside, then the index files are merged and the data files renamed."""
         graph = get_default_graph()
-        # Several savers may write at once: each graph has a folder of its own.
-        aside = string_join([checkpoint_prefix, f"_temp_{uuid.uuid4().hex}/part"])
+        with graph.device("CPU"):
+            # Some file systems don't rename across directories: there the parts lie side by side.
+            suffix = where(
+                regex_full_match(checkpoint_prefix, "^s3://.*"),
+                constant(".part"),
+                constant("_temp/part"),
+            )
+            aside = string_join([checkpoint_prefix, suffix])
         num_shards = constant(len(per_device), name="num_shards")
         prefixes, saves, last_device = [], [], ""
         for shard, (device, saveables) in enumerate(per_device):

@@ -3,8 +3,6 @@
 Run it with a Python that has TensorFlow 2.21, from anywhere:
 
     python tests/train/record_sessions.py
-
-The nodes of sharded savers are those of TensorFlow 1.15, which has fewer.
 """
 
 from __future__ import annotations
