@@ -122,9 +122,8 @@ def _converted(f: Any, options: ConversionOptions) -> tuple[Any, tuple[Any, ...]
         if is_autograph_strict_conversion_mode():
             raise
         ag_logging.warn(
-            "Entity %s could not be transformed and will be executed as-is. Please report this to "
-            "the AutoGraph team. When filing the bug, set the verbosity to 10 (on Linux, `export "
-            "AUTOGRAPH_VERBOSITY=10`) and attach the full output. Cause: %s",
+            "Entity %s could not be transformed and will be executed as-is: a tensor can't decide "
+            "its branches and loops. AUTOGRAPH_VERBOSITY=10 logs more. Cause: %s",
             function,
             error,
         )

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from penstock.ir.defaults import get_default_graph
+from penstock.train.basic_session_run_hooks import _as_graph_element
 from penstock.train.global_step import get_global_step
 from penstock.train.session_run_hook import SessionRunArgs, SessionRunHook
 
@@ -127,25 +127,6 @@ class EveryN(BaseMonitor):
         super().end(session=session)
         if self._last_successful_step != self._last_active_step:
             self.every_n_post_step(self._last_successful_step, session)
-
-
-def _as_graph_element(obj: Any) -> Any:
-    """A tensor or operation of the default graph; a name may lack the `:0`."""
-    graph = get_default_graph()
-    if not isinstance(obj, str):
-        if getattr(obj, "graph", None) is not graph:
-            raise ValueError(
-                f"Passed {obj} should have graph attribute that is equal to current graph {graph}."
-            )
-        return obj
-    if ":" in obj:
-        return graph.as_graph_element(obj)
-    element = graph.as_graph_element(f"{obj}:0")
-    if len(element.op.outputs) > 1:
-        raise ValueError(
-            f"Name {obj} is ambiguous, as this `Operation` has multiple outputs (at least 2)."
-        )
-    return element
 
 
 class RunHookAdapterForMonitors(SessionRunHook):

@@ -6,7 +6,6 @@ from penstock.contrib.learn.monitor_base import (
     BaseMonitor,
     EveryN,
     RunHookAdapterForMonitors,
-    _as_graph_element,
     replace_monitors_with_hooks,
 )
 from penstock.contrib.learn.monitors_of_training import (
@@ -25,7 +24,7 @@ from penstock.contrib.learn.monitors_of_values import (
     StopAtStep,
     _extract_output,
 )
-from penstock.train.basic_session_run_hooks import NanLossDuringTrainingError
+from penstock.train.basic_session_run_hooks import NanLossDuringTrainingError, _as_graph_element
 
 __all__ = [
     "BaseMonitor",
