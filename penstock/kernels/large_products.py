@@ -1,7 +1,8 @@
-"""Products of large matrices on processors where oneDNN multiplies faster than MKL does.
+"""Products of matrices on CPUs, by the library that multiplies those of their size the fastest.
 
 MKL keeps its best kernels for Intel's processors. On others with AVX-512, oneDNN takes 0.75 to
-0.9 of its time for large float32 matrices (benchmarks/README.md), but more for small ones.
+0.9 of its time for large float32 matrices (benchmarks/README.md), but more for small ones. For a
+matrix of few rows and another one that stays in a cache there is a kernel of our own.
 """
 
 import functools
@@ -11,6 +12,7 @@ from typing import Any
 import torch
 
 from penstock import dtypes
+from penstock.kernels.thin_products import is_thin, thin_product
 
 _LEAST_WORK = 1 << 25  # multiplications, from which oneDNN's longer way in is always worth it
 _LEAST_ROWS = 8
@@ -18,9 +20,9 @@ _LEAST_FACTOR = 1 << 18  # elements of a second factor that is not transposed, f
 
 
 def product_of(dtype: Any, device: Any) -> Any:
-    """The product of two matrices of a type: `torch.mm`, or a choice between it and oneDNN."""
-    if dtype is dtypes.float32 and device.type == "cpu" and _onednn_is_faster():
-        return _product
+    """The product of two matrices of a type: `torch.mm`, or a choice between it and others."""
+    if dtype is dtypes.float32 and device.type == "cpu":
+        return _product if _onednn_is_faster() else _thin_or_small_product
     return torch.mm
 
 
@@ -66,7 +68,13 @@ def _biased_product(activation, bias, a, b):
     return torch.ops.mkldnn._linear_pointwise.default(a, b.t(), bias, activation, [], "")
 
 
+def _thin_or_small_product(a, b):
+    return thin_product(a, b) if is_thin(a, b) else torch.mm(a, b)
+
+
 def _product(a, b):
+    if is_thin(a, b):
+        return thin_product(a, b)
     if not _is_large(a, b):
         return torch.mm(a, b)
     return torch.ops.mkldnn._linear_pointwise.default(a, b.t(), None, "none", [], "")

@@ -18,19 +18,25 @@ from penstock.kernels.compilers import shared_library
 
 _log = logging.getLogger("penstock.fusion")
 _FOLDER = Path(__file__).with_name("native_code")
-#: For this machine alone, and without sums that are rounded otherwise than they are written.
-_OPTIONS = ("-march=native", "-ffp-contract=off")
+#: Sums that are rounded as they are written.
+AS_WRITTEN = ("-ffp-contract=off",)
 
 
 class NativeCode:
     """A file of `native_code`, to be compiled after so many uses of what it takes the place of.
 
-    `agrees` says whether a library gives the values of the kernels that it takes the place of; it
-    is asked in the background, too. `library` is None until there is one that does.
+    `is_good` says whether a library may take the place of ATen's kernels: it gives their values,
+    in less time; it is asked in the background, too. `library` is None until there is one.
     """
 
-    def __init__(self, file: str, uses: int, agrees: Callable[[ctypes.CDLL], bool]):
-        self._file, self._uses, self._agrees = file, uses, agrees
+    def __init__(
+        self,
+        file: str,
+        uses: int,
+        is_good: Callable[[ctypes.CDLL], bool],
+        options: tuple[str, ...] = AS_WRITTEN,
+    ):
+        self._file, self._uses, self._is_good, self._options = file, uses, is_good, options
         self._uses_left = uses
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -56,11 +62,13 @@ class NativeCode:
     def _compile(self) -> None:
         try:
             text = (_FOLDER / self._file).read_text(encoding="utf-8")
-            library = shared_library(text, *_OPTIONS)
-            if library is not None and self._agrees(library):
+            library = shared_library(text, "-march=native", *self._options)
+            if library is not None and self._is_good(library):
                 self.library = library
             elif library is not None:
-                _log.info("%s is not used: its values differ from ATen's", self._file)
+                _log.info(
+                    "%s is not used: it differs from ATen's kernels, or is slower", self._file
+                )
         except Exception:
             _log.warning("%s could not be compiled: ATen does its work", self._file, exc_info=True)
 

@@ -7,6 +7,7 @@ Inductor makes goes into its cache on disk, from where this process loads it.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -21,6 +22,8 @@ from penstock.passes.fusion import Form
 
 #: Elements that are worth a thread: waking one and waiting for it takes as long as many thousands.
 _LEAST_PER_THREAD = 2**14
+#: What takes as long for an element as three simple steps do.
+_SLOW_CALL = re.compile(r"aten\.(?:tanh|sigmoid|exp|expm1|log|log1p|erf|sin|cos|pow|atan)_?\.")
 
 
 class RegionSource(NamedTuple):
@@ -82,7 +85,7 @@ def compiled_function(source: RegionSource, threads: int) -> Callable[[list[Any]
     options = {
         "size_asserts": True,
         "cpp.threads": threads,
-        "cpp.min_chunk_size": _LEAST_PER_THREAD,
+        "cpp.min_chunk_size": _LEAST_PER_THREAD // (1 + 3 * len(_SLOW_CALL.findall(source.text))),
         "fx_graph_cache": True,
         "compile_threads": 1,  # else it starts processes that stay, when it is imported already
     }
@@ -91,7 +94,11 @@ def compiled_function(source: RegionSource, threads: int) -> Callable[[list[Any]
         from torch._inductor.decomposition import select_decomp_table
         from torch.fx.experimental.proxy_tensor import make_fx
 
-        table = {**select_decomp_table(), torch.ops.aten.mm.default: _thin_product}
+        table = {
+            **select_decomp_table(),
+            torch.ops.aten.mm.default: _thin_product,
+            torch.ops.aten.tanh.default: _rational_tanh,
+        }
         graph = make_fx(called, decomposition_table=table)(*inputs)
         return compile_fx_inner(graph, inputs)
 
@@ -110,6 +117,45 @@ def _thin_product(a: Any, b: Any) -> Any:
     if a.shape[0] == 1:
         return (a.view(-1, 1) * b).sum(0, keepdim=True)
     return NotImplemented
+
+
+#: Coefficients of x², highest power first: tanh x is x times one polynomial by the other.
+_TANH_ABOVE = (
+    -2.76076847742355e-16,
+    2.00018790482477e-13,
+    -8.60467152213735e-11,
+    5.12229709037114e-08,
+    1.48572235717979e-05,
+    6.37261928875436e-04,
+    4.89352455891786e-03,
+)
+_TANH_BELOW = (
+    1.19825839466702e-06,
+    1.18534705686654e-04,
+    2.26843463243900e-03,
+    4.89352518554385e-03,
+)
+_TANH_IS_ONE = 7.90531110763549805  # from here on, in float32
+
+
+def _rational_tanh(x: Any) -> Any:
+    """The hyperbolic tangent as the quotient of polynomials that Eigen, and TensorFlow, use.
+
+    It is right within four units of the last place, and takes half of the time of one that is right
+    within one.
+    """
+    if x.dtype is not torch.float32 or x.device.type != "cpu":
+        return NotImplemented
+    x = x.clamp(-_TANH_IS_ONE, _TANH_IS_ONE)
+    square = x * x
+    return x * _polynomial(_TANH_ABOVE, square) / _polynomial(_TANH_BELOW, square)
+
+
+def _polynomial(coefficients: Sequence[float], x: Any) -> Any:
+    value = coefficients[0] * x
+    for each in coefficients[1:-1]:
+        value = (value + each) * x
+    return value + coefficients[-1]
 
 
 def evaluated(text: str) -> Callable[..., Any]:
