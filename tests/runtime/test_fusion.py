@@ -415,3 +415,17 @@ def test_the_parts_of_several_devices_are_fused_each(no_compiler):
     for number, (value, total) in enumerate(results, start=1):
         np.testing.assert_array_equal(value, results[0][0])
         np.testing.assert_allclose(total, number * value, rtol=1e-6)
+
+
+def test_the_tangent_of_compiled_regions_is_right_within_four_units():
+    x = torch.cat([torch.linspace(-12, 12, 200_001), torch.logspace(-20, 1, 10_001)])
+    found, exact = inductor._rational_tanh(x).double(), torch.tanh(x.double())
+    assert ((found - exact).abs() <= 4 * torch.finfo(torch.float32).eps * exact.abs()).all()
+
+
+def test_the_tangent_of_compiled_regions_has_the_limits_of_tanh():
+    x = torch.tensor([0.0, -float("inf"), float("inf"), float("nan")])
+    torch.testing.assert_close(
+        inductor._rational_tanh(x), torch.tanh(x), rtol=0, atol=0, equal_nan=True
+    )
+    assert inductor._rational_tanh(x.double()) is NotImplemented
