@@ -82,22 +82,12 @@ REASONS: dict[str, str] = {
         ["tf.contrib.estimator.RNNClassifier", "tf.contrib.estimator.RNNEstimator"],
         "Write a model_fn with tf.nn.dynamic_rnn for a tf.estimator.Estimator.",
     ),
-    **dict.fromkeys(
-        [
-            "tf.contrib.learn.KMeansClustering",
-            "tf.contrib.learn.DynamicRnnEstimator",
-            "tf.contrib.learn.StateSavingRnnEstimator",
-        ],
-        "Write a model_fn for a tf.estimator.Estimator.",
-    ),
     "tf.train.do_quantize_training_on_graphdef": "Training does not simulate quantization.",
     "tf.contrib.training.FeedingQueueRunner": "Feed through tf.placeholder, or use tf.data.",
     "tf.contrib.tensorrt": "Graphs are optimised for the device at hand without being asked to.",
     "tf.contrib.ffmpeg": "Decode sound with tf.audio.decode_wav, or with a program of its own.",
     "tf.contrib.fused_conv": "Convolutions take in their bias and ReLU by themselves.",
-    "tf.contrib.libsvm": "Read the lines with tf.string_split and tf.string_to_number.",
     "tf.contrib.meta_graph_transform": "Use tf.graph_util, or penstock's optimize_for_inference.",
-    "tf.contrib.nearest_neighbor": "Use tf.nn.top_k of the products.",
     "tf.contrib.remote_fused_graph": "It ran graphs on one accelerator.",
     "tf.contrib.rpc": "Call services in tf.py_func.",
     "tf.contrib.stat_summarizer": "Use tf.profiler.profile, or penstock profile.",
@@ -131,13 +121,6 @@ REASONS: dict[str, str] = {
     ),
     "tf.contrib.losses.metric_learning.cluster_loss": "Use triplet_semihard_loss or "
     "lifted_struct_loss.",
-    **dict.fromkeys(
-        [
-            f"tf.contrib.factorization.{name}"
-            for name in "WALSMatrixFactorization WALSModel".split()
-        ],
-        "Use KMeansClustering, or scikit-learn.",
-    ),
     "tf.contrib.image.single_image_random_dot_stereograms": "Compute them in NumPy.",
     "tf.contrib.summary.create_db_writer": "Events go to files: use create_file_writer.",
     "tf.contrib.predictor.from_contrib_estimator": "Use tf.estimator and from_estimator.",

@@ -1,14 +1,9 @@
-"""The switches between TensorFlow's ways to run a program: Penstock builds graphs and runs them.
-
-What TensorFlow 1.x does by default can be asked for at any time; of what came after, the nodes of
-functional control flow can be, and the rest is an error.
-"""
+"""The switches between TensorFlow's ways to run a program: those of 1.x, and of version 2."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
-from penstock import absent
 from penstock.ir import defaults
 from penstock.ops.control import init_scope
 from penstock.ops.flow_modes import (
@@ -16,8 +11,11 @@ from penstock.ops.flow_modes import (
     disable_control_flow_v2,
     enable_control_flow_v2,
 )
-from penstock.ops.variable_creation import disable_resource_variables
+from penstock.ops.tensor_equality import disable_tensor_equality, enable_tensor_equality
+from penstock.ops.variable_creation import disable_resource_variables, enable_resource_variables
+from penstock.platform import tf2
 from penstock.proto import ConfigProto
+from penstock.shapes import disable_v2_tensorshape, enable_v2_tensorshape
 
 __all__ = [
     "control_flow_v2_enabled",
@@ -34,15 +32,6 @@ __all__ = [
     "executing_eagerly",
     "executing_eagerly_outside_functions",
 ]
-
-
-def _refuse(symbol: str) -> NoReturn:
-    absent.met.add(symbol)
-    raise RuntimeError(
-        f"{symbol}: Penstock follows TensorFlow 1.x. tf.enable_eager_execution() runs operations "
-        "as they are called, tf.enable_resource_variables() and tf.enable_control_flow_v2() give "
-        "these parts of version 2."
-    )
 
 
 def executing_eagerly() -> bool:
@@ -81,30 +70,25 @@ def disable_eager_execution() -> None:
     defaults.run_eagerly_from_start(None)
 
 
-def enable_v2_behavior() -> NoReturn:
-    """RuntimeError: Penstock follows TensorFlow 1.x."""
-    _refuse("tf.enable_v2_behavior")
+def enable_v2_behavior() -> None:
+    """Switches on what TensorFlow 2 does by default, for the rest of the program.
+
+    Operations run as they are called, entries of shapes are numbers, variables are resources, `==`
+    compares tensors by value, and conditionals and loops in functions are single nodes.
+    """
+    enable_eager_execution()
+    tf2.enable()
+    enable_v2_tensorshape()
+    enable_resource_variables()
+    enable_tensor_equality()
+    enable_control_flow_v2()
 
 
 def disable_v2_behavior() -> None:
-    """Goes back to variables by reference and to the primitives of control flow."""
+    """Goes back to what TensorFlow 1.x does by default."""
+    disable_eager_execution()
+    tf2.disable()
+    disable_v2_tensorshape()
     disable_resource_variables()
+    disable_tensor_equality()
     disable_control_flow_v2()
-
-
-def enable_v2_tensorshape() -> NoReturn:
-    """RuntimeError: the dimensions of a shape are `tf.Dimension` objects."""
-    _refuse("tf.enable_v2_tensorshape")
-
-
-def disable_v2_tensorshape() -> None:
-    """Nothing to do: the dimensions of a shape are `tf.Dimension` objects."""
-
-
-def enable_tensor_equality() -> NoReturn:
-    """RuntimeError: `==` compares which tensors they are, not their values."""
-    _refuse("tf.enable_tensor_equality")
-
-
-def disable_tensor_equality() -> None:
-    """Nothing to do: `==` compares which tensors they are, not their values."""

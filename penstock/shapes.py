@@ -15,6 +15,8 @@ from penstock import proto
 
 Shape = tuple[int | None, ...] | None
 
+_sizes_are_numbers = False  # see `enable_v2_tensorshape`
+
 
 def raw(shape: Any) -> Shape:
     """The raw shape of a TensorShape, a list or tuple of sizes, one size, a TensorShapeProto, or
@@ -414,17 +416,18 @@ class TensorShape:
             raise ValueError("Cannot take the length of shape with unknown rank.")
         return len(self._dims)
 
-    def __iter__(self) -> Iterator[Dimension]:
+    def __iter__(self) -> Iterator[Any]:
         if self._dims is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return (Dimension(size) for size in self._dims)
+        return iter(self._dims) if _sizes_are_numbers else map(Dimension, self._dims)
 
     def __getitem__(self, key: Any) -> Any:
-        if self._dims is not None:
-            if isinstance(key, slice):
-                return TensorShape._of(self._dims[key])
-            return Dimension(self._dims[key])
-        return _slice_of_unknown(key) if isinstance(key, slice) else Dimension(None)
+        if isinstance(key, slice):
+            if self._dims is None:
+                return _slice_of_unknown(key)
+            return TensorShape._of(self._dims[key])
+        size = None if self._dims is None else self._dims[key]
+        return size if _sizes_are_numbers else Dimension(size)
 
     def __bool__(self) -> bool:
         return self._dims is not None
@@ -453,14 +456,29 @@ class TensorShape:
     def __str__(self) -> str:
         if self._dims is None:
             return "<unknown>"
-        sizes = ["?" if size is None else str(size) for size in self._dims]
+        unknown = "None" if _sizes_are_numbers else "?"
+        sizes = [unknown if size is None else str(size) for size in self._dims]
         return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
     def __repr__(self) -> str:
+        if _sizes_are_numbers:
+            return f"TensorShape({None if self._dims is None else list(self._dims)})"
         return f"TensorShape({self.dims})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TensorShape, (self._dims,)
+
+
+def enable_v2_tensorshape() -> None:
+    """Lets the entries of shapes be plain numbers, None if unknown, and not `tf.Dimension`s."""
+    global _sizes_are_numbers
+    _sizes_are_numbers = True
+
+
+def disable_v2_tensorshape() -> None:
+    """Lets the entries of shapes be `tf.Dimension`s."""
+    global _sizes_are_numbers
+    _sizes_are_numbers = False
 
 
 def _slice_of_unknown(key: slice) -> TensorShape:
@@ -506,7 +524,7 @@ def matrix(rows: Any, cols: Any) -> TensorShape:
     return TensorShape([rows, cols])
 
 
-def dimension_value(dimension: Dimension | int | None) -> int | None:
+def dimension_value(dimension: Dimension | int | None) -> Any:
     """The size that a Dimension, an int or None stands for."""
     return dimension.value if isinstance(dimension, Dimension) else dimension
 

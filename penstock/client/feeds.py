@@ -56,6 +56,17 @@ def _expand_nested_key(graph: Graph, key: Any) -> tuple[list[Tensor], Callable[[
     return [tensor for tensors, _ in leaves for tensor in tensors], split
 
 
+class _OfAnyShape(np.ndarray):
+    """An array that is fed whatever static shape its tensor has."""
+
+
+def unchecked(tensor: Tensor, value: np.ndarray) -> np.ndarray:
+    """The array such that it may be fed even if its shape contradicts the tensor's."""
+    if shapes.compatible(tensor._shape, value.shape) or value.dtype.kind in "OSU":
+        return value
+    return value.view(_OfAnyShape)
+
+
 def converter_of_all(tensors: Sequence[Tensor]) -> Callable[[Iterable[Any]], Sequence[Any]]:
     """The function that turns what a user feeds for `tensors` into runtime values."""
     converters = [converter(tensor) for tensor in tensors]
@@ -79,9 +90,11 @@ def converter(tensor: Tensor) -> Callable[[Any], Any]:
     share = sharing(dtype)
 
     def convert(value: Any) -> Any:
-        if type(value) is not ndarray or value.dtype != wanted:
-            value = _numeric_array(tensor, value, wanted)
         shape = tensor._shape
+        if type(value) is not ndarray or value.dtype != wanted:
+            if type(value) is _OfAnyShape:
+                shape = None
+            value = _numeric_array(tensor, value, wanted)
         if shape is not None and value.shape != shape:
             _checked_shape(tensor, value)
         if value.flags.writeable:

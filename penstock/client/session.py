@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
+import numpy as np
+
 from penstock import errors, proto
 from penstock.client.fetches import Fetches, structure_key
 from penstock.client.mixed_precision_state import with_mixed_precision
@@ -396,14 +398,24 @@ class BaseSession(SessionInterface):
         return call if accept_options else lambda *values: call(*values)
 
     def _make_callable_from_options(self, callable_options: Any) -> Callable[..., list[Any]]:
-        """A function that runs the step of a CallableOptions message; it returns a list."""
+        """A function that runs the step of a CallableOptions message; it returns a list.
+
+        The shapes of what it is called with are not compared with those of the fed tensors.
+        """
+        from penstock.client.feeds import unchecked
+
         wanted = callable_options
         fetches = (list(wanted.fetch), list(wanted.target))
         call = self.make_callable(fetches, list(wanted.feed), accept_options=True)
+        fed = [self._graph.as_graph_element(name, allow_operation=False) for name in wanted.feed]
 
         def run(*values: Any, run_metadata: Any = None) -> list[Any]:
+            arrays = [
+                unchecked(tensor, np.asarray(value))
+                for tensor, value in zip(fed, values, strict=True)
+            ]
             results: list[Any] = call(
-                *values, options=wanted.run_options, run_metadata=run_metadata
+                *arrays, options=wanted.run_options, run_metadata=run_metadata
             )[0]
             return results
 

@@ -414,8 +414,8 @@ OTHER: dict[str, dict[str, str]] = {
     },
     "summary": {
         "python.ops.summary_ops_v2": """
-            SummaryWriter create_file_writer=create_file_writer_v2 create_noop_writer record_if
-            write
+            SummaryWriter create_file_writer=create_file_writer_v2 create_noop_writer flush
+            record_if trace_export trace_off trace_on write
         """,
     },
     "summary.experimental": {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.data import iterator, nest, structure
-from penstock.data.eager_iterator import EagerIterator
+from penstock.data.eager_iterator import IteratorV2
 from penstock.data.options import Options
 from penstock.data.structure import _Kind, register_kind
 from penstock.ir.defaults import executing_eagerly, get_default_graph
@@ -112,8 +112,8 @@ class DatasetV2:
     _shown_as = "DatasetV1Adapter"
 
     def __iter__(self) -> Any:
-        if executing_eagerly():
-            return EagerIterator(self)
+        if executing_eagerly() or get_default_graph().building_function:
+            return IteratorV2(self)
         raise RuntimeError(
             "__iter__() is only supported inside of tf.function or when eager execution is enabled."
         )
@@ -317,7 +317,7 @@ class DatasetV2:
         from penstock.data.one_shot import one_shot_iterator
 
         if executing_eagerly():
-            return EagerIterator(self)  # type: ignore[return-value]
+            return IteratorV2(self)  # type: ignore[return-value]
         _warn_of_other_graphs(self)
         return one_shot_iterator(self)
 

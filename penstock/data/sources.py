@@ -13,7 +13,7 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor_spec import TensorSpec
 from penstock.ops.datasets import sources as nodes
 from penstock.ops.files import matching_files
-from penstock.shapes import Dimension
+from penstock.shapes import Dimension, dimension_value
 
 
 class TensorDataset(DatasetSource):
@@ -54,7 +54,7 @@ class SparseTensorSliceDataset(DatasetSource):
                 f"`sparse_tensor` must be a `tf.SparseTensor` object. Was {sparse_tensor}."
             )
         sparse = sparse_tensor
-        rank = sparse.dense_shape.shape.merge_with([sparse.indices.shape[1]])[0].value
+        rank = dimension_value(sparse.dense_shape.shape.merge_with([sparse.indices.shape[1]])[0])
         rest = None if rank is None else rank - 1
         spec = (
             TensorSpec([None, rest], dtypes.int64),

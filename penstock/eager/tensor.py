@@ -263,9 +263,6 @@ class EagerTensor(Tensor):
     def shape(self) -> TensorShape:
         return TensorShape._of(self._shape)
 
-    if not TYPE_CHECKING:
-        __hash__ = object.__hash__
-
 
 def tensor_of(
     op: EagerOperation, value_index: int, dtype: DType, value: Any, device: str

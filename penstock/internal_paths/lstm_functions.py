@@ -7,6 +7,7 @@ from typing import Any
 
 import penstock as tf
 from penstock.ops.block_cells import BlockLSTM, LSTMBlockCell
+from penstock.shapes import dimension_value
 
 __all__ = ["_block_lstm", "_lstm_block_cell"]
 
@@ -29,7 +30,7 @@ def _lstm_block_cell(
 ) -> Any:
     """One step of an LSTM: its gates, states and output (i, cs, f, o, ci, co, h)."""
     if wci is None:
-        units = cs_prev.get_shape().with_rank(2)[1].value
+        units = dimension_value(cs_prev.get_shape().with_rank(2)[1])
         if units is None:
             raise ValueError("cell_size from `cs_prev` should not be None.")
         wci = wcf = wco = tf.constant(0, dtype=tf.float32, shape=[units])
@@ -54,12 +55,12 @@ def _block_lstm(
 ) -> tuple[list[tf.Tensor], ...]:
     """An LSTM over the steps of `x`: lists of gates, states, outputs (i, cs, f, o, ci, co, h)."""
     dtype = x[0].dtype
-    gates = b.get_shape().with_rank(1)[0].value
+    gates = dimension_value(b.get_shape().with_rank(1)[0])
     if gates is None:
         raise ValueError("`b` shape must not be None.")
     units = gates // 4
     if cs_prev is None or h_prev is None:
-        batch = x[0].get_shape().with_rank(2)[0].value
+        batch = dimension_value(x[0].get_shape().with_rank(2)[0])
         zeros = tf.constant(0, dtype=dtype, shape=[batch, units])
         cs_prev = zeros if cs_prev is None else cs_prev
         h_prev = zeros if h_prev is None else h_prev

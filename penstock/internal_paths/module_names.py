@@ -131,7 +131,9 @@ NAMES: dict[str, str] = {
         applications.resnet_v2 applications.vgg16 applications.vgg19 applications.xception
         backend backend_config callbacks callbacks_v1 constraints datasets
         datasets.boston_housing datasets.cifar datasets.cifar10 datasets.cifar100
-        datasets.fashion_mnist datasets.imdb datasets.mnist datasets.reuters engine
+        datasets.fashion_mnist datasets.imdb datasets.mnist datasets.reuters distribute
+        distribute.distributed_training_utils distribute.keras_correctness_test_base
+        distribute.multi_worker_testing_utils engine
         engine.base_layer engine.base_layer_utils engine.base_preprocessing_layer
         engine.base_preprocessing_layer_v1 engine.data_adapter engine.input_layer
         engine.input_spec engine.network engine.node engine.partial_batch_padding_handler
@@ -143,6 +145,7 @@ NAMES: dict[str, str] = {
         layers.embeddings layers.kernelized layers.local layers.merge layers.noise
         layers.normalization layers.normalization_v2 layers.pooling layers.preprocessing
         layers.preprocessing.normalization layers.preprocessing.normalization_v1
+        layers.preprocessing.preprocessing_test_utils
         layers.recurrent layers.recurrent_v2 layers.rnn_cell_wrapper_v2 layers.serialization
         layers.wrappers losses metrics mixed_precision mixed_precision.experimental
         mixed_precision.experimental.autocast_variable

@@ -20,6 +20,9 @@ _PACKAGES = tuple(
 )
 
 
+_ASKED_BY_PYTHON = frozenset({"__file__", "__warningregistry__", "__wrapped__"})
+
+
 class PathModule(types.ModuleType):
     """One path: its names are looked up in its sources, in their order, when they are asked for."""
 
@@ -35,8 +38,10 @@ class PathModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return self._starred()
-        if name.startswith("__"):
+        if name in _ASKED_BY_PYTHON:  # of all modules, at any time: nothing is imported for it
             raise AttributeError(name)
+        if name.startswith("__"):
+            return self._exported(name)
         child = f"{self.__name__}.{name}"
         if table.is_written_out(child.removeprefix(f"{ROOT}.")):
             return importlib.import_module(child)
@@ -54,9 +59,18 @@ class PathModule(types.ModuleType):
         if _sources_of(child) is not None:
             return importlib.import_module(child)
         for package in _PACKAGES:  # TensorFlow's modules import each other, by their last names
-            if table.is_written_out(f"{package}.{name}"):
+            path = f"{package}.{name}"
+            is_generated = name.startswith("gen_") and table.sources(path) is not None
+            if is_generated or table.is_written_out(path):
                 return importlib.import_module(f"{ROOT}.{package}.{name}")
         raise absent.error(f"tf{child.removeprefix(ROOT)}")
+
+    def _exported(self, name: str) -> Any:
+        """A name of Python's own form that a source exports: `__git_version__`."""
+        for source in self._modules():
+            if name in vars(source).get("__all__", ()):
+                return getattr(source, name)
+        raise AttributeError(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Replaces a name where it is defined, too: a test that fakes it means so."""
@@ -64,7 +78,7 @@ class PathModule(types.ModuleType):
             for source in self._modules():
                 if name in vars(source):
                     self._replaced.setdefault(name, (source, vars(source)[name]))
-                    setattr(source, name, value)
+                    _replace(source, name, value)
                     if name in _live_names(source):
                         return
                     break
@@ -75,7 +89,7 @@ class PathModule(types.ModuleType):
             super().__delattr__(name)
         if name in self._replaced:
             source, original = self._replaced.pop(name)
-            setattr(source, name, original)
+            _replace(source, name, original)
 
     def __dir__(self) -> list[str]:
         return sorted({*vars(self), *(name for each in self._modules() for name in dir(each))})
@@ -90,6 +104,18 @@ class PathModule(types.ModuleType):
     def _modules(self) -> Iterator[types.ModuleType]:
         for source in self._sources:
             yield importlib.import_module(f"{ROOT}.{source}" if source else ROOT)
+
+
+def _replace(source: types.ModuleType, name: str, value: Any) -> None:
+    """Gives a module's name another value, also in the modules that imported it from there."""
+    before = vars(source)[name]
+    setattr(source, name, value)
+    if not callable(before):
+        return
+    for module_name, module in list(sys.modules.items()):
+        is_ours = module_name.startswith(f"{ROOT}.") and not isinstance(module, PathModule)
+        if is_ours and vars(module).get(name) is before:
+            setattr(module, name, value)
 
 
 def _live_names(source: types.ModuleType) -> Sequence[str]:

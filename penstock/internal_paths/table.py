@@ -189,7 +189,7 @@ contrib.kernel_methods.python.mappers.dense_kernel_mapper contrib.kernel_methods
 contrib.kernel_methods.python.mappers.random_fourier_features contrib.kernel_methods.mappers
 contrib.batching.python                 contrib.batching
 contrib.batching.python.ops             contrib.batching
-contrib.batching.python.ops.batch_ops   contrib.batching
+contrib.batching.python.ops.batch_ops   contrib.batching ops.batching internal_paths.generated_ops
 contrib.proto.python                    contrib.proto
 contrib.proto.python.ops                contrib.proto
 contrib.proto.python.ops.decode_proto_op contrib.proto
@@ -300,13 +300,32 @@ contrib.learn.python.learn              contrib.learn
 contrib.learn.python.learn.datasets     contrib.learn.datasets
 contrib.learn.python.learn.datasets.base contrib.learn.datasets.base
 contrib.learn.python.learn.datasets.mnist contrib.learn.datasets.mnist
+contrib.learn.python.learn.datasets.synthetic contrib.learn.datasets.synthetic
+contrib.learn.python.learn.datasets.text_datasets contrib.learn.datasets.text_datasets
 contrib.learn.python.learn.estimators   contrib.learn
 contrib.learn.python.learn.estimators.run_config contrib.learn.run_config
 contrib.learn.python.learn.estimators.head contrib.learn.head contrib.learn.single_heads
+contrib.learn.python.learn.estimators._sklearn contrib.learn.fitting_errors contrib.learn
+contrib.learn.python.learn.estimators.composable_model contrib.learn.composable_model
+contrib.learn.python.learn.estimators.debug contrib.learn.debug
+contrib.learn.python.learn.estimators.dynamic_rnn_estimator contrib.learn.dynamic_rnn_estimator
+                                        contrib.learn.recurrent_parts
+contrib.learn.python.learn.estimators.linear contrib.learn contrib.learn.dual_ascent
+contrib.learn.python.learn.estimators.rnn_common contrib.learn.recurrent_parts
+contrib.learn.python.learn.estimators.state_saving_rnn_estimator
+                                        contrib.learn.state_saving_rnn_estimator
+contrib.learn.python.learn.estimators.estimator_test_utils contrib.learn.estimators_under_test
+contrib.learn.python.learn.estimators.kmeans contrib.learn.kmeans
+contrib.learn.python.learn.estimators.tensor_signature contrib.learn.tensor_signature
+contrib.learn.python.learn.estimators.test_data contrib.learn.estimators_under_test
 contrib.learn.python.learn.estimators.* contrib.learn contrib.learn.model_fn
 contrib.learn.python.learn.experiment   contrib.learn.experiment
 contrib.learn.python.learn.learn_io      contrib.learn.learn_io
+contrib.learn.python.learn.learn_io.data_feeder contrib.learn.learn_io.data_feeder
+                                        contrib.learn.learn_io.dask_io
+contrib.learn.python.learn.learn_io.dask_io contrib.learn.learn_io.dask_io
 contrib.learn.python.learn.learn_io.*    contrib.learn.learn_io
+contrib.learn.python.learn.graph_actions contrib.learn.graph_actions
 contrib.learn.python.learn.learn_runner contrib.learn.learn_runner
 contrib.learn.python.learn.monitors     contrib.learn.monitors
 contrib.learn.ops                       contrib.learn.old_losses contrib.learn.old_sequences
@@ -318,6 +337,7 @@ contrib.learn.python.learn.preprocessing.* contrib.learn.preprocessing
                                         contrib.learn.preprocessing.text
 contrib.learn.python.learn.run_config   contrib.learn.run_config
 contrib.learn.python.learn.utils        contrib.learn.utils
+contrib.learn.python.learn.utils.export contrib.learn.utils.export
 contrib.learn.python.learn.utils.gc     contrib.session_bundle.gc
 contrib.learn.python.learn.utils.*      contrib.learn.utils.input_fn_utils
                                         contrib.learn.utils.saved_model_export_utils
@@ -366,9 +386,20 @@ contrib.bayesflow.python                contrib.bayesflow
 contrib.bayesflow.python.ops            contrib.bayesflow
 contrib.bayesflow.python.ops.monte_carlo contrib.bayesflow.monte_carlo
 contrib.bayesflow.python.ops.monte_carlo_impl contrib.bayesflow.monte_carlo
+contrib.libsvm.python                   contrib.libsvm
+contrib.libsvm.python.ops               contrib.libsvm
+contrib.libsvm.python.ops.libsvm_ops    contrib.libsvm
+contrib.nearest_neighbor.python         contrib.nearest_neighbor
+contrib.nearest_neighbor.python.ops     contrib.nearest_neighbor
+contrib.nearest_neighbor.python.ops.nearest_neighbor_ops contrib.nearest_neighbor
 contrib.factorization.python            contrib.factorization
 contrib.factorization.python.ops        contrib.factorization
 contrib.factorization.python.ops.clustering_ops contrib.factorization.clustering_ops
+contrib.factorization.python.ops.factorization_ops contrib.factorization.factorization_ops
+contrib.factorization.python.ops.factorization_ops_test_utils
+                                        contrib.factorization.matrices_under_test
+contrib.factorization.python.ops.gen_factorization_ops ops.matrix_factorization
+contrib.factorization.python.ops.wals   contrib.factorization.wals
 contrib.factorization.python.ops.gmm    contrib.factorization.mixture_estimator
 contrib.factorization.python.ops.gmm_ops contrib.factorization.gaussian_mixtures
 contrib.factorization.python.ops.kmeans contrib.factorization.kmeans
@@ -377,6 +408,7 @@ contrib.linear_optimizer.python.ops contrib.linear_optimizer
 contrib.linear_optimizer.python.ops.sdca_ops estimator.sdca.model
 contrib.linear_optimizer.python.ops.sparse_feature_column estimator.sdca.model
 contrib.linear_optimizer.python.ops.sharded_mutable_dense_hashtable estimator.sdca.sharded_table
+contrib.linear_optimizer.python.sdca_estimator contrib.linear_optimizer.sdca_estimator
 contrib.linear_optimizer.python.sdca_optimizer contrib.linear_optimizer.sdca_optimizer
 contrib.grid_rnn.python                 contrib.grid_rnn
 contrib.grid_rnn.python.ops             contrib.grid_rnn
@@ -392,6 +424,9 @@ contrib.constrained_optimization.python.* contrib.constrained_optimization
  contrib.constrained_optimization.regret
 contrib.quantization                    internal_paths.generated_ops
 contrib.quantization.python.*           internal_paths.generated_ops
+contrib.tensor_forest.client            contrib.tensor_forest.client
+contrib.tensor_forest.client.eval_metrics contrib.tensor_forest.client.eval_metrics
+contrib.tensor_forest.client.random_forest contrib.tensor_forest.client.random_forest
 contrib.tensor_forest.python            contrib.tensor_forest
 contrib.tensor_forest.python.tensor_forest contrib.tensor_forest.tensor_forest
 contrib.tensor_forest.python.ops        contrib.tensor_forest
@@ -521,7 +556,8 @@ python.data.experimental.kernel_tests.serialization.dataset_serialization_test_b
  testing.dataset_serialization_case
 python.data.ops.dataset_ops             data data.dataset data.sources data.rearranged data.mapped
  data.padding data.mapped_function data.generator data.options .
-python.data.ops.iterator_ops            data data.iterator data.experimental.optional .
+python.data.ops.iterator_ops            data data.iterator data.eager_iterator
+ data.experimental.optional .
 python.data.ops.multi_device_iterator_ops data.multi_device
 python.data.ops.optional_ops            data.experimental.optional
 python.data.ops.readers                 data data.readers
@@ -590,6 +626,8 @@ python.distribute.*                     distribute
 python.module.module                    module
 
 python.eager.context                    internal_paths.eager_context internal_paths.graph_mode
+ config.experimental debugging
+python.eager.forwardprop                autodiff.forward_mode
 python.eager.execute                    internal_paths.eager_execute
 python.eager.backprop                   internal_paths.graph_mode internal_paths.eager_execute .
 python.eager.core                       internal_paths.graph_mode
@@ -671,6 +709,7 @@ python.framework.config                 config.long_names config.threading confi
   config.experimental
 python.framework.constant_op            internal_paths.second_signatures
                                         internal_paths.constant_functions .
+python.framework.convert_to_constants   internal_paths.frozen_functions
 python.framework.cpp_shape_inference_pb2 proto
 python.framework.device                 devices
 python.framework.device_spec            devices
@@ -694,6 +733,7 @@ python.framework.indexed_slices         ir.composite ir.indexed_slices_spec
 python.framework.kernels                internal_paths.kernel_lists
 python.framework.load_library           .
 python.framework.meta_graph             train.meta_graph .
+python.framework.op_callbacks           ir.op_callbacks
 python.framework.op_def_library         internal_paths.op_def_library
 python.framework.op_def_registry        internal_paths.op_defs
 python.framework.ops                    internal_paths.second_signatures
@@ -716,7 +756,7 @@ python.framework.test_ops               testing.test_ops
 python.framework.test_util              testing.test_util testing .
 python.framework.traceable_stack        internal_paths.traceable_stack
 python.framework.type_spec              ir.type_spec .
-python.framework.versions               version .
+python.framework.versions               platform.versions .
 
 python.grappler                         grappler
 python.grappler.cluster                 grappler.clusters
@@ -750,6 +790,11 @@ python.keras.callbacks_v1               keras.callbacks
 python.keras.constraints                keras.constraints
 python.keras.datasets                   keras.datasets
 python.keras.datasets.*                 keras.datasets.*
+python.keras.distribute                 keras.distribute
+python.keras.distribute.distributed_training_utils keras.distribute.input_checks
+                                        keras.distribute.batch_sizes
+python.keras.distribute.keras_correctness_test_base testing.keras_correctness
+python.keras.distribute.multi_worker_testing_utils testing.keras_workers
 python.keras.engine                     keras.layers keras
 python.keras.engine.base_layer          keras.engine.layer keras.engine.op_layers keras.engine.node
                                         keras.engine.added_layers keras.layers
@@ -760,10 +805,16 @@ python.keras.engine.input_layer         keras.engine.input_layer keras
 python.keras.engine.input_spec          layers.input_spec keras.layers
 python.keras.engine.network             keras.engine.network keras
 python.keras.engine.node                keras.engine.node
+python.keras.engine.saving              keras.hdf5_names keras.saving keras.models
 python.keras.engine.sequential          keras.engine.sequential keras
 python.keras.engine.training            keras.engine.model keras
 python.keras.engine.training_utils      keras.engine.data_checks keras.engine.model_inputs
                                         keras.engine.dataset_checks keras.utils.plain_data
+                                        keras.engine.joined_outputs
+python.keras.engine.data_adapter        keras.engine.data_adapter
+python.keras.engine.training_generator  keras.engine.data_adapter keras.layers keras
+python.keras.engine.base_preprocessing_layer keras.layers.preprocessing
+python.keras.engine.base_preprocessing_layer_v1 keras.layers.preprocessing
 python.keras.engine.*                   keras.layers keras
 python.keras.estimator                  keras.estimator
 python.keras.initializers               keras.initializers
@@ -783,6 +834,11 @@ python.keras.layers.convolutional_recurrent keras.layers.convolutional_recurrent
 python.keras.layers.dense_attention     keras.layers.dense_attention keras.layers
 python.keras.layers.kernelized          keras.layers.kernelized
 python.keras.layers.recurrent_v2        keras.layers.recurrent_v2 keras.layers
+python.keras.layers.preprocessing       keras.layers.preprocessing
+python.keras.layers.preprocessing.normalization keras.layers.preprocessing
+python.keras.layers.preprocessing.normalization_v1 keras.layers.preprocessing
+python.keras.layers.preprocessing.preprocessing_test_utils testing.preprocessing_layers
+python.keras.layers.rnn_cell_wrapper_v2 keras.layers.rnn_cell_wrapper_v2
 python.keras.layers.*                   keras.layers keras.layers.recurrent
 python.keras.losses                     keras.losses
 python.keras.metrics                    keras.metrics
@@ -794,7 +850,7 @@ python.keras.models                     keras.models
 python.keras.model_subclassing_test_util testing.subclassed_models
 python.keras.optimizer_v2.learning_rate_schedule keras.optimizers.schedules keras.experimental
 python.keras.optimizer_v2.*             keras.optimizers keras.optimizers.base
-python.keras.optimizers                 keras.optimizers
+python.keras.optimizers                 keras.optimizers keras.optimizers.module_names
 python.keras.premade.*                  keras.premade
 python.keras.preprocessing              keras.preprocessing
 python.keras.preprocessing.*            keras.preprocessing.*
@@ -939,6 +995,7 @@ python.ops.lookup_ops                   lookup lookup.tables lookup.initializers
                                         lookup.vocabularies lookup.mutable .
                                         internal_paths.generated_ops
 python.ops.losses                       losses
+python.ops.losses.loss_reduction         keras.utils.weighting
 python.ops.losses.*                     losses losses.squeezing
 python.ops.manip_ops                    .
 python.ops.manip_grad                   .
@@ -1034,7 +1091,7 @@ python.ops.string_ops                   internal_paths.second_signatures strings
                                         ops.string_hashing ops.regex ops.unicode .
 python.ops.summary_op_util              ops.summaries summary
 python.ops.summary_ops                  summary
-python.ops.summary_ops_v2               contrib.summary summary.op_writers summary.op_summaries
+python.ops.summary_ops_v2               contrib.summary summary.op_writers summary.op_summaries summary.op_traces
 python.ops.template                     internal_paths.template_functions ops.templates .
 python.ops.tensor_array_grad            ops.tensor_array_gradients .
 python.ops.tensor_array_ops             ops.tensor_array .
@@ -1052,6 +1109,7 @@ python.ops.while_v2                     ops.functional_while internal_paths.func
 python.ops.gen_bitwise_ops              bitwise internal_paths.generated_ops
 python.ops.gen_*_ops                    internal_paths.generated_ops
 
+python.platform.build_info              internal_paths.build_info
 python.platform.app                     app
 python.platform.benchmark               testing.benchmark test
 python.platform.flags                   flags
@@ -1069,8 +1127,9 @@ python.profiler.profile_context         profiler.profile_context
 python.profiler.*                       profiler profiler.model_analyzer profiler.node_statistics
                                         profiler.option_builder profiler.flops
 
-python.pywrap_tensorflow                summary.event_file train internal_paths.eager_execute .
-python.pywrap_tensorflow_internal       summary.event_file train .
+python.pywrap_tensorflow                summary.event_file train internal_paths.eager_execute
+ internal_paths.library_types platform.versions testing.graph_compare .
+python.pywrap_tensorflow_internal       summary.event_file train internal_paths.library_types .
 
 python.saved_model                      saved_model
 python.saved_model.builder              saved_model.builder saved_model

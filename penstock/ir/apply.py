@@ -14,6 +14,7 @@ import numpy as np
 
 from penstock import dtypes, errors, shapes
 from penstock.dtypes import DType
+from penstock.ir import op_callbacks
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.convert import convert_n_to_tensor, graph_of, to_tensor
 from penstock.ir.defaults import executing_eagerly, get_default_graph
@@ -31,6 +32,8 @@ def apply_op(
 ) -> Any:
     """Adds a node of type `spec` and returns its outputs (or the operation if it has none)."""
     op = make_op(spec, inputs, attrs, name)
+    if op_callbacks.open_blocks:
+        return results(op, op_callbacks.outputs_after(op))
     return results(op)
 
 
@@ -101,18 +104,23 @@ def _references(spec: OpSpec, attrs: dict[str, Any], tensors: Sequence[Tensor]) 
     return found
 
 
-def results(op: Operation) -> Any:
-    """A node's outputs in the form of the op's signature: a tensor, a list, a named tuple."""
+def results(op: Operation, outputs: list[Tensor] | None = None) -> Any:
+    """A node's outputs in the form of the op's signature: a tensor, a list, a named tuple.
+
+    Args:
+      outputs: tensors in the place of the outputs.
+    """
     args = op.spec.outputs
     if not args:
         return None if op.graph.is_eager else op
+    outputs = op._outputs if outputs is None else outputs
     if len(args) == 1 and not args[0].is_list:
-        return op._outputs[0]
+        return outputs[0]
     fields: list[Any] = []
     start = 0
     for arg in args:
         count = arg.count(op.attrs)
-        part = op._outputs[start : start + count]
+        part = outputs[start : start + count]
         start += count
         fields.append(part if arg.is_list else part[0])
     return fields[0] if len(fields) == 1 else op.spec.result_type(*fields)  # type: ignore[misc]

@@ -116,6 +116,12 @@ class IndexedSlices(CompositeTensor):
         )
 
 
+def graph_of(value: Tensor | IndexedSlices) -> Any:
+    """The graph that a gradient is in, whether all of it or some rows are given; also eagerly."""
+    tensor = value.values if isinstance(value, IndexedSlices) else value
+    return tensor._op.graph
+
+
 class SparseTensor(CompositeTensor):
     """A tensor given by its non-zero entries: `indices` [N, rank], `values` [N], `dense_shape`."""
 
@@ -219,5 +225,6 @@ def _check_sparse_shapes(indices: Tensor, values: Tensor, dense_shape: Tensor) -
     rows = indices.shape.with_rank(2)
     count = values.shape.with_rank(1)
     rank = dense_shape.shape.with_rank(1)
-    rows[0].merge_with(count[0])
-    rows[1].merge_with(rank[0])
+    at = shapes.dimension_at_index
+    at(rows, 0).merge_with(at(count, 0))
+    at(rows, 1).merge_with(at(rank, 0))

@@ -1,4 +1,4 @@
-"""The default graph and the default session: one stack of each per thread."""
+"""The default graph and the default session: one stack of each per thread, as in TensorFlow."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ class _Stacks(threading.local):
         self.graphs: list[Graph] = []
         self.modes: set[int] = set()  # places of those graphs that a block of a mode has put there
         self.sessions: list[Any] = []
+        self.outermost: Graph | None = None  # made when the thread first builds outside of blocks
 
 
 _stacks = _Stacks()
-_global_graph: Graph | None = None
-_eager_graph: Graph | None = None  # in the place of the process-wide graph, once it is enabled
-_global_lock = threading.Lock()
+_eager_graph: Graph | None = None  # in the place of every thread's outermost one, once enabled
 
 
 def get_default_graph() -> Graph:
-    """The innermost graph of `with graph.as_default()`, else the process-wide one."""
+    """The innermost graph of `with graph.as_default()`, else the thread's own one."""
     graphs = _stacks.graphs
     if graphs:
         return graphs[-1]
-    return _eager_graph or process_graph()
+    return _eager_graph or outermost_graph()
 
 
 def executing_eagerly() -> bool:
@@ -38,11 +37,11 @@ def executing_eagerly() -> bool:
 
 
 def innermost_plain_graph() -> Graph:
-    """The innermost open graph that keeps its nodes, else the process-wide one."""
+    """The innermost open graph that keeps its nodes, else the thread's own one."""
     for graph in reversed(_stacks.graphs):
         if not graph.is_eager:
             return graph
-    return process_graph()
+    return outermost_graph()
 
 
 def open_graphs() -> list[Graph]:
@@ -62,45 +61,44 @@ def starts_eagerly() -> bool:
 
 
 def has_built() -> bool:
-    """Whether the process-wide graph has nodes."""
-    return _global_graph is not None and _global_graph.version > 0
+    """Whether this thread's own graph has nodes."""
+    graph = _stacks.outermost
+    return graph is not None and graph.version > 0
 
 
-def process_graph() -> Graph:
-    """The process-wide graph."""
-    global _global_graph
-    if _global_graph is None:
+def outermost_graph() -> Graph:
+    """This thread's own graph, where nodes are made outside of all blocks."""
+    graph = _stacks.outermost
+    if graph is None:
         from penstock.ir.graph import Graph
 
-        with _global_lock:
-            if _global_graph is None:
-                _global_graph = Graph()
-    return _global_graph
+        graph = _stacks.outermost = Graph()
+    return graph
 
 
 def graph_around(graph: Graph) -> Graph | None:
-    """The graph of the `with` block around that of an open one, or the process-wide graph."""
-    outwards = [*reversed(_stacks.graphs), _eager_graph or process_graph()]
+    """The graph of the `with` block around that of an open one, or the thread's own graph."""
+    outwards = [*reversed(_stacks.graphs), _eager_graph or outermost_graph()]
     if graph not in outwards[:-1]:
         return None
     return outwards[outwards.index(graph) + 1]
 
 
 def reset_default_graph() -> None:
-    """Replaces the process-wide default graph by an empty one."""
-    global _global_graph, _eager_graph
+    """Replaces this thread's own graph by an empty one."""
+    global _eager_graph
     graphs, modes = _stacks.graphs, _stacks.modes
     if len(graphs) > len(modes):
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
             "graph, exit the nesting and create a new graph."
         )
-    old, _global_graph = _global_graph, None
+    old, _stacks.outermost = _stacks.outermost, None
     if _eager_graph is not None:
         _eager_graph = type(_eager_graph)()
     for place in modes:
         if graphs[place] is old:
-            graphs[place] = process_graph()
+            graphs[place] = outermost_graph()
 
 
 def leave_all_graphs() -> None:

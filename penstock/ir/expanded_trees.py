@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from penstock.ir import nest as trees
@@ -28,8 +28,9 @@ def like(structure: Any, children: list[Any]) -> Any:
         return type(structure)(ordered)  # type: ignore[call-arg]
     if hasattr(structure, "_fields") or hasattr(type(structure), "__attrs_attrs__"):
         return type(structure)(*children)
-    # The views of a dict can't be made without one.
-    return children if isinstance(structure, MappingView) else type(structure)(children)
+    if isinstance(structure, trees.NOT_MADE_FROM_LISTS):
+        return children
+    return type(structure)(children)
 
 
 def leaves(

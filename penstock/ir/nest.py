@@ -1,16 +1,21 @@
-"""Nested structures: lists, tuples, named tuples, dicts and attrs objects as trees."""
+"""Nested structures: sequences, named tuples, dicts and attrs objects as trees."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MappingView
+from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
+
+_STRUCTURES = (list, tuple, Mapping, MappingView, Sequence)
+_STRINGS = (str, bytes, bytearray)
+# Their types can't be made from a list of children: a list stands for them.
+NOT_MADE_FROM_LISTS = (MappingView, range)
 
 
 def is_nested(value: Any) -> bool:
     """Whether a value is a structure (and not a leaf); strings are leaves."""
-    return isinstance(value, (list, tuple, Mapping, MappingView)) or hasattr(
-        type(value), "__attrs_attrs__"
-    )
+    if isinstance(value, _STRUCTURES):
+        return not isinstance(value, _STRINGS)
+    return hasattr(type(value), "__attrs_attrs__")
 
 
 def _children(structure: Any) -> Iterator[Any]:
@@ -66,7 +71,7 @@ def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
     children = [_pack(child, leaves) for child in _children(structure)]
     if hasattr(structure, "_fields") or hasattr(type(structure), "__attrs_attrs__"):
         return type(structure)(*children)
-    return children if isinstance(structure, MappingView) else type(structure)(children)
+    return children if isinstance(structure, NOT_MADE_FROM_LISTS) else type(structure)(children)
 
 
 def map_structure(function: Callable[..., Any], *structures: Any) -> Any:

@@ -5,6 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from penstock.keras.cloning import (
+    _clone_functional_model,
+    _clone_layer,
+    _clone_sequential_model,
+    _in_place_subclassed_model_reset,
+    clone_model,
+    in_place_subclassed_model_state_restoration,
+    share_weights,
+)
 from penstock.keras.engine.input_layer import Input, InputLayer
 from penstock.keras.engine.model import Model
 from penstock.keras.engine.network import yaml_module
@@ -76,81 +85,6 @@ def model_from_yaml(yaml_string: str, custom_objects: Any = None) -> Any:
     return model_from_config(yaml_module().safe_load(yaml_string), custom_objects)
 
 
-def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = None) -> Any:
-    """A model with new layers like a model's, and new weights.
-
-    Args:
-      input_tensors: the inputs of the new model; new placeholders by default.
-      clone_function: makes a layer from a layer; by default from its configuration.
-    """
-    if not isinstance(model, Model):
-        raise ValueError("Expected `model` argument to be a `Model` instance, got ", model)
-    make = clone_function or (lambda layer: type(layer).from_config(layer.get_config()))
-    if isinstance(model, Sequential):
-        layers = [make(layer) for layer in model.layers]
-        if input_tensors is not None:
-            tensor = input_tensors[0] if isinstance(input_tensors, list) else input_tensors
-            known = hasattr(tensor, "_keras_history")
-            source = tensor if known else Input(tensor=tensor)
-            return Sequential([source._keras_history.layer, *layers], name=model.name)
-        has_shape = model._is_graph_network and layers
-        first = getattr(layers[0], "_batch_input_shape", None) if layers else None
-        if has_shape and first is None:
-            source = model.inputs[0]._keras_history.layer
-            layers.insert(0, InputLayer.from_config(source.get_config()))
-        return Sequential(layers, name=model.name)
-    if not model._is_graph_network:
-        raise ValueError(
-            "Expected `model` argument to be a functional `Model` instance, but got a subclass "
-            "model instead."
-        )
-    return _cloned_graph(model, input_tensors, make)
-
-
-def _cloned_graph(model: Any, input_tensors: Any, make: Any) -> Any:
-    import penstock as tf
-
-    if input_tensors is None:
-        given = [
-            InputLayer.from_config(tensor._keras_history.layer.get_config()).output
-            for tensor in model.inputs
-        ]
-    else:
-        given = [
-            tensor if hasattr(tensor, "_keras_history") else Input(tensor=tensor)
-            for tensor in tf.nest.flatten(input_tensors)
-        ]
-    values = {id(old): new for old, new in zip(model.inputs, given, strict=True)}
-    clones: dict[int, Any] = {}
-    for node in model._graph_of_layers.nodes:
-        outputs = tf.nest.flatten(node.output_tensors)
-        if all(id(output) in values for output in outputs):
-            continue
-        layer = clones.setdefault(id(node.layer), None) or make(node.layer)
-        clones[id(node.layer)] = layer
-        inputs = tf.nest.map_structure(lambda each: values[id(each)], node.input_tensors)
-        arguments = tf.nest.map_structure(
-            lambda each: values.get(id(each), each), dict(node.arguments)
-        )
-        results = tf.nest.flatten(layer(inputs, **arguments))
-        values.update({id(old): new for old, new in zip(outputs, results, strict=True)})
-    outputs = [values[id(output)] for output in model.outputs]
-    clone = Model(
-        given[0] if len(given) == 1 else given,
-        tf.nest.pack_sequence_as(model._nested_outputs, outputs),
-        name=model.name,
-    )
-    added = [layer for layer in clones.values() if layer not in clone.layers]
-    if added:
-        clone._insert_layers(added)
-    return clone
-
-
-def share_weights(layer: Any) -> Any:
-    """A `clone_function` for models that share the layers, with their weights."""
-    return layer
-
-
 def clone_and_build_model(
     model: Any,
     input_tensors: Any = None,
@@ -165,7 +99,8 @@ def clone_and_build_model(
 
     Args:
       target_tensors: tensors to use as labels.
-      in_place_reset: accepted; a model that is defined by its `call` can't be cloned.
+      in_place_reset: whether a model that is defined by its `call`, and that has no
+        configuration, is emptied and used as its own clone.
       optimizer_iterations: the variable that counts the clone's training steps.
       optimizer_config: what the clone's optimizer is, if not like the model's.
     """
@@ -174,19 +109,19 @@ def clone_and_build_model(
             "Error when cloning model: compile_clone was set to True, but the original model has "
             "not been compiled."
         )
+    optimizer, loss, given = model.optimizer, model.loss, model._compile_arguments
     with scope_of(custom_objects):
         if model._is_graph_network or isinstance(model, Sequential):
             clone = clone_model(model, input_tensors=input_tensors)
         else:
-            clone = _from_own_config(model)
+            clone = _from_own_config(model, in_place_reset)
             if input_tensors is not None:
                 clone._set_inputs(input_tensors)
     if not compile_clone:
         return clone
-    given = model._compile_arguments
     clone.compile(
-        _optimizer_like(model.optimizer, optimizer_iterations, optimizer_config),
-        model.loss,
+        _optimizer_like(optimizer, optimizer_iterations, optimizer_config),
+        loss,
         metrics=clone_metrics(given["metrics"]),
         loss_weights=given["loss_weights"],
         sample_weight_mode=given["sample_weight_mode"],
@@ -196,13 +131,18 @@ def clone_and_build_model(
     return clone
 
 
-def _from_own_config(model: Any) -> Any:
+def _from_own_config(model: Any, in_place_reset: bool) -> Any:
     try:
         return type(model).from_config(model.get_config())
     except NotImplementedError:
+        if in_place_reset:
+            _in_place_subclassed_model_reset(model)
+            return model
         raise ValueError(
-            "This model is a subclassed model. Such a model cannot be cloned: implement "
-            "`get_config` and `from_config`."
+            "This model is a subclassed model. Such a model cannot be cloned, but there is a "
+            "workaround where the model is reset in-place. To use this, please set the argument "
+            "`in_place_reset` to `True`. This will reset the attributes in the original model. To "
+            "restore the attributes, call `in_place_subclassed_model_state_restoration(model)`."
         ) from None
 
 

@@ -14,7 +14,7 @@ from penstock.keras import backend as K
 from penstock.keras.engine import network_config
 from penstock.keras.engine.network import json_value
 from penstock.keras.old_weights import converted
-from penstock.platform import logging
+from penstock.platform import logging, tf2
 from penstock.train.checkpoint_state import update_checkpoint_state_internal
 from penstock.train.tracking import streaming_restore
 
@@ -49,11 +49,13 @@ def save_model(
     """Writes architecture, weights and the optimizer's state into an HDF5 file or a SavedModel.
 
     Args:
-      save_format: "h5", the default, or "tf" for a SavedModel.
+      save_format: "h5", the default unless version 2's behaviour is on, or "tf" for a SavedModel.
       signatures: of a SavedModel, as `tf.saved_model.save` takes them.
     """
     if save_format not in (None, "h5", "hdf5", "keras", "tf"):
         raise ValueError(f"Unknown save_format {save_format!r}: one of 'h5' and 'tf'")
+    if save_format is None and isinstance(filepath, str) and tf2.enabled():
+        save_format = "tf"
     if save_format == "tf" and not str(filepath).endswith((".h5", ".hdf5", ".keras")):
         from penstock.keras import saved_models
 

@@ -19,12 +19,15 @@ def _(node, env):
 
 @kernel("Placeholder", "PlaceholderV2")
 def _(node):
+    shape = node.attrs["shape"]
+    of_shape = f" and shape {text(shape)}" if shape else ""
+
     def run():
         raise errors.InvalidArgumentError(
             None,
             None,
             f"You must feed a value for placeholder tensor '{node.name}' with dtype "
-            f"{runtime_name(node.attrs['dtype'])} and shape {text(node.attrs['shape'])}",
+            f"{runtime_name(node.attrs['dtype'])}{of_shape}",
         )
 
     return run

@@ -75,7 +75,9 @@ class Geometry:
         if found is None:
             extents = [(n - 1) * rate + 1 for n, rate in zip(taps, self.rates, strict=True)]
             pairs = window.pads(sizes, extents, self.strides, self.padding, self.given)
-            outputs = window.output_sizes(sizes, extents, self.strides, self.padding, self.given)
+            outputs = window.run_output_sizes(
+                sizes, extents, self.strides, self.padding, self.given
+            )
             if all(before == after for before, after in pairs):
                 found = [before for before, _ in pairs], None, outputs
             else:
@@ -87,7 +89,9 @@ class Geometry:
 
     def forward(self, input, filter, groups):
         """The convolution of channels-first tensors."""
-        padding, pad, _ = self.fit(input.shape[2:], filter.shape[2:])
+        padding, pad, outputs = self.fit(input.shape[2:], filter.shape[2:])
+        if 0 in outputs:  # ATen refuses windows that don't fit
+            return input.new_empty((input.shape[0], filter.shape[0], *outputs))
         if pad is not None:
             input = torch.constant_pad_nd(input, pad)
         return torch.convolution(
@@ -98,6 +102,8 @@ class Geometry:
         """The gradient for an input of shape `sizes`, all channels-first."""
         padding, pad, outputs = self.fit(sizes[2:], filter.shape[2:])
         _check_gradient(grad, outputs, sizes[2:], filter.shape[2:])
+        if 0 in outputs:
+            return grad.new_zeros(sizes)
         if pad is not None:
             padded = [size + pad[-2 * i - 2] + pad[-2 * i - 1] for i, size in enumerate(sizes[2:])]
         else:
@@ -126,6 +132,8 @@ class Geometry:
         sizes, taps = input.shape[2:], filter.shape[2:]
         padding, pad, outputs = self.fit(sizes, taps)
         _check_gradient(grad, outputs, sizes, taps)
+        if 0 in outputs:
+            return torch.zeros_like(input), torch.zeros_like(filter)
         if pad is not None:
             input = torch.constant_pad_nd(input, pad)
         of_input, of_filter, _ = _backward(
@@ -149,6 +157,8 @@ class Geometry:
         """The gradient for a channels-first filter of shape `shape`."""
         padding, pad, outputs = self.fit(input.shape[2:], shape[2:])
         _check_gradient(grad, outputs, input.shape[2:], shape[2:])
+        if 0 in outputs:
+            return grad.new_zeros(shape)
         if pad is not None:
             input = torch.constant_pad_nd(input, pad)
         return _backward(

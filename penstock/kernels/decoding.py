@@ -1,6 +1,5 @@
 """Kernels that read data out of strings."""
 
-import base64
 import math
 import zlib
 
@@ -147,8 +146,8 @@ def _tensor_message(serialized):
         message = proto.TensorProto.FromString(serialized)
         dtypes.as_dtype(message.dtype)
     except DecodeError:
-        shown = base64.b64encode(serialized).decode()
-        raise _invalid(f"Could not parse `serialized` as TensorProto, base64: {shown}") from None
+        shown = serialized.decode("utf-8", "replace")
+        raise _invalid(f"Could not parse `serialized` as TensorProto: '{shown}'") from None
     except TypeError:
         raise _invalid(f"Cannot parse tensor from proto: type {message.dtype}") from None
     return message

@@ -27,6 +27,8 @@ class _Taps:
 
     def slices(self, filter, outputs):
         """For each tap its position in the filter and the part of the padded image that it sees."""
+        if 0 in outputs:
+            return
         height, width = outputs
         (stride_y, stride_x), (rate_y, rate_x) = self.strides, self.rates
         for y in range(filter.shape[0]):

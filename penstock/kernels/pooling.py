@@ -66,20 +66,24 @@ class Pooling:
         return tensor if self.to_last is None else tensor.permute(self.to_last)
 
     def fit(self, sizes):
-        """For the spatial sizes of an image: ATen's padding, ceil mode, and the explicit pad.
+        """For the spatial sizes of an image: ATen's padding, ceil mode, the explicit pad, and
+        whether there are no windows at all.
 
         The explicit pad is None where ATen's own padding does.
         """
         found = self._fits.get(sizes)
         if found is None:
             pairs = window.pads(sizes, self.windows, self.strides, self.padding, self.given)
-            outputs = window.output_sizes(
+            outputs = window.run_output_sizes(
                 sizes, self.windows, self.strides, self.padding, self.given
             )
-            found = self._without_pad(sizes, pairs, outputs)
+            if 0 in outputs:
+                found = self.zeros, False, None, True
+            else:
+                found = self._without_pad(sizes, pairs, outputs)
             if found is None:
                 flat = [entry for pair in reversed(pairs) for entry in pair]
-                found = self.zeros, False, flat
+                found = self.zeros, False, flat, False
             if len(self._fits) > 1000:  # images of ever new sizes must not fill the memory
                 self._fits.clear()
             self._fits[sizes] = found
@@ -92,7 +96,7 @@ class Pooling:
         for ceil_mode in (False, True):
             dims = zip(sizes, self.windows, self.strides, before, strict=True)
             if [_aten_size(*dim, ceil_mode) for dim in dims] == outputs:
-                return before, ceil_mode, None
+                return before, ceil_mode, None, False
         return None
 
     # Maximum ----------------------------------------------------------------------------------
@@ -101,10 +105,17 @@ class Pooling:
         """Maxima of a channels-first image, and their positions in its planes (padded ones
         where the image must be padded).
         """
-        padding, ceil_mode, pad = self.fit(image.shape[2:])
+        padding, ceil_mode, pad, empty = self.fit(image.shape[2:])
+        if empty:
+            nothing = self._nothing(image)
+            return nothing, nothing.to(torch.int64)
         if pad is not None:
             image = torch.constant_pad_nd(image, pad, _lowest(image.dtype))
         return _MAX[self.rank](image, self.windows, self.strides, padding, self.ones, ceil_mode)
+
+    def _nothing(self, image):
+        """What is pooled from a channels-first image that no window fits into."""
+        return image.new_empty((*image.shape[:2], *self._terms_of(image.shape[2:])[1]))
 
     def _own_terms(self, image):
         """What our own kernels for GPUs are told of the windows; None where ATen's are used."""
@@ -114,7 +125,8 @@ class Pooling:
             memory_format=torch.channels_last
         ):
             return None
-        return self._terms_of(image.shape[2:])
+        terms = self._terms_of(image.shape[2:])
+        return None if 0 in terms[1] else terms
 
     def _terms_of(self, sizes):
         """For the spatial sizes of an image: the padding before it, the numbers of windows."""
@@ -122,7 +134,7 @@ class Pooling:
         if found is None:
             args = sizes, self.windows, self.strides, self.padding, self.given
             before = [before for before, _ in window.pads(*args)]
-            found = before, window.output_sizes(*args)
+            found = before, window.run_output_sizes(*args)
             if len(self._terms) > 1000:  # images of ever new sizes must not fill the memory
                 self._terms.clear()
             self._terms[sizes] = found
@@ -155,7 +167,9 @@ class Pooling:
             if found is not None:
                 return found
             positions = None
-        padding, ceil_mode, pad = self.fit(image.shape[2:])
+        padding, ceil_mode, pad, empty = self.fit(image.shape[2:])
+        if empty:
+            return torch.zeros_like(image)
         if pad is not None:
             image = torch.constant_pad_nd(image, pad, _lowest(image.dtype))
         args = self.windows, self.strides, padding, self.ones, ceil_mode
@@ -166,7 +180,7 @@ class Pooling:
 
     def positions_past_nans(self, image):
         """Where TensorFlow finds the maxima: a NaN is one only if its window begins with it."""
-        padding, ceil_mode, pad = self.fit(image.shape[2:])
+        padding, ceil_mode, pad, _ = self.fit(image.shape[2:])
         unknown, even = image.isnan(), torch.zeros_like(image)
         numbers = image.masked_fill(unknown, _lowest(image.dtype))
         if pad is not None:
@@ -183,7 +197,7 @@ class Pooling:
     def at_maxima(self, image, values):
         """The entries of `values` that stand where the image's windows have their maxima."""
         _, positions = self.max(image)
-        _, _, pad = self.fit(image.shape[2:])
+        _, _, pad, _ = self.fit(image.shape[2:])
         if pad is not None:
             values = torch.constant_pad_nd(values, pad)
         flat = values.flatten(2).gather(2, positions.flatten(2))
@@ -192,7 +206,9 @@ class Pooling:
     # Mean -------------------------------------------------------------------------------------
 
     def mean(self, image):
-        padding, ceil_mode, pad = self.fit(image.shape[2:])
+        padding, ceil_mode, pad, empty = self.fit(image.shape[2:])
+        if empty:
+            return self._nothing(image)
         if self._slices_are_faster(image, padding, ceil_mode, pad):
             return self._mean_of_slices(image)
         if pad is None:
@@ -202,7 +218,9 @@ class Pooling:
 
     def mean_gradient(self, sizes, grad):
         """The gradient for an image of channels-first shape `sizes`."""
-        padding, ceil_mode, pad = self.fit(sizes[2:])
+        padding, ceil_mode, pad, empty = self.fit(sizes[2:])
+        if empty:
+            return grad.new_zeros(sizes)
         if self._slices_are_faster(grad, padding, ceil_mode, pad):
             return self._mean_gradient_of_slices(sizes, grad)
         shape = sizes
@@ -236,9 +254,7 @@ class Pooling:
             yield image[place]
 
     def _mean_of_slices(self, image):
-        sizes = window.output_sizes(
-            image.shape[2:], self.windows, self.strides, self.padding, self.given
-        )
+        sizes = self._terms_of(image.shape[2:])[1]
         first, *others = self._slices(image, sizes)
         total = first.clone()  # keeps channels where they are
         for part in others:
@@ -419,7 +435,7 @@ def _(node):
         _, _, width, depth = image.shape
         planes = pooling.first(image if wide is None else image.to(wide))
         values, positions = pooling.max(planes)
-        _, _, pad = pooling.fit(planes.shape[2:])
+        _, _, pad, _ = pooling.fit(planes.shape[2:])
         if pad is not None:
             left, right, top, _ = pad
             padded_width = width + left + right

@@ -126,7 +126,7 @@ def _array_of(value):
     array = np.asarray(value)
     if array.dtype.kind == "V" and array.dtype.names:
         raise errors.InternalError(None, None, "Unsupported numpy data type")
-    if array.dtype.kind in "mM":
+    if array.dtype.kind in "mM" or array.dtype.char in "gG":
         raise errors.InternalError(None, None, f"Unsupported numpy type: {array.dtype}")
     if array.dtype == object:
         for item in array.flat:

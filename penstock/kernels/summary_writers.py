@@ -5,7 +5,7 @@ import time
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from penstock import proto
+from penstock import errors, proto
 from penstock.kernels.registry import HOST, Constant, kernel
 from penstock.kernels.summary_values import (
     audio_summary,
@@ -70,12 +70,19 @@ def _parsed(kind, data):
     try:
         return kind.FromString(data)
     except DecodeError as error:
-        raise invalid(f"Bad tf.{kind.DESCRIPTOR.name} binary proto tensor string") from error
+        raise _lost(f"Bad tf.{kind.DESCRIPTOR.name} binary proto tensor string") from error
+
+
+def _lost(message):
+    return errors.DataLossError(None, None, message)
 
 
 def _metadata(data):
-    """A summary's metadata, None if it has none."""
-    return _parsed(proto.SummaryMetadata, data) if data else None
+    """A summary's metadata; None if it has none, or none that can be read."""
+    try:
+        return proto.SummaryMetadata.FromString(data) if data else None
+    except DecodeError:
+        return None
 
 
 @kernel("WriteSummary", devices=HOST)
@@ -98,8 +105,12 @@ def _(node):
 def _(node):
     def run(writer, step, tensor):
         summary = proto.Summary()
-        for data in tensor.reshape(-1):
-            summary.MergeFrom(_parsed(proto.Summary, data))
+        for place, data in enumerate(tensor.reshape(-1)):
+            try:
+                summary.MergeFromString(data)
+            except DecodeError as error:
+                message = "Bad tf.compat.v1.Summary binary proto tensor string at index"
+                raise _lost(f"{message} {place}") from error
         writer.add_summary(int(step), summary)
 
     return run

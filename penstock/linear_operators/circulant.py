@@ -16,7 +16,7 @@ from penstock.linear_operators.operator import Hint, LinearOperator
 from penstock.ops import array, casts, elementwise, fourier, reductions
 from penstock.ops.decompositions import adjoint as adjoint_of
 from penstock.ops.value_assertions import assert_equal, assert_less, assert_positive
-from penstock.shapes import TensorShape
+from penstock.shapes import TensorShape, dimension_value
 
 _TRANSFORMS: dict[int, tuple[Callable[..., Any], Callable[..., Any]]] = {
     1: (fourier.fft, fourier.ifft),
@@ -248,7 +248,11 @@ class LinearOperatorToeplitz(LinearOperator):
                 raise ValueError(
                     f"Argument {name} must have at least 1 dimension.  Found: {tensor}"
                 )
-        sizes = [x.shape[-1].value for x in (self._row, self._col) if x.shape.ndims is not None]
+        sizes = [
+            dimension_value(x.shape[-1])
+            for x in (self._row, self._col)
+            if x.shape.ndims is not None
+        ]
         if len(sizes) == 2 and None not in sizes and sizes[0] != sizes[1]:
             raise ValueError("Expected square matrix, got row and col with mismatched dimensions.")
 

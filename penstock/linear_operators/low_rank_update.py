@@ -13,7 +13,7 @@ from penstock.ops import array, casts, elementwise, reductions
 from penstock.ops.decompositions import cholesky
 from penstock.ops.linear_systems import matrix_determinant
 from penstock.ops.matmul import matmul
-from penstock.shapes import TensorShape
+from penstock.shapes import TensorShape, dimension_value
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
@@ -93,7 +93,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
                 self._diag_update, is_positive_definite=self._is_diag_update_positive
             )
         sizes: Any = array.shape(self._u)
-        known = None if self._u.shape.ndims is None else self._u.shape[-1].value
+        known = None if self._u.shape.ndims is None else dimension_value(self._u.shape[-1])
         return LinearOperatorIdentity(sizes[-1] if known is None else known, dtype=self.dtype)
 
     def _check_shapes(self) -> None:
@@ -103,7 +103,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         batch = array.broadcast_static_shape(self.base_operator.batch_shape, shape[:-2])
         self.base_operator.domain_dimension.assert_is_compatible_with(shape[-2])
         if self._diag_update is not None and self._diag_update.shape.ndims is not None:
-            shape[-1].assert_is_compatible_with(self._diag_update.shape[-1])
+            shape[-1:].assert_is_compatible_with(self._diag_update.shape[-1:])
             array.broadcast_static_shape(batch, self._diag_update.shape[:-1])
 
     @property

@@ -21,7 +21,7 @@ from penstock.ops import array, casts, decompositions, elementwise, linear_syste
 from penstock.ops.spectral_decompositions import svd
 from penstock.ops.value_assertions import assert_equal, assert_less, assert_positive
 from penstock.ops.variables import Variable
-from penstock.shapes import Dimension, TensorShape
+from penstock.shapes import Dimension, TensorShape, dimension_at_index
 
 Hint = bool | None  # None: it is not known
 
@@ -165,12 +165,12 @@ class LinearOperator(Module, abc.ABC):
     @property
     def domain_dimension(self) -> Dimension:
         """The number of columns."""
-        return Dimension(None) if self.shape.ndims is None else self.shape[-1]
+        return dimension_at_index(self.shape, -1)
 
     @property
     def range_dimension(self) -> Dimension:
         """The number of rows."""
-        return Dimension(None) if self.shape.ndims is None else self.shape[-2]
+        return dimension_at_index(self.shape, -2)
 
     def domain_dimension_tensor(self, name: str = "domain_dimension_tensor") -> Any:
         return self._dimension_tensor(name, self.domain_dimension, -1)

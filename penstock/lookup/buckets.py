@@ -105,6 +105,9 @@ class _TableWithBuckets(LookupInterface):
     def _create_resource(self) -> Any:
         return None if self._table is None else self._table._create_resource()
 
+    def _initialize(self) -> Any:
+        return no_op() if self._table is None else self._table._initialize()
+
     @property
     def resource_handle(self) -> Any:
         return None if self._table is None else self._table.resource_handle

@@ -84,6 +84,10 @@ class FuncGraph(FlowGraph):
         return self._saving_errors
 
 
+#: The functions that are called while a trace is on, None without one (`summary/op_traces.py`).
+traced_calls: list[ConcreteFunction] | None = None
+
+
 class ConcreteFunction:
     """A function for arguments of one signature; calling it adds a node.
 
@@ -213,6 +217,8 @@ class ConcreteFunction:
                 "Expected all args to be Tensors or Variables; but got CompositeTensor: "
                 f"{list(args)!r}"
             )
+        if traced_calls is not None:
+            traced_calls.append(self)
         tensors: list[Tensor] = []
         for place, value in enumerate(args):
             if isinstance(value, ResourceVariable):

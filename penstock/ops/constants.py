@@ -19,6 +19,7 @@ __all__ = ["constant", "placeholder", "placeholder_with_default"]
 Const = op("Const() -> output: dtype", value=attr("tensor"), dtype=attr("type"))
 Placeholder = op("Placeholder() -> output: dtype", dtype=attr("type"), shape=attr("shape", None))
 PlaceholderV2 = op("PlaceholderV2() -> output: dtype", dtype=attr("type"), shape=attr("shape"))
+_LAST_WITHOUT_UNKNOWN_SHAPES = 21  # version of GraphDefs
 PlaceholderWithDefault = op(
     "PlaceholderWithDefault(input: dtype) -> output: dtype", shape=attr("shape")
 )
@@ -36,6 +37,13 @@ def _(op):
 
 
 @Placeholder.shape
+def _(op):
+    shape = op.attrs["shape"]
+    if shape == () and op.graph.graph_def_versions.producer <= _LAST_WITHOUT_UNKNOWN_SHAPES:
+        return None  # written by a program that had no other word for it
+    return shape
+
+
 @PlaceholderV2.shape
 def _(op):
     return op.attrs["shape"]
@@ -65,6 +73,8 @@ def constant(
 ) -> Tensor:
     """A tensor that holds `value`; a shorter value is repeated at the end to fill `shape`."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    if isinstance(value, Tensor) and value._op.graph.is_eager:
+        return _of_value_there(value, wanted, shape, name, verify_shape)
     try:
         array, array_type = to_array(value, wanted)
     except (TypeError, ValueError) as error:
@@ -74,6 +84,27 @@ def constant(
     if shape is not None:
         array = filled(array, shapes.raw(shape), verify_shape)
     return Const(value=array, dtype=array_type, name=name)
+
+
+def _of_value_there(
+    tensor: Any, wanted: dtypes.DType | None, shape: Any, name: str, verify_shape: bool
+) -> Tensor:
+    """A constant of an eager tensor: the tensor itself, in `shape`; in a graph, of its value."""
+    if not executing_eagerly():
+        return constant(tensor.numpy(), wanted, shape, name, verify_shape)
+    if wanted is not None and wanted is not tensor.dtype:
+        raise TypeError(f"Expected tensor with type {wanted!r} not {tensor.dtype!r}")
+    size, full = shapes.num_elements(tensor._shape), shapes.raw(shape)
+    if shape is None or full == tensor._shape:
+        return tensor
+    if verify_shape:
+        raise TypeError(f"Expected Tensor's shape: {full}, got {tensor._shape}.")
+    if size not in (1, shapes.num_elements(full)):
+        raise TypeError(
+            f"Eager execution of tf.constant with unsupported shape (value has {size} elements, "
+            f"shape is {full} with {shapes.num_elements(full)} elements)."
+        )
+    return constant(filled(tensor.numpy(), full, verify_shape), tensor.dtype, name=name)
 
 
 def _refused_now(value: Any, wanted: dtypes.DType | None, error: Exception) -> Exception:

@@ -19,6 +19,7 @@ from penstock.ops.conv import (
 )
 from penstock.ops.joining import concat
 from penstock.ops.shaping import expand_dims, renamed_argument, reshape, shape, squeeze
+from penstock.shapes import dimension_value
 
 __all__ = [
     "conv1d",
@@ -385,7 +386,7 @@ def conv_transpose(
     with name_scope(name, "conv_transpose", [input, filters, output_shape]) as scope:
         length = getattr(output_shape, "shape", None)
         if length is not None:
-            rank = None if length.ndims is None else length[0].value
+            rank = None if length.ndims is None else dimension_value(length[0])
         else:
             rank = len(output_shape)
         if rank is None:

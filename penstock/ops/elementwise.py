@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.ir.composite import SparseTensor
+from penstock.ir.composite import SparseTensor, graph_of
 from penstock.ir.convert import to_tensor
 from penstock.ir.dispatch import dispatched
 from penstock.ir.name_scope import name_scope
@@ -94,7 +94,7 @@ def after(grad: Any) -> AbstractContextManager[None]:
     """Nodes made inside run after `grad`: what they compute from the forward pass is not kept
     in memory before the backward pass needs it.
     """
-    return grad._op.graph.control_dependencies([grad])
+    return graph_of(grad).control_dependencies([grad])
 
 
 @Abs.gradient

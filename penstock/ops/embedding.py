@@ -38,7 +38,7 @@ from penstock.ops.sparse_structure import (
     sparse_retain,
 )
 from penstock.ops.unique import unique
-from penstock.shapes import TensorShape
+from penstock.shapes import TensorShape, dimension_value
 
 __all__ = ["embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse"]
 
@@ -303,7 +303,7 @@ def safe_embedding_lookup_sparse(
     parts = _weights_as_tensors(embedding_weights, sparse_weights)
     with name_scope(name, "embedding_lookup", [*parts, sparse_ids, sparse_weights]) as scope:
         sizes = sparse_ids.dense_shape
-        known_rank = sizes.get_shape()[0].value
+        known_rank = dimension_value(sizes.get_shape()[0])
         last: Any = (size(sizes) if known_rank is None else known_rank) - 1
         outer = reduce_prod(slice_of(sizes, [0], [last]))
         sparse_ids = sparse_reshape(sparse_ids, [outer, gather(sizes, last)])

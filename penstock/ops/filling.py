@@ -185,8 +185,13 @@ def zeros_like(
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         given = tensor.dtype.base_dtype
-        wanted = given if dtype is None else dtypes.as_dtype(dtype).base_dtype
-        if optimize and tensor.shape.is_fully_defined() and wanted is not dtypes.variant:
+        is_known = optimize and tensor.shape.is_fully_defined()
+        # Programs pass False, which TensorFlow takes for no type where the shape is known.
+        if dtype is None or (dtype is False and is_known):
+            wanted = given
+        else:
+            wanted = dtypes.as_dtype(dtype).base_dtype
+        if is_known and wanted is not dtypes.variant:
             return zeros(tensor.shape, wanted, name=scope)
         if wanted is not given and wanted is not dtypes.variant:
             return zeros(shape_of(tensor, optimize=optimize), wanted, name=scope)

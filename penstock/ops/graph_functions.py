@@ -156,6 +156,8 @@ class GraphFunction:
         experimental_relax_shapes: bool = False,
         capture_by_value: bool | None = None,
     ):
+        if not callable(python_function):
+            raise TypeError(f"{python_function!r} is not a callable object")
         self.python_function = python_function
         self._name = name or _name_of(python_function)
         self.function_spec = FunctionSpec.from_function_and_signature(

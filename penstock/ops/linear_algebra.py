@@ -20,6 +20,7 @@ from penstock.ops.rank_assertions import assert_rank_at_least
 from penstock.ops.select import where_v2
 from penstock.ops.spectral_decompositions import svd
 from penstock.ops.value_assertions import assert_equal
+from penstock.shapes import dimension_value
 
 __all__: list[str] = []
 
@@ -111,7 +112,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
 
 
 def _longest_side(a: Any) -> Any:
-    sides = [a.shape[axis].value for axis in (-2, -1)]
+    sides = [dimension_value(a.shape[axis]) for axis in (-2, -1)]
     if None not in sides:
         return float(max(sides))
     sizes: Any = array.shape(a)
@@ -263,7 +264,7 @@ def _rhs_assertions(lower_upper: Any, rhs: Any, validate_args: bool) -> list[Ope
     elif validate_args:
         return [assert_rank_at_least(rhs, rank=2, message=message)]
     message = "`lower_upper.shape[-1]` must equal `rhs.shape[-1]`."
-    known = None not in (lower_upper.shape[-1].value, rhs.shape[-2].value)
+    known = None not in (dimension_value(lower_upper.shape[-1]), dimension_value(rhs.shape[-2]))
     if known and lower_upper.shape[-1] != rhs.shape[-2]:
         raise ValueError(message)
     if known or not validate_args:

@@ -20,6 +20,7 @@ from penstock.shapes import Shape
 
 __all__ = ["pad"]
 
+_PADDINGS = ("Pad", "PadV2", "MirrorPad")
 _MODES = ("REFLECT", "SYMMETRIC")
 
 Pad = op(
@@ -144,14 +145,13 @@ def pad(
         padded = PadV2(tensor, paddings, constant_values, name=name)
     else:
         padded = Pad(tensor, paddings, name=name)
-    _use_known_rows(padded)
+    if not padded._op.graph.is_eager and padded._op.type in _PADDINGS:  # not a callback's tensor
+        _use_known_rows(padded)
     return padded
 
 
 def _use_known_rows(padded: Tensor) -> None:
     """Sets the sizes of dimensions whose paddings are known though others are not."""
-    if padded._op.graph.is_eager:
-        return
     x, paddings = padded._op.inputs[:2]
     if x._shape is None or constant_value(paddings) is not None or paddings._op.type != "Pack":
         return

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from penstock import dtypes
+from penstock.ir.composite import graph_of
 from penstock.ir.constants import constant_value
 from penstock.ir.dispatch import dispatched
 from penstock.ir.graph import Graph
@@ -164,10 +165,10 @@ def _spread(op: Anything, grad: Anything) -> Anything:
             sizes = constant(x._shape, dtypes.int32) if full else array.shape(x)
             return array.tile(kept, sizes)
         if None not in x._shape:
-            kept_sizes, times = _tiling(grad._op.graph, x._shape, known_axes)
+            kept_sizes, times = _tiling(graph_of(grad), x._shape, known_axes)
             return array.tile(array.reshape(grad, kept_sizes), times)
     sizes = array.shape(x)
-    with grad._op.graph.colocate_with(sizes):
+    with graph_of(grad).colocate_with(sizes):
         kept_shape = shape_with_ones(sizes, axes)
         times = _whole_quotient(sizes, kept_shape)
     return array.tile(array.reshape(grad, kept_shape), times)

@@ -9,7 +9,6 @@ from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import not_differentiable, op
 from penstock.ir.tensor import Tensor
-from penstock.ops.shape_checks import merge_sizes, with_rank, with_rank_at_least
 from penstock.shapes import Shape
 
 __all__ = ["resampler"]
@@ -26,11 +25,9 @@ not_differentiable("ResamplerGrad")
 
 @Resampler.shape
 def _(op: Any, data: Shape, warp: Shape) -> Shape:
-    data = with_rank(data, 4)
-    warp = with_rank_at_least(warp, 2)
-    if warp is None:
+    if data is None or warp is None or not data or not warp:
         return None
-    return (merge_sizes(data[0], warp[0]), *warp[1:-1], data[3])
+    return (*warp[:-1], data[-1])  # other ranks and sizes are refused when it runs
 
 
 @ResamplerGrad.shape

@@ -34,7 +34,7 @@ from penstock.ops.shaping import renamed_argument, reshape
 from penstock.ops.shaping import shape as shape_of
 from penstock.ops.slicing import slice as slice_of
 from penstock.ops.sparse_tensors import as_sparse
-from penstock.shapes import Shape
+from penstock.shapes import Shape, dimension_at_index
 
 __all__ = [
     "sparse_concat",
@@ -352,7 +352,8 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     to_retain = convert_to_tensor(to_retain)
     to_retain.get_shape().assert_has_rank(1)
     if sp_input.values.get_shape().dims is not None:
-        sp_input.values.get_shape()[0].merge_with(to_retain.get_shape()[0])
+        entries = dimension_at_index(sp_input.values.get_shape(), 0)
+        entries.merge_with(dimension_at_index(to_retain.get_shape(), 0))
     kept = reshape(where(to_retain), [-1])
     return SparseTensor(
         gather(sp_input.indices, kept),
@@ -376,7 +377,8 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     wanted.get_shape().assert_has_rank(1)
     wanted = cast(wanted, dtypes.int64)
     if wanted.get_shape().ndims is not None:
-        wanted.get_shape()[0].merge_with(sizes.get_shape()[0])
+        rank = dimension_at_index(wanted.get_shape(), 0)
+        rank.merge_with(dimension_at_index(sizes.get_shape(), 0))
     known, given = constant_value(wanted), sp_input.get_shape()
     if known is not None and given.is_fully_defined():
         if not np.all(np.array(given.as_list()) <= known):

@@ -13,7 +13,7 @@ from penstock.ir.type_sets import COMPLEX, SINGLE_DOUBLE
 from penstock.ops import array, casts, reductions
 from penstock.ops.matrix_shapes import matrix, with_batch
 from penstock.ops.shape_checks import merge_shapes, merge_sizes, with_size
-from penstock.shapes import Shape
+from penstock.shapes import Shape, dimension_value
 
 __all__: list[str] = []
 
@@ -165,7 +165,7 @@ def _of_sequence(diagonals: Any) -> Tensor:
     if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:
         raise ValueError("Expected diagonals to be a sequence of length 3.")
     above, main, below = (convert_to_tensor(diagonal) for diagonal in diagonals)
-    length = main.shape[-1].value
+    length = dimension_value(main.shape[-1])
     below = _with_length(below, length, "subdiagonal", [1, 0])
     above = _with_length(above, length, "superdiagonal", [0, 1])
     return array.stack([above, main, below], axis=-2)
@@ -173,7 +173,7 @@ def _of_sequence(diagonals: Any) -> Tensor:
 
 def _with_length(diagonal: Any, length: int | None, what: str, padding: list[int]) -> Tensor:
     """A diagonal beside the main one, which may come without the entry outside of the matrix."""
-    own = diagonal.shape[-1].value
+    own = dimension_value(diagonal.shape[-1])
     if not own or not length or own == length:
         return diagonal
     if own != length - 1:
@@ -183,7 +183,7 @@ def _with_length(diagonal: Any, length: int | None, what: str, padding: list[int
 
 def _of_matrix(diagonals: Any) -> Tensor:
     diagonals = convert_to_tensor(diagonals)
-    rows, cols = diagonals.shape[-2].value, diagonals.shape[-1].value
+    rows, cols = dimension_value(diagonals.shape[-2]), dimension_value(diagonals.shape[-1])
     if rows and cols and rows != cols:
         raise ValueError(
             f"Expected last two dimensions of diagonals to be same, got {cols} and {rows}"
@@ -200,7 +200,7 @@ def _check_system(diagonals: Any, rhs: Any) -> bool:
         raise ValueError(f"Expected diagonals to have rank at least 2, got {rank}")
     if rhs_rank is None or rank - rhs_rank not in (0, 1):
         raise ValueError(f"Expected the rank of rhs to be {rank - 1} or {rank}, got {rhs_rank}")
-    if diagonals.shape[-2].value not in (None, 3):
+    if dimension_value(diagonals.shape[-2]) not in (None, 3):
         raise ValueError(f"Expected 3 diagonals got {diagonals.shape[-2]}")
     if not diagonals.shape[:-2].is_compatible_with(rhs.shape[: rank - 2]):
         raise ValueError(
@@ -210,7 +210,7 @@ def _check_system(diagonals: Any, rhs: Any) -> bool:
 
 
 def _check_counts(diagonals: Any, rhs: Any) -> None:
-    left, right = diagonals.shape[-1].value, rhs.shape[-2].value
+    left, right = dimension_value(diagonals.shape[-1]), dimension_value(rhs.shape[-2])
     if left and right and left != right:
         raise ValueError(
             "Expected number of left-hand sided and right-hand sides to be equal, got "
@@ -236,6 +236,6 @@ def tridiagonal_matmul(
 
 def _of_known_matrix(diagonals: Any) -> Tensor:
     diagonals = convert_to_tensor(diagonals)
-    if not (diagonals.shape[-1].value and diagonals.shape[-2].value):
+    if not (dimension_value(diagonals.shape[-1]) and dimension_value(diagonals.shape[-2])):
         raise ValueError('The size of the matrix needs to be known for diagonals_format="matrix"')
     return _of_matrix(diagonals)

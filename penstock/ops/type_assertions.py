@@ -36,7 +36,7 @@ def assert_type(
         if tensor.dtype != wanted:
             called = getattr(tensor, "name", "tensor")
             raise TypeError(
-                f"{_prefix(message)}{called} must be of type {wanted!r}; got {tensor.dtype!r}"
+                f"{_prefix(message)}{called} must be of type {wanted}; got {tensor.dtype}"
             )
         return no_op("statically_determined_correct_type")
 

@@ -6,6 +6,7 @@ determines already is checked at once, while it is built.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -194,7 +195,7 @@ def _compare_now(
     holds: Any = static_value(compare(x, y))
     if holds.all():
         return
-    shown = 3 if summarize is None else summarize
+    shown = 3 if summarize is None else sys.maxsize if summarize < 0 else summarize
     told: list[Any] = [] if message is None else [message]
     if data is not None:
         told += data

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from penstock import errors
+
 Pads = list[tuple[int, int]]
 
 
@@ -56,9 +58,18 @@ def output_size_or_nothing(
     """`output_size` for ops that let a window which just doesn't fit give nothing."""
     if size is None or window is None or padding != "VALID":
         return output_size(size, window, stride, padding)
-    if size < window <= size + stride:
-        return 0
-    return output_size(size, window, stride, padding)
+    return _number_of_windows(size, window, stride)
+
+
+def _number_of_windows(size: int, window: int, stride: int, pad: tuple[int, int] = (0, 0)) -> int:
+    """How TensorFlow's kernels count: nothing fits where only a stride is missing."""
+    count = int((size + sum(pad) - window + stride) / stride)  # rounds towards zero, as C++ does
+    if count < 0:
+        raise ValueError(
+            f"Computed output size would be negative: {count} [input_size: {size}, "
+            f"effective_filter_size: {window}, stride: {stride}]"
+        )
+    return count
 
 
 def output_sizes(
@@ -74,6 +85,20 @@ def output_sizes(
         output_size(size, window, stride, padding, pad)
         for size, window, stride, pad in zip(sizes, windows, strides, given, strict=True)
     ]
+
+
+def run_output_sizes(
+    sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], padding: str, given: Pads
+) -> list[int]:
+    """`output_sizes` in a step, where TensorFlow's kernels are milder than its shape rules."""
+    given = given or [(0, 0)] * len(sizes)
+    dims = zip(sizes, windows, strides, given, strict=True)
+    if padding == "SAME":
+        return [-(-size // stride) for size, _, stride, _ in dims]
+    try:
+        return [_number_of_windows(*dim) for dim in dims]
+    except ValueError as error:
+        raise errors.InvalidArgumentError(None, None, str(error)) from None
 
 
 def same_pads(size: int, window: int, stride: int) -> tuple[int, int]:

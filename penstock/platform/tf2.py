@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+_is_enabled = False
+
 
 def enabled() -> bool:
-    """Whether programs run as in TensorFlow 2: never."""
-    return False
+    """Whether `tf.enable_v2_behavior` has been called."""
+    return _is_enabled
+
+
+def enable() -> None:
+    """Part of `tf.enable_v2_behavior`: lets `enabled` tell so."""
+    global _is_enabled
+    _is_enabled = True
 
 
 def disable() -> None:
-    """Nothing to do: programs run as in TensorFlow 1.x."""
+    """Part of `tf.disable_v2_behavior`: lets `enabled` tell so."""
+    global _is_enabled
+    _is_enabled = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import IO, Any
 
 from penstock import errors
@@ -20,6 +21,18 @@ __all__ = [
     "tf_record_iterator",
     "tf_record_random_reader",
 ]
+
+
+_ZLIB_DEFAULTS = {
+    "flush_mode": zlib.Z_NO_FLUSH,
+    "input_buffer_size": 256 << 10,
+    "output_buffer_size": 256 << 10,
+    "window_bits": zlib.MAX_WBITS,
+    "compression_level": zlib.Z_DEFAULT_COMPRESSION,
+    "compression_method": zlib.DEFLATED,
+    "mem_level": 9,
+    "compression_strategy": zlib.Z_DEFAULT_STRATEGY,
+}
 
 
 class TFRecordCompressionType:
@@ -82,6 +95,14 @@ class TFRecordOptions:
         if options in cls.compression_type_map.values():
             return str(options)
         raise ValueError(f'Not a valid compression_type: "{options}"')
+
+    def _as_record_writer_options(self) -> SimpleNamespace:
+        """All settings, with the defaults of those that are None, as `zlib_options`."""
+        compression = self.get_compression_type_string(self.compression_type)
+        defaults = {**_ZLIB_DEFAULTS, "window_bits": WINDOW_BITS.get(compression, 15)}
+        given = {key: getattr(self, key) for key in defaults}
+        chosen = {key: value for key, value in given.items() if value is not None}
+        return SimpleNamespace(zlib_options=SimpleNamespace(**{**defaults, **chosen}))
 
     def _deflater(self, file: IO[bytes], compression: str) -> Deflater:
         given = {

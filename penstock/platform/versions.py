@@ -17,6 +17,7 @@ __all__ = [
     "__cxx11_abi_flag__",
     "__git_version__",
     "__monolithic_build__",
+    "__version__",
 ]
 
 VERSION = "1.15.5"  # the last release of the API
@@ -25,6 +26,7 @@ COMPILER_VERSION = platform.python_compiler()
 CXX11_ABI_FLAG = 1
 MONOLITHIC_BUILD = 0
 
+__version__ = VERSION
 __git_version__ = GIT_VERSION
 __compiler_version__ = COMPILER_VERSION
 __cxx11_abi_flag__ = CXX11_ABI_FLAG

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock import dtypes
 from penstock.layers import identifiers
 from penstock.layers.input_spec import InputSpec
 from penstock.ops.activations import bias_add
@@ -63,7 +64,7 @@ class BasicRNNCell(LayerRNNCell):
         units = self._num_units
         self._kernel = self.add_variable("kernel", shape=[depth + units, units])
         self._bias = self.add_variable(
-            "bias", shape=[units], initializer=zeros_initializer(dtype=self.dtype)
+            "bias", shape=[units], initializer=zeros_initializer(dtype=self.dtype or dtypes.float32)
         )
         self.built = True
 
@@ -125,8 +126,8 @@ class GRUCell(LayerRNNCell):
     def build(self, input_shape: Any) -> None:
         depth = input_depth(input_shape)
         check_type(self.dtype)
-        ones = constant_initializer(1.0, dtype=self.dtype)
-        zeros = zeros_initializer(dtype=self.dtype)
+        ones = constant_initializer(1.0, dtype=self.dtype or dtypes.float32)
+        zeros = zeros_initializer(dtype=self.dtype or dtypes.float32)
         self._gate_kernel, self._gate_bias = self._weights("gates", depth, 2, ones)
         self._candidate_kernel, self._candidate_bias = self._weights("candidate", depth, 1, zeros)
         self.built = True

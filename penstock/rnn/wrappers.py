@@ -31,15 +31,13 @@ from penstock.shapes import TensorShape
 __all__ = ["DeviceWrapper", "DropoutWrapper", "ResidualWrapper"]
 
 
-class _Wrapper(RNNCell):
-    """A cell that calls another one, whose variables are its own, under the same names."""
+class WrapperRules:
+    """What a wrapper does with the cell in it, whether it is a cell of 1.x or a Keras layer."""
+
+    cell: Any
 
     def __init__(self, cell: Any, **kwargs: Any):
-        super().__init__(**kwargs)
-        assert_like_rnncell("cell", cell)
-        self.cell = cell
-        if isinstance(cell, Layer):
-            self._layers.append(cell)
+        super().__init__(cell, **kwargs)  # type: ignore[call-arg]
 
     @property
     def state_size(self) -> Any:
@@ -53,12 +51,29 @@ class _Wrapper(RNNCell):
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             return self.cell.zero_state(batch_size, dtype)
 
+    def _wrapped(self, inputs: Any, state: Any, run: Callable[[Any, Any], Any]) -> Any:
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        config: dict[str, Any] = super().get_config()  # type: ignore[misc]
+        return config
+
+
+class _Wrapper(RNNCell):
+    """A cell that calls another one, whose variables are its own, under the same names."""
+
+    _wrapped: Callable[..., Any]
+
+    def __init__(self, cell: Any, **kwargs: Any):
+        super().__init__(**kwargs)
+        assert_like_rnncell("cell", cell)
+        self.cell = cell
+        if isinstance(cell, Layer):
+            self._layers.append(cell)
+
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         """Runs the wrapped cell; `scope` is its variable scope."""
         return self._wrapped(inputs, state, lambda i, s: self.cell(i, s, scope=scope))
-
-    def _wrapped(self, inputs: Any, state: Any, run: Callable[[Any, Any], Any]) -> Any:
-        raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
         cell = {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}
@@ -85,8 +100,8 @@ def _drop_all_but_memory(state: Any) -> Any:
     return not isinstance(state, TensorArray)
 
 
-class DropoutWrapper(_Wrapper):
-    """A cell with dropout on its inputs, its outputs and its state.
+class DropoutRules(WrapperRules):
+    """Dropout on the inputs, the outputs and the state of a cell.
 
     Args:
       cell: The cell.
@@ -116,7 +131,7 @@ class DropoutWrapper(_Wrapper):
         super().__init__(cell, dtype=dtype, **kwargs)
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
             raise TypeError("dropout_state_filter_visitor must be callable")
-        self._drops = dropout_state_filter_visitor or _drop_all_but_memory
+        self._dropout_state_filter = dropout_state_filter_visitor or _drop_all_but_memory
         with name_scope("DropoutWrapperInit"):
             self._input_keep_prob = _probability(input_keep_prob, "input_keep_prob")
             self._state_keep_prob = _probability(state_keep_prob, "state_keep_prob")
@@ -166,7 +181,7 @@ class DropoutWrapper(_Wrapper):
             inputs = self._dropout("input", inputs, inputs, self._input_keep_prob)
         output, state = run(inputs, state)
         if _drops_some(self._state_keep_prob):
-            dropped = get_traverse_shallow_structure(self._drops, state)
+            dropped = get_traverse_shallow_structure(self._dropout_state_filter, state)
             state = self._dropout("state", state, dropped, self._state_keep_prob)
         if _drops_some(self._output_keep_prob):
             output = self._dropout("output", output, output, self._output_keep_prob)
@@ -228,8 +243,8 @@ def _numbered_map_up_to(shallow: Any, function: Callable[..., Any], *structures:
     return map_structure_up_to(shallow, lambda *leaves: function(next(count), *leaves), *structures)
 
 
-class ResidualWrapper(_Wrapper):
-    """A cell whose inputs are added to its outputs, or joined with them by `residual_fn`."""
+class ResidualRules(WrapperRules):
+    """A cell's inputs are added to its outputs, or joined with them by `residual_fn`."""
 
     def __init__(
         self, cell: Any, residual_fn: Callable[[Any, Any], Any] | None = None, **kwargs: Any
@@ -251,8 +266,8 @@ def _added(inputs: Any, outputs: Any) -> Any:
     return map_structure(lambda before, after: before + after, inputs, outputs)
 
 
-class DeviceWrapper(_Wrapper):
-    """A cell that runs on a device, given as for `tf.device`."""
+class DeviceRules(WrapperRules):
+    """A cell runs on a device, given as for `tf.device`."""
 
     def __init__(self, cell: Any, device: Any, **kwargs: Any):
         super().__init__(cell, **kwargs)
@@ -271,3 +286,29 @@ class DeviceWrapper(_Wrapper):
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "device": self._device}
+
+
+class DropoutWrapper(DropoutRules, _Wrapper):
+    __doc__ = DropoutRules.__doc__
+
+    def get_config(self) -> dict[str, Any]:
+        """The wrapper's arguments; a function of its own is one as it is."""
+        config = super().get_config()
+        if self._dropout_state_filter is not _drop_all_but_memory:
+            config["dropout_state_filter_visitor"] = self._dropout_state_filter
+        return config
+
+
+class ResidualWrapper(ResidualRules, _Wrapper):
+    __doc__ = ResidualRules.__doc__
+
+    def get_config(self) -> dict[str, Any]:
+        """The wrapper's arguments; a function of its own is one as it is."""
+        config = super().get_config()
+        if self._residual_fn is not None:
+            config["residual_fn"] = self._residual_fn
+        return config
+
+
+class DeviceWrapper(DeviceRules, _Wrapper):
+    __doc__ = DeviceRules.__doc__

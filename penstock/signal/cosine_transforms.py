@@ -10,6 +10,7 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops import array, casts, elementwise
 from penstock.ops.fourier import irfft, rfft
+from penstock.shapes import dimension_value
 
 _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 
@@ -55,7 +56,7 @@ def _check(input: Any, type: int, n: int | None, axis: int, norm: str | None) ->
     if type == 1 and norm == "ortho":
         raise ValueError("Normalization is not supported for the Type-I DCT.")
     if type == 1:
-        size = convert_to_tensor(input).shape[-1].value
+        size = dimension_value(convert_to_tensor(input).shape[-1])
         if size is not None and size < 2:
             raise ValueError("Type-I DCT requires the dimension to be greater than one.")
     if norm not in (None, "ortho"):
@@ -85,15 +86,15 @@ def _transform(input: Any, type: int, n: Any, norm: str | None, name: str | None
 
 def _last_size(x: Any) -> Any:
     sizes: Any = array.shape(x)
-    return x.shape[-1].value or sizes[-1]
+    return dimension_value(x.shape[-1]) or sizes[-1]
 
 
 def _with_length(x: Any, n: Any) -> Any:
     """`x` cut or padded at its end; where its length is not known, both, of which one is none."""
-    if not isinstance(n, Tensor) and x.shape[-1].value is not None:
-        if n <= x.shape[-1].value:
+    if not isinstance(n, Tensor) and dimension_value(x.shape[-1]) is not None:
+        if n <= dimension_value(x.shape[-1]):
             return x[..., :n]
-        missing: Any = n - x.shape[-1].value
+        missing: Any = n - dimension_value(x.shape[-1])
         return array.pad(x, [[0, 0]] * (x.shape.ndims - 1) + [[0, missing]])
     x = array.pad(x, [[0, 0]] * (x.shape.ndims - 1) + [[0, n]])
     return x[..., :n]

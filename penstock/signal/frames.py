@@ -11,6 +11,7 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops import array, binary, casts
 from penstock.ops.reductions import reduce_sum
+from penstock.shapes import dimension_value
 
 
 def frame(
@@ -115,7 +116,11 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         outer, count, length = sizes[:-2], sizes[-2], sizes[-1]
         total = length + step * (count - 1)
         known = constant_value(step)
-        if known is not None and signal.shape.ndims is not None and known == signal.shape[-1].value:
+        if (
+            known is not None
+            and signal.shape.ndims is not None
+            and known == dimension_value(signal.shape[-1])
+        ):
             return array.reshape(signal, array.concat([outer, [total]], 0), name="fast_path")
         result: Any = _sheared_sum(signal, outer, count, length, step)
         result = result[..., :total]

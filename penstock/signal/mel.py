@@ -10,6 +10,7 @@ from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops import array, binary, casts, elementwise
+from penstock.shapes import dimension_value
 from penstock.signal.cosine_transforms import dct
 from penstock.signal.frames import frame
 
@@ -87,7 +88,7 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None 
     """The cepstral coefficients of logarithmic spectra on the mel scale."""
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         spectra = convert_to_tensor(log_mel_spectrograms)
-        bins: Any = spectra.shape[-1].value if spectra.shape.ndims else None
+        bins: Any = dimension_value(spectra.shape[-1]) if spectra.shape.ndims else None
         if bins == 0:
             raise ValueError(f"num_mel_bins must be positive. Got: {spectra}")
         if bins is None:

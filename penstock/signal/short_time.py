@@ -15,6 +15,7 @@ from penstock.ops import array, binary, casts, elementwise
 from penstock.ops.constants import constant
 from penstock.ops.fourier import irfft, rfft
 from penstock.ops.reductions import reduce_sum
+from penstock.shapes import dimension_value
 from penstock.signal.frames import frame, overlap_and_add
 from penstock.signal.windows import hann_window
 
@@ -116,7 +117,7 @@ def _enclosing_power_of_two(value: Tensor) -> Tensor:
 def _with_length(frames: Any, frame_length: Any) -> Tensor:
     """The frames cut, or filled up with zeros, to a length."""
     known = constant_value(frame_length)
-    own = None if frames.shape.ndims is None else frames.shape[-1].value
+    own = None if frames.shape.ndims is None else dimension_value(frames.shape[-1])
     if known is None or own is None:
         frames = frames[..., :frame_length]
         sizes: Any = array.shape(frames)

@@ -53,6 +53,10 @@ class DecisionTree:
     def __len__(self) -> int:
         return len(self.feature)
 
+    def close(self) -> None:
+        """Forgets the tree; it may be created again."""
+        self.is_created = False
+
     def create(self, serialized: bytes, outputs: int) -> None:
         """Begins with a saved tree, or with a single leaf."""
         self.feature, self.threshold, self.is_strict = [], [], []
@@ -223,6 +227,10 @@ class FertileStatistics:
         self.lock = threading.RLock()
         self.is_created = False
         self.of_leaf: dict[int, LeafStatistics] = {}
+
+    def close(self) -> None:
+        """Forgets the statistics; they may be created again."""
+        self.is_created = False
 
     def create(self, serialized: bytes) -> None:
         """Begins anew, with saved candidates if there are any."""

@@ -44,6 +44,7 @@ class SummaryWriter:
         self._lock = threading.Lock()
         self._file: EventsWriter | None = None
         self._waiting: list[Any] = []
+        self._is_destroyed = False
 
     def open(self, options: WriterOptions) -> None:
         with self._lock:
@@ -93,12 +94,19 @@ class SummaryWriter:
                 self._file.Close()
                 self._file = None
 
+    def destroy(self) -> None:
+        """Closes the writer for good: it can't be opened any more."""
+        self.close()
+        self._is_destroyed = True
+
     def check_open(self) -> None:
         """Raises NotFoundError unless the writer is open."""
         with self._lock:
             self._opened()
 
     def _opened(self) -> EventsWriter:
+        if self._is_destroyed:
+            raise errors.NotFoundError(None, None, f"Resource {self._place} does not exist.")
         if self._file is None:
             raise errors.NotFoundError(
                 None,

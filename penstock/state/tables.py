@@ -154,6 +154,8 @@ class StaticTable(LookupTable):
 
     def initialize(self, keys: np.ndarray, values: np.ndarray) -> None:
         """Fills the table; once it is filled, nothing happens any more."""
+        if not keys.size:
+            raise _invalid("keys and values cannot be empty tensors.")
         self._check_values(keys, values)
         with self.lock:
             if self.is_initialized:

@@ -6,10 +6,13 @@ import abc
 import contextlib
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import penstock as tf
+from penstock.eager.tensor import EagerTensor
+from penstock.ir.naming import uid
 from penstock.ops.summary_writers import (
     CloseSummaryWriter,
     CreateSummaryFileWriter,
@@ -81,13 +84,19 @@ class ResourceSummaryWriter(SummaryWriter):
         self._init_op_fn = init_op_fn
         self._init_op = init_op_fn(self._resource)
         self._v2 = v2
-        tf.add_to_collection(_INIT_OPS, self._init_op)
+        self._closed = False
+        if tf.executing_eagerly():  # nobody else can open it again
+            weakref.finalize(self, self._resource._value.destroy)
+        else:
+            tf.add_to_collection(_INIT_OPS, self._init_op)
 
     def set_as_default(self) -> None:
+        self._check_is_open()
         defaults.writer = self
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[ResourceSummaryWriter]:
+        self._check_is_open()
         outer = defaults.writer
         defaults.writer = self
         try:
@@ -97,14 +106,26 @@ class ResourceSummaryWriter(SummaryWriter):
             defaults.writer = outer
 
     def init(self) -> Any:
+        self._check_is_open()
         return self._init_op if self._v2 else self._init_op_fn(self._resource)
 
     def flush(self) -> Any:
-        return flush(self)
+        return None if self._is_closed_for_good() else flush(self)
 
     def close(self) -> Any:
+        if self._is_closed_for_good():
+            return None
         with tf.control_dependencies([self.flush()]), tf.device("cpu:0"):
-            return CloseSummaryWriter(self._resource)
+            closing = CloseSummaryWriter(self._resource)
+        self._closed = self._v2 and tf.executing_eagerly()
+        return closing
+
+    def _is_closed_for_good(self) -> bool:
+        return self._closed and self._v2 and tf.executing_eagerly()
+
+    def _check_is_open(self) -> None:
+        if self._is_closed_for_good():
+            raise RuntimeError("SummaryWriter is already closed")
 
 
 class NoopSummaryWriter(SummaryWriter):
@@ -144,7 +165,7 @@ def _opening(
         suffix = tf.constant(".v2")
     if own_file:
         # Files of one second have one name up to here.
-        suffix = tf.constant(f".{os.getpid()}.{tf.get_default_graph().version}") + suffix
+        suffix = tf.constant(f".{os.getpid()}.{uid()}") + suffix
     return lambda writer: CreateSummaryFileWriter(writer, logdir, max_queue, flush_millis, suffix)
 
 
@@ -194,14 +215,35 @@ def create_file_writer_v2(
     """
     if logdir is None:
         raise ValueError("logdir cannot be None")
+    in_function = tf.get_default_graph().building_function
     with (
         tf.name_scope(name, "create_file_writer") as scope,
         tf.device("cpu:0"),
         tf.init_scope(),
     ):
+        shared_name = scope.rstrip("/")
+        if tf.executing_eagerly():
+            shared_name = ""  # it is nobody else's
+            _check_eager_arguments(
+                in_function,
+                logdir=logdir,
+                max_queue=max_queue,
+                flush_millis=flush_millis,
+                filename_suffix=filename_suffix,
+            )
         folder = tf.convert_to_tensor(logdir, dtype=tf.string)
         opening = _opening(folder, max_queue, flush_millis, filename_suffix, own_file=True)
-        return ResourceSummaryWriter(scope.rstrip("/"), opening, name=name, v2=True)
+        return ResourceSummaryWriter(shared_name, opening, name=name, v2=True)
+
+
+def _check_eager_arguments(in_function: bool, **arguments: Any) -> None:
+    """Refuses tensors of a graph for a writer that is made at once."""
+    where = "a function that makes it when it is traced" if in_function else "eager execution"
+    for name, value in arguments.items():
+        if tf.is_tensor(value) and not isinstance(value, EagerTensor):
+            raise ValueError(
+                f'Invalid graph Tensor argument "{name}={value}" to create_file_writer() in {where}'
+            )
 
 
 def flush(writer: Any = None, name: str | None = None) -> Any:

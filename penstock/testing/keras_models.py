@@ -50,10 +50,10 @@ class _Settings(threading.local):
 
     model_type: str | None = None
     run_eagerly: bool | None = None
-    run_tf_function: bool | None = None
+    experimental_run_tf_function: bool | None = None
 
 
-_settings = _Settings()
+_settings = _thread_local_data = _Settings()  # the second name is TensorFlow's
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def run_eagerly_scope(value: bool) -> Any:
 
 def experimental_run_tf_function_scope(value: bool) -> Any:
     """A `with` block for `should_run_tf_function`."""
-    return _setting("run_tf_function", value)
+    return _setting("experimental_run_tf_function", value)
 
 
 def should_run_eagerly() -> bool:
@@ -93,12 +93,12 @@ def should_run_eagerly() -> bool:
 
 def should_run_tf_function() -> bool:
     """What a test gives to `compile(experimental_run_tf_function=)`."""
-    if _settings.run_tf_function is None:
+    if _settings.experimental_run_tf_function is None:
         raise ValueError(
             "Cannot call `should_run_tf_function()` outside of a "
             "`experimental_run_tf_function_scope()` or `run_all_keras_modes` decorator."
         )
-    return _settings.run_tf_function and executing_eagerly()
+    return _settings.experimental_run_tf_function and executing_eagerly()
 
 
 def get_model_type() -> str:

@@ -17,6 +17,7 @@ from penstock.contrib.timeseries.input_functions import TimeSeriesInputFn, Whole
 from penstock.contrib.timeseries.readers import TimeSeriesReader
 from penstock.contrib.timeseries.state_management import PassthroughStateManager
 from penstock.estimator import ModeKeys, RunConfig
+from penstock.shapes import dimension_value
 
 Selection = Callable[[Any], Any]
 Generate = Callable[[Any], tuple[TimeSeriesReader, Mapping[Any, Any]]]
@@ -234,7 +235,10 @@ def noise_accumulator_test_template(test_case: Any, model: Any, num_steps: int) 
     """Checks a state space model's noise of several steps by sums of that of single ones."""
     transition = tf.convert_to_tensor(model.get_state_transition(), dtype=model.dtype)
     transform = tf.convert_to_tensor(model.get_noise_transform(), dtype=model.dtype)
-    state_size, noise_size = transition.shape[0].value, transform.shape[1].value
+    state_size, noise_size = (
+        dimension_value(transition.shape[0]),
+        dimension_value(transform.shape[1]),
+    )
 
     def covariance(size: Any) -> tf.Tensor:
         raw = tf.random_normal(shape=[size, size], dtype=model.dtype)

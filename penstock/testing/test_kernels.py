@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock import errors
 from penstock.kernels.registry import HOST, Constant, kernel
 from penstock.kernels.values import from_array
 
@@ -17,7 +18,11 @@ class _Stub:
     initialized = False
 
 
-def _create(resource: _Stub) -> None:
+def _create(handle: Any) -> None:
+    """Marks the resource as initialized, where handles were stacked and sliced the first one."""
+    resource = handle.flat[0] if isinstance(handle, np.ndarray) else handle
+    if resource.initialized:
+        raise errors.AlreadyExistsError(None, None, "Resource is there already")
     resource.initialized = True
 
 

@@ -25,6 +25,17 @@ def test_views_of_dicts_are_structures():
     assert nest.map_structure(str, ordered.values()) == ["3", "1"]
 
 
+def test_every_sequence_but_a_string_is_a_structure():
+    assert nest.flatten([range(3), "ab", b"cd", bytearray(b"e")]) == [0, 1, 2, "ab", b"cd", b"e"]
+    queue = collections.deque([1, (2, 3)])
+    assert nest.flatten(queue) == [1, 2, 3]
+    doubled = nest.map_structure(lambda x: 2 * x, queue)
+    assert type(doubled) is collections.deque
+    assert list(doubled) == [2, (4, 6)]
+    assert nest.map_structure(str, range(2)) == ["0", "1"]
+    assert not nest.is_nested({1, 2})
+
+
 @pytest.mark.parametrize(
     ("shallow", "deep", "error", "message"),
     [

@@ -52,3 +52,23 @@ def test_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "keras_applications", None)
     with pytest.raises(ModuleNotFoundError, match="pip install keras-applications"):
         tf.keras.applications.xception.Xception(weights=None)
+
+
+def test_the_package_lies_in_the_modules_under_its_own_name(package):
+    package_itself = importlib.import_module("keras_applications")
+    assert tf.keras.applications.keras_applications is package_itself
+    assert tf.keras.applications.vgg16.vgg16 is importlib.import_module("keras_applications.vgg16")
+    with pytest.raises(AttributeError, match="vgg17"):
+        tf.keras.applications.vgg16.vgg17  # noqa: B018
+
+
+def test_modules_are_injected_into_networks_of_programs():
+    @tf.keras.applications.keras_modules_injection
+    def network(width, **modules):
+        return width, modules
+
+    width, modules = network(3, layers="own", backend="own")
+    assert width == 3
+    assert modules["layers"] == "own"
+    assert modules["backend"] is tf.keras.backend
+    assert sorted(modules) == ["backend", "layers", "models", "utils"]

@@ -135,3 +135,29 @@ def test_tables_must_map_to_ids() -> None:
     numbers = tf.lookup.KeyValueTensorInitializer([1, 2], [0, 1], tf.int64, tf.int64)
     with pytest.raises(TypeError, match="Invalid key dtype"):
         tf.lookup.StaticVocabularyTable(numbers, 1, lookup_key_dtype=tf.string)
+
+
+def test_a_saved_vocabulary_is_filled_when_it_is_loaded(vocabulary: str, tmp_path: Path) -> None:
+    """In a session of its own, which knows nothing of the table that was saved."""
+    module = tf.train.Checkpoint()
+    with tf.Graph().as_default():
+        module.words = tf.lookup.StaticVocabularyTable(
+            tf.lookup.TextFileInitializer(
+                vocabulary,
+                tf.string,
+                tf.lookup.TextFileIndex.WHOLE_LINE,
+                tf.int64,
+                tf.lookup.TextFileIndex.LINE_NUMBER,
+            ),
+            num_oov_buckets=1,
+        )
+        signature = [tf.TensorSpec([None], tf.string)]
+        module.ids = tf.function(module.words.lookup, input_signature=signature)
+        with tf.Session() as sess:
+            sess.run(tf.tables_initializer())
+            tf.saved_model.save(module, str(tmp_path / "saved"))
+    with tf.Graph().as_default(), tf.Session() as sess:
+        loaded = tf.saved_model.load_v2(str(tmp_path / "saved"))
+        ids = loaded.ids(tf.constant(["surgery", "tarkus"]))
+        sess.run(tf.tables_initializer())
+        assert sess.run(ids).tolist() == [2, 3]

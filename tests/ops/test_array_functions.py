@@ -176,3 +176,10 @@ def test_the_shape_of_a_slice_that_begins_at_a_tensor() -> None:
     assert tf.slice(x, [start, 1], [-1, 2]).shape.as_list() == [None, 2]
     with pytest.raises(ValueError, match="Negative dimension size"):
         tf.slice(x, [start, 6], [1, -1])
+
+
+def test_zeros_like_of_the_type_false() -> None:
+    """TensorFlow reads it as no type at all where the shape is known, and refuses it elsewhere."""
+    assert tf.zeros_like(tf.constant([1, 2]), False).dtype is tf.int32
+    with pytest.raises(TypeError, match="Cannot convert False"):
+        tf.zeros_like(tf.placeholder(tf.float32, [None]), False)

@@ -73,12 +73,6 @@ def test_sysconfig() -> None:
     assert tf.sysconfig.get_link_flags() == []
 
 
-def test_the_behaviour_of_version_2_is_refused_with_advice() -> None:
-    assert not tf.executing_eagerly()
-    with pytest.raises(RuntimeError, match="Penstock"):
-        tf.enable_v2_behavior()
-
-
 def test_what_version_1_does_anyway_can_be_asked_for() -> None:
     tf.enable_resource_variables()
     try:
@@ -98,3 +92,19 @@ def test_modules_below_the_versions_name_are_the_same() -> None:
         assert found.__spec__.name == f"penstock.{name}"
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("penstock.compat.v1.no_such_module")
+
+
+def test_versions_under_the_names_of_the_internal_module() -> None:
+    versions = importlib.import_module("penstock.python.framework.versions")
+    assert versions.__version__ == tf.VERSION
+    assert versions.__git_version__ == tf.GIT_VERSION
+    with pytest.raises(AttributeError):
+        versions.__no_such_name__  # noqa: B018
+
+
+def test_settings_of_zlib_with_their_defaults() -> None:
+    options = tf.python_io.TFRecordOptions("GZIP", compression_level=3)
+    settings = options._as_record_writer_options().zlib_options
+    assert (settings.window_bits, settings.compression_level, settings.mem_level) == (31, 3, 9)
+    plain = tf.python_io.TFRecordOptions()._as_record_writer_options().zlib_options
+    assert (plain.window_bits, plain.compression_level) == (15, -1)

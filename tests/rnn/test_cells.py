@@ -241,3 +241,18 @@ def test_nodes_of_a_cell_count_the_constants_of_splits():
         "gru_cell/split/split_dim",
         "gru_cell/split",
     ]
+
+
+def test_configurations_of_wrappers_keep_their_functions():
+    cell = tf.nn.rnn_cell.LSTMCell(2)
+    wrappers = [
+        tf.nn.rnn_cell.ResidualWrapper(cell, residual_fn=lambda x, y: 2 * x + y),
+        tf.nn.rnn_cell.DropoutWrapper(cell, dropout_state_filter_visitor=lambda state: True),
+        tf.nn.rnn_cell.DropoutWrapper(cell),
+    ]
+    residual, filtering, plain = (
+        type(each).from_config({**each.get_config(), "cell": cell}) for each in wrappers
+    )
+    assert residual._residual_fn(1, 2) == 4
+    assert filtering._dropout_state_filter(None) is True
+    assert "dropout_state_filter_visitor" not in plain.get_config()

@@ -11,7 +11,7 @@ from absl.testing import parameterized
 
 import penstock as tf
 from penstock import proto
-from penstock.testing import test_util
+from penstock.testing import graph_compare, test_util
 
 
 def run(cls: type[unittest.TestCase]) -> unittest.TestResult:
@@ -226,6 +226,13 @@ def test_graphs_are_equal_in_any_order() -> None:
         equal(graph_def("a"), graph_def("a", value=2.0))
     with pytest.raises(TypeError, match="Expected tf.GraphDef for actual, got str"):
         equal("", graph_def())
+
+
+def test_what_differs_between_serialized_graphs() -> None:
+    compare = graph_compare.EqualGraphDefWrapper
+    one = graph_def("a").SerializeToString()
+    assert compare(one, graph_def("a").SerializeToString()) == ""
+    assert compare(one, graph_def("b").SerializeToString()).startswith("Found unexpected node")
 
 
 @pytest.mark.parametrize(

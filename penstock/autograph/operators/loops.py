@@ -15,6 +15,7 @@ from penstock.autograph.operators.state import GivenState, State, Symbol, variab
 from penstock.autograph.operators.tensor_kinds import is_dense_tensor, is_range_tensor, is_tensor
 from penstock.autograph.operators.unrolled_loops import UnrolledLoop
 from penstock.data.dataset import DatasetV2
+from penstock.data.eager_iterator import IteratorV2
 from penstock.data.iterator import Iterator
 from penstock.ops.concrete_functions import FuncGraph
 
@@ -163,7 +164,7 @@ def _for(
         state = state_of_loop()
         check_defined_before_loop(state.get())
         dataset_loops.over_dataset(iterated, body, goes_on, state)
-    elif isinstance(iterated, Iterator):
+    elif isinstance(iterated, (Iterator, IteratorV2)):
         _over_iterator(iterated, body, goes_on, state_of_loop())
     elif hasattr(iterated, "_autograph_for_loop"):
         _over_other(iterated, body, goes_on, state_of_loop())

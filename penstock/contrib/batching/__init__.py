@@ -7,7 +7,7 @@ from typing import Any
 
 import penstock as tf
 from penstock.contrib import lazy_paths
-from penstock.ops.batching import Batch, Unbatch, batch_function
+from penstock.ops.batching import Batch, Unbatch, UnbatchGrad, batch_function
 
 __all__ = ["batch_function", "batch_function_v1"]
 
@@ -68,3 +68,27 @@ def batch_function_v1(
 
 
 __getattr__ = lazy_paths.resolver(__name__)
+
+
+@tf.RegisterGradient("Batch")
+def _batch_gradient(op: Any, *gradients: Any) -> list[Any]:
+    """Each caller's gradients of its own rows."""
+    *_, index, number = op.outputs
+    return [
+        Unbatch(
+            gradient,
+            index,
+            number,
+            timeout_micros=op.get_attr("grad_timeout_micros"),
+            shared_name=f"batch_gradient_{op.name}_{place}",
+        )
+        for place, gradient in enumerate(gradients[: len(op.inputs)])
+    ]
+
+
+@tf.RegisterGradient("Unbatch")
+def _unbatch_gradient(op: Any, gradient: Any) -> list[Any]:
+    """The gradients of all callers, together where the batch was."""
+    batched, index, number = op.inputs
+    name = f"unbatch_gradient_{op.name}"
+    return [UnbatchGrad(batched, index, gradient, number, shared_name=name), None, None]

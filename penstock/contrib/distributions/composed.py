@@ -8,6 +8,7 @@ from typing import Any
 import penstock as tf
 from penstock.distributions.distribution import NOT_REPARAMETERIZED, Distribution
 from penstock.distributions.kullback_leibler import RegisterKL, kl_divergence
+from penstock.shapes import dimension_value
 
 __all__ = ["Independent", "Mixture"]
 
@@ -131,7 +132,7 @@ class Mixture(Distribution):
                 raise TypeError(f"all components must be Distribution instances, but saw: {each}")
             if each.dtype != components[0].dtype:
                 raise TypeError("All components must have the same dtype")
-        classes = cat.logits.shape[-1].value
+        classes = dimension_value(cat.logits.shape[-1])
         if classes is not None and classes != len(components):
             raise ValueError(f"cat.num_classes != len(components): {classes} vs. {len(components)}")
         self._cat = cat

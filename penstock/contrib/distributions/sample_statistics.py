@@ -15,6 +15,7 @@ from penstock.distributions.static_shapes import (
     rotate_transpose,
 )
 from penstock.ops.tensor_values import get_static_value as constant_value
+from penstock.shapes import dimension_value
 
 __all__ = [
     "assign_log_moving_mean_exp",
@@ -100,10 +101,10 @@ def _known_axes(x: Any, axis: Any) -> list[int]:
 def _samples_last(x: Any, axes: list[int]) -> Any:
     """x with these axes flattened at its end."""
     outer = [each for each in range(x.shape.ndims) if each not in axes]
-    known = [x.shape[each].value for each in outer]
+    known = [dimension_value(x.shape[each]) for each in outer]
     moved = tf.transpose(x, [*outer, *axes])
     flat = tf.reshape(moved, tf.concat([tf.gather(tf.shape(x), outer), [-1]], 0))
-    sizes = [x.shape[each].value for each in axes]
+    sizes = [dimension_value(x.shape[each]) for each in axes]
     flat.set_shape([*known, None if None in sizes else int(np.prod(sizes))])
     return flat
 

@@ -13,7 +13,7 @@ from penstock.distributions.argument_checks import gen_new_seed
 from penstock.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
 from penstock.distributions.triangular import assert_symmetric
 from penstock.ir.constants import constant_value
-from penstock.shapes import TensorShape
+from penstock.shapes import TensorShape, dimension_value
 
 __all__ = ["WishartCholesky", "WishartFull"]
 
@@ -45,7 +45,7 @@ class _Wishart(Distribution):
             )
             dtype = factor.dtype.base_dtype
             self._df = tf.convert_to_tensor(df, dtype=dtype, name="df")
-            size = factor.shape[-1].value if factor.shape.ndims is not None else None
+            size = dimension_value(factor.shape[-1]) if factor.shape.ndims is not None else None
             self._dimension = (
                 tf.cast(tf.shape(factor)[-1], dtype, name="dimension")
                 if size is None

@@ -1,4 +1,4 @@
-"""`tf.contrib.factorization`: k-means clustering and mixtures of normal distributions."""
+"""`tf.contrib.factorization`: k-means, Gaussian mixtures and factors of matrices."""
 
 from penstock.contrib import lazy_paths
 from penstock.contrib.factorization.clustering_ops import (
@@ -8,9 +8,11 @@ from penstock.contrib.factorization.clustering_ops import (
     SQUARED_EUCLIDEAN_DISTANCE,
     KMeans,
 )
+from penstock.contrib.factorization.factorization_ops import WALSModel
 from penstock.contrib.factorization.gaussian_mixtures import GmmAlgorithm, gmm
 from penstock.contrib.factorization.kmeans import KMeansClustering
 from penstock.contrib.factorization.mixture_estimator import GMM
+from penstock.contrib.factorization.wals import WALSMatrixFactorization
 
 __all__ = [
     "COSINE_DISTANCE",
@@ -21,6 +23,8 @@ __all__ = [
     "GmmAlgorithm",
     "KMeans",
     "KMeansClustering",
+    "WALSMatrixFactorization",
+    "WALSModel",
     "gmm",
 ]
 

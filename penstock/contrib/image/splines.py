@@ -6,6 +6,7 @@ from typing import Any
 
 import penstock as tf
 from penstock.ir.tensor import Tensor
+from penstock.shapes import dimension_value
 
 __all__ = ["interpolate_spline"]
 
@@ -45,7 +46,7 @@ def _coefficients(
 ) -> tuple[Tensor, Tensor]:
     """The factors of the radial functions around the points, and of a linear function."""
     for tensor, what in ((points, "input points (d)"), (values, "output values (k)")):
-        if tensor.shape[-1].value is None:
+        if dimension_value(tensor.shape[-1]) is None:
             raise ValueError(f"The dimensionality of the {what} must be statically-inferrable.")
     sizes = tf.shape(points)
     batch, number = sizes[0], sizes[1]
@@ -54,7 +55,7 @@ def _coefficients(
         if regularization > 0:
             radial += regularization * tf.eye(number, dtype=points.dtype)
         linear = _with_ones(points)
-        width = linear.shape[2].value
+        width = dimension_value(linear.shape[2])
         zeros = tf.zeros([batch, width, width], points.dtype)
         above = tf.concat([radial, linear], 2)
         below = tf.concat([tf.matrix_transpose(linear), zeros], 2)

@@ -3,6 +3,7 @@
 from penstock.contrib.lazy_paths import resolver
 from penstock.contrib.learn import (
     datasets,
+    graph_actions,
     learn_io,
     learn_runner,
     models,
@@ -26,9 +27,11 @@ from penstock.contrib.learn.canned_combined import (
     DNNLinearCombinedEstimator,
     DNNLinearCombinedRegressor,
 )
+from penstock.contrib.learn.dynamic_rnn_estimator import DynamicRnnEstimator
 from penstock.contrib.learn.estimator import BaseEstimator, Estimator, SKCompat
 from penstock.contrib.learn.experiment import Experiment
 from penstock.contrib.learn.export_strategy import ExportStrategy, make_export_strategy
+from penstock.contrib.learn.graph_actions import evaluate, infer, run_feeds, run_n, train
 from penstock.contrib.learn.head import (
     Head,
     binary_svm_head,
@@ -41,6 +44,7 @@ from penstock.contrib.learn.head import (
     regression_head,
 )
 from penstock.contrib.learn.head_metrics import MetricKey
+from penstock.contrib.learn.kmeans import KMeansClustering
 from penstock.contrib.learn.learn_io import (
     extract_pandas_data,
     extract_pandas_labels,
@@ -52,7 +56,9 @@ from penstock.contrib.learn.learn_io import (
 from penstock.contrib.learn.logistic_regressor import LogisticRegressor
 from penstock.contrib.learn.metric_spec import MetricSpec
 from penstock.contrib.learn.model_fn import ModeKeys, ModelFnOps, PredictionKey, ProblemType
+from penstock.contrib.learn.roles import Evaluable, Trainable
 from penstock.contrib.learn.run_config import RunConfig, TaskType
+from penstock.contrib.learn.state_saving_rnn_estimator import StateSavingRnnEstimator
 from penstock.contrib.learn.svm import SVM
 from penstock.contrib.learn.utils.input_fn_utils import (
     InputFnOps,
@@ -70,11 +76,14 @@ __all__ = [
     "DNNLinearCombinedEstimator",
     "DNNLinearCombinedRegressor",
     "DNNRegressor",
+    "DynamicRnnEstimator",
     "Estimator",
+    "Evaluable",
     "Experiment",
     "ExportStrategy",
     "Head",
     "InputFnOps",
+    "KMeansClustering",
     "LinearClassifier",
     "LinearEstimator",
     "LinearRegressor",
@@ -88,14 +97,19 @@ __all__ = [
     "ProblemType",
     "RunConfig",
     "SKCompat",
+    "StateSavingRnnEstimator",
     "TaskType",
+    "Trainable",
     "binary_svm_head",
     "build_default_serving_input_fn",
     "build_parsing_serving_input_fn",
     "datasets",
+    "evaluate",
     "extract_pandas_data",
     "extract_pandas_labels",
     "extract_pandas_matrix",
+    "graph_actions",
+    "infer",
     "infer_real_valued_columns_from_input",
     "infer_real_valued_columns_from_input_fn",
     "io",
@@ -115,6 +129,9 @@ __all__ = [
     "read_batch_features",
     "read_batch_record_features",
     "regression_head",
+    "run_feeds",
+    "run_n",
+    "train",
     "utils",
 ]
 

@@ -8,19 +8,33 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
+from penstock.contrib.learn.fitting_errors import NotFittedError
+from penstock.contrib.learn.learn_io.data_feeder import setup_train_data_feeder
 from penstock.contrib.learn.metric_spec import MetricSpec
 from penstock.contrib.learn.model_fn import ModeKeys, ModelFnOps
-from penstock.contrib.learn.monitors import replace_monitors_with_hooks
-from penstock.estimator.argument_names import call_with_named
+from penstock.contrib.learn.monitor_base import replace_monitors_with_hooks
+from penstock.contrib.learn.roles import Evaluable, Trainable
+from penstock.contrib.learn.tensor_signature import (
+    create_example_parser_from_signatures,
+    create_placeholders_from_signatures,
+    create_signatures,
+    tensors_compatible,
+)
+from penstock.contrib.learn.utils.export import export_estimator
+from penstock.contrib.learn.utils.saved_models import (
+    GraphRewriteSpec,
+    write_saved_model,
+)
+from penstock.estimator.argument_names import call_with_named, fn_args
 from penstock.estimator.estimator import Estimator as CoreEstimator
 from penstock.estimator.estimator import rows_of, updates_and_values
 from penstock.estimator.estimator_spec import EstimatorSpec
-from penstock.estimator.inputs.numpy_io import numpy_input_fn
 
 _LOSS = "loss"
+_AS_IT_IS = (GraphRewriteSpec(("serve",), ()),)
 
 
-class BaseEstimator:
+class BaseEstimator(Evaluable, Trainable):
     """An estimator with `fit`, on top of one with `train`."""
 
     def __init__(self, core: CoreEstimator):
@@ -67,8 +81,10 @@ class BaseEstimator:
           batch_size: the size of batches of arrays; all of them by default.
           monitors: hooks.
         """
-        hooks = replace_monitors_with_hooks(monitors, self)
-        feed = _input_fn(x, y, input_fn, batch_size, for_ever=True, shuffle=True)
+        if steps is not None and max_steps is not None:
+            raise ValueError("Can not provide both steps and max_steps.")
+        feed, hooks = _input_fn(x, y, input_fn, None, batch_size, shuffle=True, epochs=None)
+        hooks += replace_monitors_with_hooks(monitors, self)
         self._core.train(feed, hooks=hooks, steps=steps, max_steps=max_steps)
         return self
 
@@ -104,8 +120,16 @@ class BaseEstimator:
           metrics: `MetricSpec`s by name, or functions of predictions and labels.
           checkpoint_path: which checkpoint to evaluate; the latest by default.
         """
-        feed = _input_fn(x, y, input_fn, batch_size, for_ever=False, shuffle=False)
-        return self._evaluate(feed, steps, metrics, name, checkpoint_path, hooks)
+        feed, own_hooks = _input_fn(x, y, input_fn, feed_fn, batch_size)
+        if metrics is not None and not isinstance(metrics, dict):
+            raise ValueError(f"Metrics argument should be None or dict. Got {metrics}.")
+        self._check_fitted(checkpoint_path)
+        all_hooks = [*(hooks or ()), *own_hooks]
+        return self._evaluate(feed, steps, metrics, name, checkpoint_path, all_hooks)
+
+    def _check_fitted(self, checkpoint_path: Any = None) -> None:
+        if not checkpoint_path and not tf.train.latest_checkpoint(self.model_dir):
+            raise NotFittedError(f"Couldn't find trained model at {self.model_dir}.")
 
     def _evaluate(
         self, feed: Any, steps: Any, metrics: Any, name: Any, checkpoint_path: Any, hooks: Any
@@ -132,8 +156,9 @@ class BaseEstimator:
           as_iterable: give them one after another.
           iterate_batches: give whole batches.
         """
-        feed = _input_fn(x, None, input_fn, batch_size, for_ever=False, shuffle=False)
-        batches = self._batches(feed, outputs)
+        feed, hooks = _input_fn(x, None, input_fn, None, batch_size)
+        self._check_fitted()
+        batches = self._batches(feed, outputs, hooks)
         found = batches if iterate_batches else (row for batch in batches for row in rows_of(batch))
         if as_iterable:
             return found
@@ -149,7 +174,7 @@ class BaseEstimator:
         found = self.predict(x, input_fn, batch_size, [key], as_iterable)
         return (row[key] for row in found) if as_iterable else found[key]
 
-    def _batches(self, feed: Any, outputs: Any) -> Any:
+    def _batches(self, feed: Any, outputs: Any, hooks: list[Any]) -> Any:
         """The batches of predictions: one, if nothing in the input could ever end it."""
         is_constant = False
 
@@ -162,31 +187,13 @@ class BaseEstimator:
             )
             return given
 
-        found: Any = self._core.predict(watched, predict_keys=outputs, yield_single_examples=False)
+        found: Any = self._core.predict(
+            watched, predict_keys=outputs, hooks=hooks, yield_single_examples=False
+        )
         for batch in found:
             yield batch
-            if is_constant:
+            if is_constant and not hooks:
                 found.close()
-
-    def export_savedmodel(
-        self,
-        export_dir_base: Any,
-        serving_input_fn: Callable[[], Any],
-        default_output_alternative_key: str | None = None,
-        assets_extra: Any = None,
-        as_text: bool = False,
-        checkpoint_path: Any = None,
-        strip_default_attrs: bool = False,
-    ) -> bytes:
-        """Writes a SavedModel into a new directory, and returns its path."""
-        return self._core.export_savedmodel(
-            export_dir_base,
-            _receiver_fn(serving_input_fn),
-            assets_extra=assets_extra,
-            as_text=as_text,
-            checkpoint_path=checkpoint_path,
-            strip_default_attrs=strip_default_attrs,
-        )
 
 
 class _CoreEstimator(CoreEstimator):
@@ -225,7 +232,12 @@ class Estimator(BaseEstimator):
         self._user_params = params
         self._engineer = feature_engineering_fn
         self._extra_metrics: dict[str, Any] = {}
-        self._default_alternative: str | None = None
+        self._signatures: dict[str, Any] = {}
+        if params is not None and "params" not in fn_args(model_fn):
+            raise ValueError(
+                f"Estimator's model_fn ({model_fn}) does not have a params argument, but params "
+                f"({params}) were passed to the Estimator's constructor."
+            )
 
         def core_model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
             return self._spec(features, labels, mode, config)
@@ -237,8 +249,21 @@ class Estimator(BaseEstimator):
         return self._user_params
 
     def _spec(self, features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
+        if mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
+            self._check_inputs(features, labels)
         if self._engineer is not None:
             features, labels = self._engineer(features, labels)
+        found = self._model_of(features, labels, mode, config)
+        spec = found.estimator_spec() if isinstance(found, ModelFnOps) else found
+        if mode != ModeKeys.EVAL or not self._extra_metrics:
+            return spec
+        more = dict(
+            _metric_ops(name, metric, features, labels, spec.predictions)
+            for name, metric in sorted(self._extra_metrics.items(), key=lambda item: str(item[0]))
+        )
+        return spec._replace(eval_metric_ops={**spec.eval_metric_ops, **more})
+
+    def _model_of(self, features: Any, labels: Any, mode: str, config: Any) -> Any:
         found = call_with_named(
             self._user_model_fn,
             features=features,
@@ -249,25 +274,74 @@ class Estimator(BaseEstimator):
             config=config,
             model_dir=self.model_dir,
         )
-        if isinstance(found, tuple | list) and not isinstance(found, ModelFnOps | EstimatorSpec):
-            if len(found) != 3:
+        if not isinstance(found, tuple | list) or isinstance(found, ModelFnOps | EstimatorSpec):
+            return found
+        if len(found) != 3:
+            raise ValueError("Unrecognized value returned by model_fn, please return ModelFnOps.")
+        predictions, loss, train_op = found
+        return ModelFnOps(mode, predictions, loss, train_op)
+
+    def _check_inputs(self, features: Any, labels: Any) -> None:
+        """Remembers the signatures of the first inputs; ValueError where later ones differ."""
+        for what, given in (("Features", features), ("Labels", labels)):
+            known = self._signatures.get(what)
+            if known is None:
+                self._signatures[what] = create_signatures(given)
+            elif given is not None and not tensors_compatible(given, known):
                 raise ValueError(
-                    "Unrecognized value returned by model_fn, please return ModelFnOps."
+                    f"{what} are incompatible with given information. Given {what.lower()}: "
+                    f"{given}, required signatures: {known}."
                 )
-            predictions, loss, train_op = found
-            found = ModelFnOps(mode, predictions, loss, train_op)
-        spec = (
-            found.estimator_spec(self._default_alternative)
-            if isinstance(found, ModelFnOps)
-            else found
+
+    def _get_predict_ops(self, features: Any) -> Any:
+        labels = create_placeholders_from_signatures(self._signatures.get("Labels"))
+        return self._inferred(features, labels)
+
+    def _inferred(self, features: Any, labels: Any = None) -> Any:
+        if self._engineer is not None:
+            features, labels = self._engineer(features, labels)
+        return self._model_of(features, labels, ModeKeys.INFER, self.config)
+
+    def _get_feature_ops_from_example(self, examples_batch: Any) -> Any:
+        known = self._signatures.get("Features")
+        if known is None:
+            raise ValueError("Features information missing, was fit() ever called?")
+        return create_example_parser_from_signatures(known, examples_batch)
+
+    def export(
+        self,
+        export_dir: Any,
+        input_fn: Callable[..., Any] | None = None,
+        input_feature_key: str | None = None,
+        use_deprecated_input_fn: bool = True,
+        signature_fn: Callable[..., Any] | None = None,
+        prediction_key: str | None = None,
+        default_batch_size: int | None = 1,
+        exports_to_keep: int | None = None,
+        checkpoint_path: Any = None,
+    ) -> Any:
+        """Writes a session bundle, and returns its directory.
+
+        Args:
+          input_fn: gives features of the estimator and a placeholder of serialized Examples; as
+            training had them by default. Without `use_deprecated_input_fn` it takes nothing.
+          input_feature_key: which of the features are the Examples, then.
+          signature_fn: gives the signatures of Examples, features and predictions.
+          prediction_key: which of the predictions is exported; all by default.
+          exports_to_keep: how many exports to keep; all by default.
+        """
+        return export_estimator(
+            self,
+            export_dir,
+            signature_fn=signature_fn,
+            prediction_key=prediction_key,
+            input_fn=input_fn,
+            input_feature_key=input_feature_key,
+            use_deprecated_input_fn=use_deprecated_input_fn,
+            default_batch_size=default_batch_size,
+            exports_to_keep=exports_to_keep,
+            checkpoint_path=checkpoint_path,
         )
-        if mode != ModeKeys.EVAL or not self._extra_metrics:
-            return spec
-        more = dict(
-            _metric_ops(name, metric, features, labels, spec.predictions)
-            for name, metric in self._extra_metrics.items()
-        )
-        return spec._replace(eval_metric_ops={**spec.eval_metric_ops, **more})
 
     def export_savedmodel(
         self,
@@ -277,26 +351,30 @@ class Estimator(BaseEstimator):
         assets_extra: Any = None,
         as_text: bool = False,
         checkpoint_path: Any = None,
+        graph_rewrite_specs: Any = _AS_IT_IS,
         strip_default_attrs: bool = False,
     ) -> bytes:
         """Writes a SavedModel into a new directory, and returns its path.
 
         Args:
           default_output_alternative_key: which of several heads' outputs is the default signature.
+          assets_extra: files to copy into `assets.extra`, by their path there.
+          graph_rewrite_specs: the tags of the model; transformed copies are not supported.
         """
-        self._default_alternative = default_output_alternative_key
-        try:
-            return super().export_savedmodel(
-                export_dir_base,
-                serving_input_fn,
-                default_output_alternative_key,
-                assets_extra,
-                as_text,
-                checkpoint_path,
-                strip_default_attrs,
-            )
-        finally:
-            self._default_alternative = None
+        if serving_input_fn is None:
+            raise ValueError("serving_input_fn must be defined.")
+        self._check_fitted(checkpoint_path)
+        return write_saved_model(
+            self,
+            export_dir_base,
+            serving_input_fn,
+            default_output_alternative_key,
+            assets_extra=assets_extra,
+            as_text=as_text,
+            checkpoint_path=checkpoint_path or tf.train.latest_checkpoint(self.model_dir),
+            graph_rewrite_specs=graph_rewrite_specs,
+            strip_default_attrs=strip_default_attrs,
+        )
 
     def _evaluate(
         self, feed: Any, steps: Any, metrics: Any, name: Any, checkpoint_path: Any, hooks: Any
@@ -374,35 +452,27 @@ class SKCompat:
 
 
 def _input_fn(
-    x: Any, y: Any, input_fn: Any, batch_size: int | None, for_ever: bool, shuffle: bool
-) -> Any:
+    x: Any,
+    y: Any,
+    input_fn: Any,
+    feed_fn: Any,
+    batch_size: int | None,
+    shuffle: bool = False,
+    epochs: int | None = 1,
+) -> tuple[Any, list[Any]]:
+    """A function that gives the inputs, and the hooks that feed them."""
     if input_fn is not None:
         if x is not None or y is not None:
             raise ValueError("Can not provide both input_fn and x or y.")
-        return input_fn
+        if batch_size is not None:
+            raise ValueError("Can not provide both input_fn and batch_size.")
+        return input_fn, [] if feed_fn is None else [tf.train.FeedFnHook(feed_fn)]
     if x is None:
         raise ValueError("Either x or input_fn must be provided.")
-    x = x if isinstance(x, dict) else np.asarray(x)
-    length = len(next(iter(x.values())) if isinstance(x, dict) else x)
-    labels = y if y is None or isinstance(y, dict) else np.asarray(y)
-    return numpy_input_fn(
-        x,
-        labels,
-        batch_size=batch_size or length,
-        num_epochs=None if for_ever else 1,
-        shuffle=shuffle,
-        queue_capacity=max(1000, 2 * (batch_size or length)),
-    )
-
-
-def _receiver_fn(serving_input_fn: Callable[[], Any]) -> Callable[[], Any]:
-    """A function that gives a `ServingInputReceiver`, whether that or `InputFnOps` are given."""
-
-    def receiver_fn() -> Any:
-        given = serving_input_fn()
-        if hasattr(given, "receiver_tensors"):
-            return given
-        features, _, inputs = given
-        return tf.estimator.export.ServingInputReceiver(features, inputs)
-
-    return receiver_fn
+    if tf.contrib.framework.is_tensor(x) or tf.contrib.framework.is_tensor(y):
+        raise ValueError("Inputs cannot be tensors. Please provide input_fn.")
+    if feed_fn is not None:
+        raise ValueError("Can not provide both feed_fn and x or y.")
+    x = x if isinstance(x, dict) or hasattr(x, "shape") or hasattr(x, "__next__") else np.asarray(x)
+    feeder = setup_train_data_feeder(x, y, None, batch_size, shuffle, epochs)
+    return feeder.input_builder, [tf.train.FeedFnHook(feeder.get_feed_dict_fn())]

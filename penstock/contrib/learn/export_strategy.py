@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections import namedtuple
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from penstock.contrib.learn.utils.saved_models import garbage_collect_exports
 from penstock.estimator.argument_names import call_with_named
-from penstock.platform import gfile
-from penstock.platform.compat import as_str_any
+from penstock.estimator.estimator import Estimator as CoreEstimator
 
 
 class ExportStrategy(namedtuple("ExportStrategy", ["name", "export_fn", "strip_default_attrs"])):
@@ -60,6 +59,14 @@ def make_export_strategy(
         checkpoint_path: Any = None,
         strip_default_attrs: bool = False,
     ) -> Any:
+        options: dict[str, Any] = {}
+        if not isinstance(estimator, CoreEstimator):
+            options["default_output_alternative_key"] = default_output_alternative_key
+        elif default_output_alternative_key is not None:
+            raise ValueError(
+                "default_output_alternative_key is not supported in core Estimator. Given: "
+                f"{default_output_alternative_key}"
+            )
         written = estimator.export_savedmodel(
             export_dir_base,
             serving_input_fn,
@@ -67,17 +74,9 @@ def make_export_strategy(
             as_text=as_text,
             checkpoint_path=checkpoint_path,
             strip_default_attrs=strip_default_attrs,
+            **options,
         )
-        _keep_latest(export_dir_base, exports_to_keep)
+        garbage_collect_exports(export_dir_base, exports_to_keep)
         return written
 
     return ExportStrategy("Servo", export_fn, strip_default_attrs)
-
-
-def _keep_latest(export_dir_base: Any, count: int | None) -> None:
-    if count is None:
-        return
-    base = as_str_any(export_dir_base)
-    entries = [as_str_any(entry).rstrip("/") for entry in gfile.ListDirectory(base)]
-    for old in sorted((e for e in entries if e.isdigit()), key=int)[:-count]:
-        gfile.DeleteRecursively(os.path.join(base, old))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.contrib.learn.export_monitor import ExportMonitor
 from penstock.contrib.learn.monitor_base import (
     BaseMonitor,
     EveryN,
@@ -31,6 +32,7 @@ __all__ = [
     "CaptureVariable",
     "CheckpointSaver",
     "EveryN",
+    "ExportMonitor",
     "GraphDump",
     "LoggingTrainable",
     "NanLoss",

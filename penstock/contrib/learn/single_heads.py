@@ -409,6 +409,8 @@ class _MultiLabelHead(_SingleHead):
     def _transform_labels(self, labels: Any) -> Any:
         found = self._given_labels(labels)
         if isinstance(found, SparseTensor):
+            if self._logits_dimension < 2:
+                raise ValueError("Must set num_classes >= 2 when passing labels as a SparseTensor.")
             found = tf.cast(tf.sparse_to_indicator(found, self._logits_dimension), tf.int64)
         return found
 

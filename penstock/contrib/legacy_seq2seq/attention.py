@@ -16,6 +16,7 @@ from penstock.contrib.legacy_seq2seq.unrolled import (
 from penstock.contrib.rnn import EmbeddingWrapper, OutputProjectionWrapper
 from penstock.nest import flatten, is_nested
 from penstock.rnn.linear import Linear
+from penstock.shapes import dimension_value
 
 
 class _Heads:
@@ -24,8 +25,12 @@ class _Heads:
     def __init__(self, attention_states: Any, num_heads: int, dtype: Any):
         shape = attention_states.get_shape()
         self.dtype = dtype
-        self.length = tf.shape(attention_states)[1] if shape[1].value is None else shape[1].value
-        self.depth = shape[2].value
+        self.length = (
+            tf.shape(attention_states)[1]
+            if dimension_value(shape[1]) is None
+            else dimension_value(shape[1])
+        )
+        self.depth = dimension_value(shape[2])
         self.hidden = tf.reshape(attention_states, [-1, self.length, 1, self.depth])
         self.features: list[Any] = []
         self.weights: list[Any] = []
@@ -86,7 +91,7 @@ def attention_decoder(
     if num_heads < 1:
         raise ValueError("With less than 1 heads, use a non-attention decoder.")
     shape = attention_states.get_shape()
-    if shape[2].value is None:
+    if dimension_value(shape[2]) is None:
         raise ValueError(f"Shape[2] of attention_states must be known: {shape}")
     size = cell.output_size if output_size is None else output_size
     with tf.variable_scope(scope or "attention_decoder", dtype=dtype) as opened:
@@ -114,7 +119,7 @@ def attention_decoder(
 
 def _mixed(value: Any, seen: list[Any], dtype: Any) -> Any:
     """The input of the cell: a linear map of the given one and of what was seen."""
-    input_size = value.get_shape().with_rank(2)[1].value
+    input_size = dimension_value(value.get_shape().with_rank(2)[1])
     if input_size is None:
         raise ValueError(f"Could not infer input size from input: {value.name}")
     parts = [tf.cast(part, dtype) for part in (value, *seen)]

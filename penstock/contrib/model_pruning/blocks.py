@@ -9,6 +9,7 @@ import numpy as np
 
 import penstock as tf
 from penstock.contrib.model_pruning.masks import weight_mask_variable, weight_threshold_variable
+from penstock.shapes import dimension_value
 
 __all__ = [
     "determine_partitioned_axis",
@@ -97,7 +98,7 @@ def partitioned_variable_assign(partitioned_var: Any, new_value: Any) -> tf.Oper
     """Assigns to all parts of a variable what they have of a value."""
     parts = list(partitioned_var)
     axis = 0 if len(parts) == 1 else determine_partitioned_axis(partitioned_var)
-    sizes = [part.get_shape()[axis].value for part in parts]
+    sizes = [dimension_value(part.get_shape()[axis]) for part in parts]
     values = tf.split(new_value, tf.constant(sizes, tf.int32), axis=axis)
     assigned = [variable_assign(part, value) for part, value in zip(parts, values, strict=True)]
     return tf.group(*assigned, name=f"{partitioned_var.name}_group_assign")

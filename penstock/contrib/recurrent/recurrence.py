@@ -7,6 +7,7 @@ from typing import Any
 
 import penstock as tf
 from penstock.contrib.recurrent.histories import loop_with_history, rows_at
+from penstock.shapes import dimension_value
 
 flatten, pack = tf.nest.flatten, tf.nest.pack_sequence_as
 
@@ -32,7 +33,10 @@ def _derived_gradient(cell_fn: Callable[..., Any]) -> Callable[..., Any]:
 def _is_single_step(inputs: Any, max_input_length: Any) -> bool:
     if not isinstance(max_input_length, tf.Tensor):
         return bool(max_input_length == 1)
-    return all(each.shape.dims is not None and each.shape[0].value == 1 for each in flatten(inputs))
+    return all(
+        each.shape.dims is not None and dimension_value(each.shape[0]) == 1
+        for each in flatten(inputs)
+    )
 
 
 class _Recurrence:

@@ -20,6 +20,7 @@ from penstock.contrib.timeseries.prediction_networks import (
     LSTMPredictionModel,
 )
 from penstock.estimator import ModeKeys
+from penstock.shapes import dimension_value
 
 __all__ = ["ARModel", "AnomalyMixtureARModel", "FlatPredictionModel", "LSTMPredictionModel"]
 
@@ -134,7 +135,7 @@ class ARModel(TimeSeriesModel):
         after = tf.zeros([count, self.output_window_size, 0], dtype=self.dtype)
         if later:
             after = tf.concat(later, axis=2)
-        static = times.get_shape()[0].value
+        static = dimension_value(times.get_shape()[0])
         before.set_shape([static, self.input_window_size, None])
         after.set_shape([static, self.output_window_size, None])
         return self._output_window_predictions(before, after)

@@ -8,6 +8,7 @@ import penstock as tf
 from penstock.contrib.timeseries.feature_keys import PredictionFeatures, TrainEvalFeatures
 from penstock.contrib.timeseries.model import Features, ModelOutputs, exogenous
 from penstock.estimator import ModeKeys
+from penstock.shapes import dimension_value
 
 if TYPE_CHECKING:
     from penstock.contrib.timeseries.ar_model import ARModel
@@ -153,7 +154,7 @@ def windows_evaluated(
 
 def _check_length(model: ARModel, times: tf.Tensor) -> None:
     times.get_shape().assert_has_rank(2)
-    length = times.get_shape()[1].value
+    length = dimension_value(times.get_shape()[1])
     if length is not None and length < model.window_size:
         raise ValueError(
             "ARModel requires a window of at least input_window_size + output_window_size to "

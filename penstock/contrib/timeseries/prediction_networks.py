@@ -9,6 +9,7 @@ import penstock as tf
 from penstock.contrib.rnn import LSTMBlockFusedCell
 from penstock.keras import Model, Sequential
 from penstock.keras.layers import Dense, Flatten
+from penstock.shapes import dimension_value
 
 
 class FlatPredictionModel(Model):
@@ -41,9 +42,9 @@ class FlatPredictionModel(Model):
         self, input_window_features: Any, output_window_features: Any
     ) -> dict[str, Any]:
         parts = []
-        if input_window_features.shape[1].value != 0:
+        if dimension_value(input_window_features.shape[1]) != 0:
             parts.append(self._input_flatten(input_window_features))
-        if not parts or output_window_features.shape[2].value != 0:
+        if not parts or dimension_value(output_window_features.shape[2]) != 0:
             parts.append(self._output_flatten(output_window_features))
         activation = parts[0] if len(parts) == 1 else tf.concat(parts, axis=1)
         if self._hidden_layers:

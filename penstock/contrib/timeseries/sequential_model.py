@@ -14,6 +14,7 @@ from penstock.contrib.timeseries.model import (
     TimeSeriesModel,
     exogenous,
 )
+from penstock.shapes import dimension_value
 
 flatten, pack = tf.nest.flatten, tf.nest.pack_sequence_as
 
@@ -201,7 +202,7 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
 
     def _unrolled_steps(self, times: tf.Tensor) -> int | None:
         """How many steps are built one by one; None for a loop."""
-        size: int | None = times.shape[1].value
+        size: int | None = dimension_value(times.shape[1])
         threshold = self._static_unrolling_window_size_threshold
         if threshold is None or size is None or size > threshold:
             return None

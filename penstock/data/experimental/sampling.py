@@ -22,6 +22,7 @@ from penstock.ir.tensor_spec import TensorSpec
 from penstock.ops.datasets import rearranged as nodes
 from penstock.ops.datasets import sources as source_nodes
 from penstock.ops.stateless_random import StatelessMultinomial
+from penstock.shapes import dimension_value
 
 
 class RandomDataset(DatasetSource):
@@ -143,11 +144,11 @@ def _estimated(target: Any, classes: DatasetV2, batch: int = 32, smoothing: int 
     """The distribution of the classes seen so far, for each element."""
     import penstock as tf
 
-    number = target.shape[0].value or tf.shape(target)[0]
+    number = dimension_value(target.shape[0]) or tf.shape(target)[0]
     first = tf.fill([number], np.int64(smoothing))
 
     def update(seen: Any, values: Any) -> tuple[Any, Any]:
-        depth = seen.shape[0].value
+        depth = dimension_value(seen.shape[0])
         seen = tf.add(seen, tf.reduce_sum(tf.one_hot(values, depth, dtype=tf.int64), 0))
         shares = tf.cast(tf.truediv(seen, tf.reduce_sum(seen)), tf.float32)
         return seen, tf.tile(tf.expand_dims(shares, 0), [batch, 1])

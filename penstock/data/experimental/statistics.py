@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from typing import Any
 
 from penstock import dtypes
@@ -32,6 +33,22 @@ class StatsAggregator:
 
 
 StatsAggregatorV1 = StatsAggregator
+
+
+class StatsAggregatorV2:
+    """Writes each statistic of the pipelines that have it in their options as an event.
+
+    The file is in a folder of its own, whose path is `_logdir`.
+    """
+
+    def __init__(self) -> None:
+        from penstock.summary.op_writers import create_file_writer_v2
+
+        self._resource = nodes.StatsAggregatorHandleV2()
+        self._logdir = tempfile.mkdtemp()
+        writer: Any = create_file_writer_v2(self._logdir, max_queue=1, flush_millis=1)
+        self._summary_writer = writer
+        nodes.StatsAggregatorSetSummaryWriter(self._resource, writer._resource)
 
 
 def set_stats_aggregator(

@@ -8,6 +8,7 @@ import numpy as np
 
 import penstock as tf
 from penstock.keras.backend.config import image_data_format
+from penstock.shapes import dimension_value
 
 __all__ = ["local_conv", "local_conv1d", "local_conv2d"]
 
@@ -64,7 +65,9 @@ def local_conv1d(
     inputs: Any, kernel: Any, kernel_size: Any, strides: Any, data_format: str | None = None
 ) -> Any:
     """`local_conv` of sequences."""
-    return local_conv(inputs, kernel, kernel_size, strides, (kernel.shape[0].value,), data_format)
+    return local_conv(
+        inputs, kernel, kernel_size, strides, (dimension_value(kernel.shape[0]),), data_format
+    )
 
 
 def local_conv2d(

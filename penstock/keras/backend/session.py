@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 import penstock as tf
+from penstock.ir.function import FunctionGraph
 from penstock.layers.object_names import counts_of_default_graph, forget_names, unique_object_name
 from penstock.ops.tensor_values import is_tensor
 
@@ -101,9 +102,20 @@ def clear_session() -> None:
 # The learning phase -----------------------------------------------------------------------------
 
 
+def _phase_graph() -> Any:
+    """The graph whose phase counts here: that around the bodies of functions."""
+    graph = get_graph()
+    while isinstance(graph, FunctionGraph) and not getattr(graph, "takes_eager_ops", False):
+        if graph.outer_graph is None:
+            return graph
+        with graph.outer_graph.as_default():
+            graph = get_graph()
+    return graph
+
+
 def symbolic_learning_phase() -> Any:
     """The tensor that says whether a run is one of training: False unless it is fed."""
-    graph = get_graph()
+    graph = _phase_graph()
     if graph not in _state.placeholders:
         # Steps of loops and branches feed it too: it must not lie in one of their contexts.
         outermost = tf.init_scope()
@@ -121,17 +133,18 @@ def learning_phase() -> Any:
 
     In eager mode, where nothing is fed, it is 0 unless it was set.
     """
-    graph = get_graph()
+    graph = _phase_graph()
     if graph in _state.phases:
         return _state.phases[graph]
-    if tf.executing_eagerly():
+    is_in_eager_function = graph is not get_graph() and getattr(graph, "takes_eager_ops", False)
+    if tf.executing_eagerly() or is_in_eager_function:
         return 0
     return symbolic_learning_phase()
 
 
 def global_learning_phase_is_set() -> bool:
     """Whether `set_learning_phase` was called for this graph."""
-    return get_graph() in _state.phases
+    return _phase_graph() in _state.phases
 
 
 def set_learning_phase(value: Any) -> None:
@@ -168,7 +181,7 @@ def get_session(op_input_list: Any = ()) -> Any:
       op_input_list: a tensor or more, whose graph the session is for.
     """
     session = tf.get_default_session()
-    if session is None:
+    if session is None or _is_of_layers_elsewhere(session):
         graph = next(
             (value.graph for value in tf.nest.flatten(op_input_list) if hasattr(value, "graph")),
             get_graph(),
@@ -179,6 +192,12 @@ def get_session(op_input_list: Any = ()) -> Any:
     if _state.initializes:
         _initialize_variables(session)
     return session
+
+
+def _is_of_layers_elsewhere(session: Any) -> bool:
+    """Whether this is eager mode, whose layers have a graph of their own, not the session's."""
+    graph = get_graph()
+    return getattr(graph, "takes_eager_ops", False) and session.graph is not graph
 
 
 def _new_session(graph: Any) -> Any:
@@ -373,4 +392,8 @@ def _fed_value(tensor: Any, value: Any) -> Any:
         return tf.SparseTensorValue(indices, matrix.data, matrix.shape)
     if isinstance(value, tf.SparseTensorValue):
         return value
-    return np.asarray(value, dtype=tensor.dtype.base_dtype.as_numpy_dtype)
+    if hasattr(value, "value") and not isinstance(tensor, tf.Tensor):
+        return value.value  # a sparse or ragged value with rows, as data is handed on
+    from penstock.client.feeds import unchecked
+
+    return unchecked(tensor, np.asarray(value, dtype=tensor.dtype.base_dtype.as_numpy_dtype))

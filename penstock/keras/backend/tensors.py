@@ -9,6 +9,7 @@ import numpy as np
 import penstock as tf
 from penstock.keras.backend.config import floatx
 from penstock.keras.backend.session import get_graph, track_variable
+from penstock.ragged.tensor import RaggedTensor
 
 __all__ = [
     "constant",
@@ -63,6 +64,8 @@ def is_placeholder(x: Any) -> bool:
     """Whether a tensor is a placeholder."""
     if isinstance(x, tf.SparseTensor):
         return is_placeholder(x.values)
+    if isinstance(x, RaggedTensor):
+        return is_placeholder(x.flat_values)
     return isinstance(x, tf.Tensor) and x._op.type in ("Placeholder", "PlaceholderWithDefault")
 
 
@@ -98,13 +101,22 @@ def placeholder(
     ragged: bool = False,
 ) -> Any:
     """A tensor to feed, of a shape or of a rank."""
-    if ragged:
-        raise ValueError("Penstock's Keras has no ragged inputs: feed padded ones")
+    if sparse and ragged:
+        raise ValueError("Cannot set both sparse and ragged to True when creating a placeholder.")
     if shape is None and ndim is not None:
         shape = (None,) * ndim
+    if ragged:
+        return _ragged_placeholder(dtype or floatx(), shape, name)
     make = tf.sparse_placeholder if sparse else tf.placeholder
     with get_graph().as_default():
         return make(dtype or floatx(), shape=shape, name=name)
+
+
+def _ragged_placeholder(dtype: Any, shape: Any, name: str | None) -> Any:
+    """Sizes behind the batch's are ragged as far as they are unknown."""
+    rank = next((i for i, size in enumerate(shape[1:]) if size is not None), len(shape) - 1)
+    with get_graph().as_default():
+        return tf.ragged.placeholder(dtype, rank, tuple(shape[rank + 1 :]), name)
 
 
 def shape(x: Any) -> Any:

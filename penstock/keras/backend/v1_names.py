@@ -7,8 +7,10 @@ from typing import Any
 import penstock as tf
 from penstock.distribute.values import current_device
 from penstock.keras.backend.neural import _padding
-from penstock.keras.backend.session import Function, _state, get_session
+from penstock.keras.backend.session import Function, _state, get_session, learning_phase_scope
 
+eager_learning_phase_scope = learning_phase_scope
+py_all, py_any, py_sum = all, any, sum
 _preprocess_padding = _padding
 GraphExecutionFunction = Function
 
@@ -46,3 +48,8 @@ def _constant_to_tensor(x: Any, dtype: Any) -> tf.Tensor:
 
 def _to_tensor(x: Any, dtype: Any) -> Any:
     return tf.convert_to_tensor(x, dtype=dtype)
+
+
+def is_tpu_strategy(strategy: Any) -> bool:
+    """Whether a strategy is one of TPUs."""
+    return strategy is not None and type(strategy).__name__.startswith("TPUStrategy")

@@ -11,6 +11,7 @@ import numpy as np
 import penstock as tf
 from penstock.data.eager_iterator import EagerIterator
 from penstock.keras import backend as K
+from penstock.keras.engine.composite_data import run_values
 from penstock.keras.engine.layer_graph import as_array, outside_layer_graph
 from penstock.keras.utils.data_sequence import Sequence
 from penstock.ops.tensor_values import is_tensor
@@ -148,7 +149,7 @@ def evaluated(data: Any) -> Any:
     tensors = [each for each in flat if is_tensor(each)]
     if not tensors:
         return data
-    values = iter(K.get_session(tensors).run(tensors))
+    values = iter(run_values(K.get_session(tensors), tensors))
     filled = [next(values) if is_tensor(each) else each for each in flat]
     return tf.nest.pack_sequence_as(data, filled)
 
@@ -227,13 +228,13 @@ class BatchSource:
 
     def _arrays(self, value: Any) -> list[Any]:
         parts = value if isinstance(value, tuple) else (value,)
+        if len(parts) not in (1, 2, 3):
+            raise ValueError(
+                "Output of generator should be a tuple of 1 or 2 or 3 elements: (input,) or "
+                "(input, target) or (input, target, sample_weights). Received " + str(value)
+            )
         if self.only_inputs:
             return self.model._standardized_inputs(parts[0])
-        if len(parts) not in (2, 3) and self.model._feed_inputs and self.model.targets:
-            raise ValueError(
-                "Output of generator should be a tuple `(x, y, sample_weight)` or `(x, y)`. Found: "
-                f"{value}"
-            )
         weights = parts[2] if len(parts) > 2 else None
         labels = parts[1] if len(parts) > 1 else None
         arrays = self.model._standardized(parts[0], labels, weights, self.class_weight)
@@ -310,7 +311,7 @@ class _DatasetBatches(BatchSource):
         following = iterator.get_next()
         while True:
             try:
-                yield K.get_session().run(following)
+                yield run_values(K.get_session(), following)
             except tf.errors.OutOfRangeError:
                 return
 

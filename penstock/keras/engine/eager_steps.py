@@ -6,8 +6,10 @@ from typing import Any
 
 import penstock as tf
 from penstock.keras import backend as K
+from penstock.keras.engine.composite_data import CompositeArray
 from penstock.keras.engine.endpoints import Endpoint
 from penstock.platform import logging
+from penstock.ragged.tensor import RaggedTensor
 
 
 class EagerStep:
@@ -33,12 +35,12 @@ class EagerStep:
                 outputs = self._outputs(arrays, training=False)
             else:
                 outputs = self._results(arrays)
-            return [each.numpy() for each in outputs]
+            return [_value(each) for each in outputs]
 
     def _outputs(self, arrays: list[Any], training: bool) -> list[Any]:
         model = self.model
         tensors = [
-            tf.cast(array, given.dtype.base_dtype) if _is_real(array) else tf.constant(array)
+            _input(array, given.dtype.base_dtype)
             for given, array in zip(model._feed_inputs, arrays, strict=True)
         ]
         is_one = len(tensors) == 1 and not isinstance(model._nested_inputs, dict)
@@ -114,6 +116,21 @@ class EagerStep:
 
 def _split(values: list[Any], count: int) -> tuple[list[Any], list[Any]]:
     return values[:count], values[count:]
+
+
+def _value(output: Any) -> Any:
+    """An array, or the value of a sparse or ragged tensor that a session would give."""
+    if isinstance(output, tf.SparseTensor):
+        parts = (output.indices, output.values, output.dense_shape)
+        return tf.SparseTensorValue(*(part.numpy() for part in parts))
+    return output._value() if isinstance(output, RaggedTensor) else output.numpy()
+
+
+def _input(array: Any, dtype: Any) -> Any:
+    """An input's tensor; real numbers, sparse and ragged values are of the model's type."""
+    if isinstance(array, CompositeArray):
+        return array.tensor(dtype)
+    return tf.cast(array, dtype) if _is_real(array) else tf.constant(array)
 
 
 def _is_real(array: Any) -> bool:

@@ -10,6 +10,7 @@ import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras import losses, metrics
 from penstock.keras.utils.weighting import Reduction, matched_weights, weighted_loss
+from penstock.platform import tf2
 
 
 class Endpoint:
@@ -142,14 +143,17 @@ class Endpoint:
 
     def _metric_object(self, metric: Any, is_weighted: bool) -> Any:
         short = {"accuracy": "acc", "acc": "acc", "crossentropy": "ce", "ce": "ce"}
-        start = "weighted_" if is_weighted else ""
+        keeps_name = tf2.enabled()  # version 2 shows metrics under the names that were given
+        start = "weighted_" if is_weighted and not keeps_name else ""
         if isinstance(metric, str) and metric in short:
             function = self._accuracy() if short[metric] == "acc" else self._crossentropy()
-            return metrics.MeanMetricWrapper(function, name=start + short[metric])
+            name: Any = metric if keeps_name else short[metric]
+            return metrics.MeanMetricWrapper(function, name=start + name)
         found = metrics.get(metric)
         if isinstance(found, metrics.Metric):
             return found
-        name: Any = getattr(found, "name", None) or getattr(found, "__name__", "metric")
+        given = metric if keeps_name and isinstance(metric, str) else None
+        name = given or getattr(found, "name", None) or getattr(found, "__name__", "metric")
         return metrics.MeanMetricWrapper(found, name=start + name)
 
     def _is_binary(self) -> bool:

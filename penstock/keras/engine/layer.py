@@ -16,7 +16,7 @@ from penstock.keras.engine.layer_graph import has_symbols, is_layer_graph
 from penstock.keras.engine.mixed_precision_layers import MixedPrecision, settled_policy
 from penstock.keras.engine.node import Node
 from penstock.keras.engine.scope_strategy import strategy_of_scope
-from penstock.keras.engine.shapes import map_shapes
+from penstock.keras.engine.shapes import map_shapes, tried_shape
 from penstock.layers.core_layer import CoreLayer
 from penstock.layers.input_spec import InputSpec
 from penstock.train.tracking.data_structures import List, Mapping
@@ -373,6 +373,7 @@ class Layer(MixedPrecision, CoreLayer):
     def _set_masks(self, inputs: Any, outputs: Any, given: Any) -> None:
         flat_outputs = tf.nest.flatten(outputs)
         if self._joint_output_and_mask:
+            _leave_masks_without_layers(flat_outputs)
             return
         is_own = type(self).compute_mask is not Layer.compute_mask
         masks: Any = None
@@ -395,6 +396,7 @@ class Layer(MixedPrecision, CoreLayer):
         for output, mask in zip(flat_outputs, flat_masks, strict=False):
             if isinstance(output, tf.Tensor):
                 setattr(output, _MASK, mask)
+        _leave_masks_without_layers(flat_outputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask of the outputs: by default that of the inputs."""
@@ -409,6 +411,8 @@ class Layer(MixedPrecision, CoreLayer):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The static shape of the outputs; by default the layer is tried in a graph of its own."""
+        if tf.executing_eagerly():
+            return tried_shape(self, input_shape)
         graph = tf.Graph()
         with graph.as_default():
             dtype = self.dtype or K.floatx()
@@ -585,3 +589,11 @@ def _masks_of(tensors: Any) -> Any:
 
 def _is_one_of(tensor: Any, tensors: list[Any]) -> bool:
     return any(tensor is other for other in tensors)
+
+
+def _leave_masks_without_layers(outputs: list[Any]) -> None:
+    """Lets no layers be made of the operations of outputs' masks."""
+    for output in outputs:
+        mask = getattr(output, _MASK, None)
+        if isinstance(mask, tf.Tensor):
+            mask._keras_history_checked = True

@@ -9,6 +9,7 @@ from typing import Any
 
 import penstock as tf
 from penstock.keras import backend as K
+from penstock.keras.engine.composite_data import as_data
 
 Method = Callable[..., Any]
 
@@ -61,6 +62,6 @@ def has_symbols(values: Any) -> bool:
 
 
 def as_array(value: Any) -> Any:
-    """A tensor of eager mode as an array; other things stay as they are."""
+    """A tensor of eager mode as an array or as data like one; other things stay as they are."""
     is_eager = isinstance(value, tf.Tensor) and value._op.graph.is_eager
-    return value.numpy() if is_eager else value
+    return value.numpy() if is_eager else as_data(value)

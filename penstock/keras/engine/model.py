@@ -20,6 +20,8 @@ from penstock.keras.engine.compile_arguments import (
     parts_of,
     targets_of,
 )
+from penstock.ir.convert import CompositeTensor
+from penstock.keras.engine.composite_data import CompositeArray, as_data
 from penstock.keras.engine.eager_steps import EagerStep
 from penstock.keras.engine.endpoints import Endpoint
 from penstock.keras.engine.execution_mode import ExecutionMode
@@ -289,7 +291,8 @@ class Model(TrainingLoops, ExecutionMode, Network):
         flat = tf.nest.flatten(inputs)
         names = sorted(inputs) if isinstance(inputs, dict) else [None] * len(flat)
         arrays = [np.asarray(each) if not hasattr(each, "shape") else each for each in flat]
-        arrays = [np.expand_dims(a, -1) if np.ndim(a) == 1 else a for a in arrays]
+        arrays = [as_data(each) for each in arrays]
+        arrays = [np.expand_dims(a, -1) if _is_vector(a) else a for a in arrays]
         made = [_input_like(array, name) for array, name in zip(arrays, names, strict=True)]
         is_one = len(flat) == 1 and not isinstance(inputs, dict)
         nested = made[0] if is_one else tf.nest.pack_sequence_as(inputs, made)
@@ -541,11 +544,23 @@ class Model(TrainingLoops, ExecutionMode, Network):
         return filled
 
 
+def _is_vector(value: Any) -> bool:
+    is_plain = not isinstance(value, CompositeArray | tf.Tensor | CompositeTensor)
+    return is_plain and np.ndim(value) == 1
+
+
 def _input_like(array: Any, name: str | None) -> Any:
-    """An input for arrays like this one; floats are of Keras' own type."""
+    """An input for arrays like this one; floats are of Keras' own type, inputs their own."""
     from penstock.keras.engine.input_layer import Input
 
+    if hasattr(array, "_keras_history"):
+        return array
+    if isinstance(array, tf.Tensor):
+        return Input(tensor=array, name=name)
     dtype = None if np.issubdtype(array.dtype, np.floating) else array.dtype.name
     if array.dtype.kind in "OSU":
         dtype = "string"
-    return Input(shape=tuple(array.shape[1:]), dtype=dtype, name=name)
+    kind = {}
+    if isinstance(array, CompositeArray):
+        kind = {"sparse" if array.is_sparse else "ragged": True}
+    return Input(shape=tuple(array.shape[1:]), dtype=dtype, name=name, **kind)

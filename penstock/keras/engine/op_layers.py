@@ -9,6 +9,7 @@ import numpy as np
 import penstock as tf
 from penstock.keras.engine.layer import Layer
 from penstock.keras.engine.node import Node
+from penstock.layers.call_context import call_context
 from penstock.proto import NodeDef
 
 
@@ -84,8 +85,14 @@ def needs_history(tensors: Any) -> bool:
         return False
     if any(tensor._op.graph.is_eager for tensor in flat):
         return False
+    if call_context.in_call:
+        return False
     missing = [tensor for tensor in flat if not hasattr(tensor, "_keras_history")]
-    return any(_comes_from_layer(tensor) for tensor in missing)
+    if any(_comes_from_layer(tensor) for tensor in missing):
+        return True
+    for tensor in missing:
+        tensor._keras_history_checked = True  # what is computed from it needs no longer walk
+    return False
 
 
 def _comes_from_layer(tensor: Any) -> bool:
@@ -99,7 +106,8 @@ def _comes_from_layer(tensor: Any) -> bool:
         for source in op.inputs:
             if hasattr(source, "_keras_history"):
                 return True
-            pending.append(source.op)
+            if not hasattr(source, "_keras_history_checked"):
+                pending.append(source.op)
     return False
 
 

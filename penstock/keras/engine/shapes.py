@@ -33,3 +33,28 @@ def first_shape(shapes: Any) -> Any:
     while not is_shape(shapes):
         shapes = next(iter(shapes.values())) if isinstance(shapes, dict) else shapes[0]
     return shapes
+
+
+def tried_shape(layer: Any, input_shape: Any) -> Any:
+    """The shape of the outputs of a layer of eager mode: it is built, and called in a graph."""
+    from penstock.keras import backend as K
+    from penstock.ops.concrete_functions import FuncGraph
+
+    if not layer.built:
+        layer.build(map_shapes(tf.TensorShape, input_shape))
+        layer.built = True
+    graph: Any = FuncGraph("graph")
+    graph.takes_eager_ops = True
+    with graph.as_default():
+        dtype = layer.dtype or K.floatx()
+        trial = map_shapes(lambda shape: tf.placeholder(dtype, shape=shape), input_shape)
+        given = {"training": False} if layer._expects_training_arg else {}
+        try:
+            outputs = layer(trial, **given)
+        except TypeError:
+            raise NotImplementedError(
+                "We could not automatically infer the static shape of the layer's output. Please "
+                "implement the `compute_output_shape` method on your layer "
+                f"({type(layer).__name__})."
+            ) from None
+    return tf.nest.map_structure(lambda each: each.shape, outputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock.ir.convert import CompositeTensor
 from penstock.keras.engine.node import Node
 
 
@@ -161,7 +162,7 @@ class GraphOfLayers:
     def run(self, inputs: Any, training: Any = None, mask: Any = None) -> list[Any]:
         """Calls the layers on other inputs; the outputs in a list."""
         given: list[Any] = [
-            tf.convert_to_tensor(each) if not hasattr(each, "op") else each
+            each if _is_symbol(each) else tf.convert_to_tensor(each)
             for each in tf.nest.flatten(inputs)
         ]
         if len(given) != len(self.inputs):
@@ -213,3 +214,8 @@ class GraphOfLayers:
 
 def _flat(tensors: Any) -> list[Any]:
     return tf.nest.flatten(tensors)
+
+
+def _is_symbol(value: Any) -> bool:
+    """Whether this is a tensor or variable already, perhaps a sparse or ragged one."""
+    return hasattr(value, "op") or isinstance(value, CompositeTensor)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from penstock.keras.engine.composite_data import CompositeArray, as_data
+
 
 def as_arrays(data: Any, names: Sequence[str], shapes: Sequence[Any], what: str) -> list[Any]:
     """One array per name, from an array, a list, or a dictionary by name.
@@ -43,6 +45,7 @@ def _in_order(data: Any, names: Sequence[str], what: str) -> list[Any]:
                 f'No data provided for "{missing[0]}". Need data for each key in: {list(names)}'
             )
         return [data[name] for name in names]
+    data = as_data(data)
     if isinstance(data, (list, tuple)):
         is_arrays = bool(data) and hasattr(data[0], "shape")
         if (
@@ -67,6 +70,7 @@ def _array(value: Any) -> Any:
         return value.values
     if hasattr(value, "tocsr"):  # a sparse matrix, from which rows can be taken
         return value.tocsr()
+    value = as_data(value)
     if value is None or (hasattr(value, "shape") and hasattr(value, "__getitem__")):
         return value
     return np.asarray(value)
@@ -76,6 +80,7 @@ def _with_features(array: Any, shape: Any) -> Any:
     """A vector as a matrix of one column, where the model wants more than vectors."""
     if (
         array is not None
+        and not isinstance(array, CompositeArray)
         and getattr(array, "ndim", None) == 1
         and (shape is None or len(shape) != 1)
     ):
@@ -91,7 +96,7 @@ def _check_shape(name: str, array: Any, shape: Any, what: str) -> None:
     if len(given) != len(shape):
         raise ValueError(f"{where} {len(shape)} dimensions, but got array with shape {given}")
     for size, wanted in zip(given[1:], shape[1:], strict=True):
-        if wanted is not None and size != wanted:
+        if wanted is not None and size is not None and size != wanted:
             raise ValueError(
                 f"{where} shape {tuple(shape[1:])} but got array with shape {given[1:]}"
             )

@@ -17,6 +17,7 @@ from penstock.keras.engine.batch_sources import (
     refuse_beside,
     tensor_source,
 )
+from penstock.keras.engine.joined_outputs import OutputsAggregator
 from penstock.keras.engine.layer_graph import in_layer_graph
 from penstock.keras.utils.progress_bar import Progbar
 
@@ -424,18 +425,26 @@ class TrainingLoops:
         listeners.set_model(self)
         bar = _bar(source, verbose)
         listeners.on_predict_begin()
-        parts: list[list[Any]] = []
+        counts_steps = source.samples is None or source.steps is not None
+        joined = OutputsAggregator(counts_steps, num_samples=source.samples)
+        done = 0
         for index, (values, size) in enumerate(source.batches()):
             logs = {"batch": index, "size": size}
             listeners.on_predict_batch_begin(index, logs)
-            parts.append(function([*values, 0]))
-            listeners.on_predict_batch_end(index, {**logs, "outputs": parts[-1]})
+            outputs = function([*values, 0])
+            if index == 0:
+                joined.create(outputs)
+            joined.aggregate(outputs, done, done + size)
+            done += size
+            listeners.on_predict_batch_end(index, {**logs, "outputs": outputs})
             if bar is not None:
                 bar.add(size if source.samples is not None else 1)
         listeners.on_predict_end()
-        if not parts:
+        if not joined.results:
             raise ValueError("There is no data to predict on")
-        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+        joined.finalize()
+        results: list[Any] = joined.results
+        return results
 
 
 class _ArrayBatches:

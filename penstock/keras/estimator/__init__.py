@@ -14,6 +14,7 @@ from penstock.keras.metrics.base import clone_metric
 from penstock.keras.models import clone_model
 from penstock.keras.optimizers.tf_optimizer import TFOptimizer
 from penstock.keras.utils.serialization import custom_object_scope
+from penstock.platform import logging
 
 __all__ = ["model_to_estimator"]
 
@@ -29,12 +30,14 @@ def model_to_estimator(
     custom_objects: Any = None,
     model_dir: str | None = None,
     config: Any = None,
-    checkpoint_format: Any = None,
+    checkpoint_format: Any = "saver",
 ) -> Any:
     """An estimator of a compiled model, which starts with the model's weights.
 
+    A subclassed model gets new ones: it is emptied while the estimator builds its graph.
+
     Args:
-      keras_model: the model, functional or sequential; or
+      keras_model: the model; or
       keras_model_path: the HDF5 file to read it from.
       custom_objects: classes and functions by the names that the model's description has.
       model_dir: the directory of checkpoints and event files.
@@ -51,7 +54,7 @@ def model_to_estimator(
         raise ValueError(
             f'Checkpoint format must be one of "checkpoint" or "saver". Got {checkpoint_format}'
         )
-    if not (keras_model._is_graph_network or isinstance(keras_model, Sequential)):
+    if checkpoint_format != "saver" and _is_subclassed(keras_model):
         raise ValueError(
             "Object-based checkpoints are currently not supported with subclassed models."
         )
@@ -60,10 +63,20 @@ def model_to_estimator(
             "The given keras model has not been compiled yet. Please compile the model with "
             "`model.compile()` before calling `model_to_estimator()`."
         )
-    weights = keras_model.get_weights()
+    weights = [] if _is_subclassed(keras_model) else keras_model.get_weights()
+    if _is_subclassed(keras_model) and keras_model.built:
+        logging.warning(
+            "The estimator of a model subclassed from `Model` does not start with the weights that "
+            "the model has: they are initialized anew. The model itself keeps its own."
+        )
     return _estimators().Estimator(
         _model_fn(keras_model, weights, custom_objects), model_dir=model_dir, config=config
     )
+
+
+def _is_subclassed(model: Any) -> bool:
+    """Whether a model is defined by its `call` alone."""
+    return not (model._is_graph_network or isinstance(model, Sequential))
 
 
 def _model_fn(keras_model: Any, weights: list[Any], custom_objects: Any) -> Any:
@@ -73,22 +86,41 @@ def _model_fn(keras_model: Any, weights: list[Any], custom_objects: Any) -> Any:
         is_training = mode == modes.TRAIN
         K.set_learning_phase(int(is_training))
         features, sample_weights = _without_weights(features)
+        optimizer, arguments = keras_model.optimizer, keras_model._compile_arguments
         with custom_object_scope(custom_objects or {}):
-            inputs = _in_order(features, keras_model.input_names, "features", "inputs")
-            model = clone_model(keras_model, input_tensors=inputs)
-        _start_with(model.weights, weights)
+            model = _copy_on(keras_model, features)
+        if weights:
+            _start_with(model.weights, weights)
         made: dict[str, Any] = {}
-        made["predictions"] = dict(zip(keras_model.output_names, model.outputs, strict=True))
+        made["predictions"] = dict(zip(model.output_names, model.outputs, strict=True))
         if mode != modes.PREDICT:
-            targets = _in_order(labels, keras_model.output_names, "labels", "outputs")
-            _compile_like(model, keras_model, targets, sample_weights)
+            targets = _in_order(labels, model.output_names, "labels", "outputs")
+            _compile_as(model, optimizer, arguments, targets, sample_weights)
             made["loss"] = model.total_loss
             made["eval_metric_ops"] = _compiled_metrics(model)
         if is_training:
             made["train_op"] = _train_op(model)
+        if model is keras_model:
+            models.in_place_subclassed_model_state_restoration(keras_model)
         return _estimators().EstimatorSpec(mode, **made)
 
     return model_fn
+
+
+def _copy_on(model: Any, features: Any) -> Any:
+    """A model like this one on features; a subclassed one is emptied for it."""
+    if not _is_subclassed(model):
+        inputs = _in_order(features, model.input_names, "features", "inputs")
+        return clone_model(model, input_tensors=inputs)
+    count = len(features) if isinstance(features, dict) else 0
+    names = [f"input_{number}" for number in range(1, count + 1)]
+    inputs = _in_order(features, names, "features", "inputs")
+    return models.clone_and_build_model(
+        model,
+        input_tensors=inputs[0] if len(inputs) == 1 else inputs,
+        compile_clone=False,
+        in_place_reset=True,
+    )
 
 
 def _without_weights(features: Any) -> tuple[Any, Any]:
@@ -111,11 +143,12 @@ def _in_order(given: Any, names: list[str], what: str, of_model: str) -> list[An
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
-def _compile_like(model: Any, pattern: Any, targets: list[Any], sample_weights: Any) -> None:
-    """Compiles a model as another is, whose optimizer and metrics belong to another graph."""
-    given = pattern._compile_arguments
+def _compile_as(
+    model: Any, optimizer: Any, given: dict[str, Any], targets: list[Any], sample_weights: Any
+) -> None:
+    """Compiles a model as another was, whose optimizer and metrics belong to another graph."""
     model.compile(
-        optimizer=_optimizer_again(pattern.optimizer),
+        optimizer=_optimizer_again(optimizer),
         loss=given["loss"],
         metrics=tf.nest.map_structure(clone_metric, given["metrics"]),
         loss_weights=given["loss_weights"],

@@ -44,14 +44,9 @@ class BaseDenseAttention(Layer):
         key = inputs[2] if len(inputs) > 2 else value
         query_mask, value_mask = mask or (None, None)
         scores = self._calculate_scores(query=query, key=key)
-        masks = []
-        if value_mask is not None:
-            masks.append(tf.expand_dims(value_mask, axis=-2))
-        if self.causal:
-            masks.append(_up_to_own_step(scores))
-        scores_mask = None if not masks else masks[0]
-        if len(masks) == 2:
-            scores_mask = tf.logical_and(masks[0], masks[1])
+        value_mask = None if value_mask is None else tf.expand_dims(value_mask, axis=-2)
+        causal_mask = _up_to_own_step(scores) if self.causal else None
+        scores_mask = _merge_masks(value_mask, causal_mask)
         result = self._apply_scores(scores=scores, value=value, scores_mask=scores_mask)
         if query_mask is not None:
             result *= tf.cast(tf.expand_dims(query_mask, axis=-1), result.dtype)
@@ -93,8 +88,20 @@ class BaseDenseAttention(Layer):
 def _up_to_own_step(scores: Any) -> Any:
     """True where the key's step is not after the query's: (1, query, key)."""
     shape = tf.shape(scores)
-    ones = tf.ones(tf.concat([tf.ones_like(shape[:-2]), shape[-2:]], axis=0), tf.int32)
+    return _lower_triangular_mask(tf.concat([tf.ones_like(shape[:-2]), shape[-2:]], axis=0))
+
+
+def _lower_triangular_mask(shape: Any) -> Any:
+    """True on and below the diagonal of the last two dimensions."""
+    ones = tf.ones(shape, tf.int32)
     return tf.greater_equal(tf.cumsum(ones, axis=-2), tf.cumsum(ones, axis=-1))
+
+
+def _merge_masks(x: Any, y: Any) -> Any:
+    """Both masks in one; None is none."""
+    if x is None or y is None:
+        return y if x is None else x
+    return tf.logical_and(x, y)
 
 
 class Attention(BaseDenseAttention):

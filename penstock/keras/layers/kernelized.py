@@ -64,7 +64,9 @@ class RandomFourierFeatures(Layer):
             name="unscaled_random_features",
             shape=(size, self.output_dim),
             dtype=tf.float32,
-            initializer=self._projections((size, self.output_dim)),
+            initializer=_get_random_features_initializer(
+                self.kernel_initializer, (size, self.output_dim)
+            ),
             trainable=False,
         )
         self.bias = self.add_weight(
@@ -75,8 +77,7 @@ class RandomFourierFeatures(Layer):
             trainable=False,
         )
         if self.scale is None:
-            is_gaussian = str(self.kernel_initializer).lower() == "gaussian"
-            self.scale = float(np.sqrt(size / 2.0)) if is_gaussian else 1.0
+            self.scale = _get_default_scale(self.kernel_initializer, size)
         scale = self.add_weight(
             name="random_features_scale",
             shape=(1,),
@@ -87,14 +88,6 @@ class RandomFourierFeatures(Layer):
         )
         self.kernel = (1.0 / scale) * projections
         super().build(input_shape)
-
-    def _projections(self, shape: tuple[int, int]) -> Any:
-        if not isinstance(self.kernel_initializer, str):
-            return self.kernel_initializer
-        if self.kernel_initializer.lower() == "gaussian":
-            return tf.random_normal_initializer(stddev=1.0)
-        chances = np.random.uniform(size=shape)  # noqa: NPY002 the program seeds it
-        return tf.constant_initializer(np.tan(np.pi * (chances - 0.5)))  # Cauchy's distribution
 
     def call(self, inputs: Any) -> Any:
         inputs = tf.cast(tf.convert_to_tensor(inputs, dtype=self.dtype), tf.float32)
@@ -114,3 +107,18 @@ class RandomFourierFeatures(Layer):
             kernel = initializers.serialize(kernel)
         own = {"output_dim": self.output_dim, "kernel_initializer": kernel, "scale": self.scale}
         return {**super().get_config(), **own}
+
+
+def _get_random_features_initializer(initializer: Any, shape: tuple[int, int]) -> Any:
+    """The initializer of the projections for the name of a kernel; any other as it is."""
+    if not isinstance(initializer, str):
+        return initializer
+    if initializer.lower() == "gaussian":
+        return tf.random_normal_initializer(stddev=1.0)
+    chances = np.random.uniform(size=shape)  # noqa: NPY002 the program seeds it
+    return tf.constant_initializer(np.tan(np.pi * (chances - 0.5)))  # Cauchy's distribution
+
+
+def _get_default_scale(initializer: Any, input_dim: int) -> float:
+    is_gaussian = isinstance(initializer, str) and initializer.lower() == "gaussian"
+    return float(np.sqrt(input_dim / 2.0)) if is_gaussian else 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import threading
 import time
 
@@ -42,6 +43,34 @@ class StatisticsResource:
         return message.SerializeToString()
 
 
+class WrittenStatisticsResource(StatisticsResource):
+    """Statistics of which each change is an event of a summary writer, once there is one."""
+
+    def __init__(self):
+        super().__init__()
+        self._steps = collections.Counter()
+        self.writer = None
+
+    def add_to_histogram(self, name, number):
+        super().add_to_histogram(name, number)
+        with self._lock:
+            message = proto.Summary()
+            message.value.add(tag=name, histo=self._histograms[name].message())
+            self._write(name, message)
+
+    def set_number(self, name, number):
+        super().set_number(name, number)
+        with self._lock:
+            message = proto.Summary()
+            message.value.add(tag=name, simple_value=float(number))
+            self._write(name, message)
+
+    def _write(self, name, message):
+        if self.writer is not None:
+            self.writer.add_summary(self._steps[name], message)
+        self._steps[name] += 1
+
+
 class _Recorder:
     """The statistics of one pipeline, whose names begin with its prefix."""
 
@@ -74,6 +103,22 @@ def _(node, env):
     return lambda: env.resources.get_or_create(
         StatisticsResource, node.attrs["container"], name, StatisticsResource
     )
+
+
+@kernel("StatsAggregatorHandleV2", devices=HOST)
+def _(node, env):
+    name = node.attrs["shared_name"] or node.name
+    return lambda: env.resources.get_or_create(
+        WrittenStatisticsResource, node.attrs["container"], name, WrittenStatisticsResource
+    )
+
+
+@kernel("StatsAggregatorSetSummaryWriter", devices=HOST)
+def _(node):
+    def run(resource, writer):
+        resource.writer = writer
+
+    return run
 
 
 @kernel("StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary", devices=HOST)

@@ -20,6 +20,12 @@ StatsAggregatorSummary = op(
 ExperimentalStatsAggregatorSummary = op(
     "ExperimentalStatsAggregatorSummary(iterator: resource) -> summary: string", STATEFUL
 )
+StatsAggregatorHandleV2 = op(
+    "StatsAggregatorHandleV2() -> handle: resource", STATEFUL, container="", shared_name=""
+)
+StatsAggregatorSetSummaryWriter = op(
+    "StatsAggregatorSetSummaryWriter(stats_aggregator: resource, summary: resource)", STATEFUL
+)
 SetStatsAggregatorDataset = op(
     "SetStatsAggregatorDataset(input_dataset: variant, stats_aggregator: resource, tag: string, "
     "counter_prefix: string) -> handle: variant",
@@ -59,6 +65,7 @@ dataset_handles(
 for _spec in (
     StatsAggregatorHandle,
     ExperimentalStatsAggregatorHandle,
+    StatsAggregatorHandleV2,
     StatsAggregatorSummary,
     ExperimentalStatsAggregatorSummary,
 ):

@@ -70,12 +70,7 @@ def sequence_input_from_feature_columns(
 
     Columns are one-hot, embedded or real valued; see `input_from_feature_columns`.
     """
-    for column in feature_columns:
-        if not isinstance(column, _OF_SEQUENCES):
-            raise ValueError(
-                f"FeatureColumn type {type(column).__name__} is not currently supported for "
-                "sequence data."
-            )
+    check_supported_for_sequences(feature_columns)
     _check_not_of_sequences(feature_columns)
     return _side_by_side(
         columns_to_tensors,
@@ -86,6 +81,16 @@ def sequence_input_from_feature_columns(
         output_rank=3,
         default_name="sequence_input_from_feature_columns",
     )
+
+
+def check_supported_for_sequences(feature_columns: Any) -> None:
+    """ValueError unless columns are one-hot, embedded or real valued."""
+    for column in feature_columns:
+        if not isinstance(column, _OF_SEQUENCES):
+            raise ValueError(
+                f"FeatureColumn type {type(column).__name__} is not currently supported for "
+                "sequence data."
+            )
 
 
 def _check_not_of_sequences(feature_columns: Any) -> None:

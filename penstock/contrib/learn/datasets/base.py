@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import csv
+import functools
 import os
+import random
+import time
 from collections import namedtuple
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -45,23 +50,67 @@ def load_csv_without_header(
 load_csv = load_csv_with_header
 
 
-def _needed(data_path: str | None, name: str) -> str:
-    if data_path is None:
-        raise FileNotFoundError(
-            f"Penstock brings no data of its own for {name}: pass the path of its CSV file, with "
-            "the numbers of rows and of features in the first line, as data_path."
-        )
-    return data_path
+def shrink_csv(filename: str, ratio: int) -> None:
+    """Writes every so-and-so-many-th row of a CSV file to one beside it, `..._small.csv`."""
+    with gfile.Open(filename) as file, gfile.Open(filename.replace(".", "_small."), "w") as small:
+        csv.writer(small).writerows(islice(csv.reader(file), 0, None, ratio))
+
+
+def _packaged(name: str) -> str:
+    return os.path.join(os.path.dirname(__file__), "data", name)
 
 
 def load_iris(data_path: str | None = None) -> Dataset:
-    """Fisher's irises, from a CSV file."""
-    return load_csv_with_header(_needed(data_path, "iris"), int, float)
+    """Fisher's irises, or those of a CSV file."""
+    return load_csv_with_header(data_path or _packaged("iris.csv"), int, float)
 
 
 def load_boston(data_path: str | None = None) -> Dataset:
-    """Prices of houses in Boston, from a CSV file."""
-    return load_csv_with_header(_needed(data_path, "boston"), float, float)
+    """Prices of houses in Boston, or those of a CSV file."""
+    return load_csv_with_header(data_path or _packaged("boston_house_prices.csv"), float, float)
+
+
+def retry(
+    initial_delay: float,
+    max_delay: float,
+    factor: float = 2.0,
+    jitter: float = 0.25,
+    is_retriable: Callable[[Exception], bool] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: calls a function again, after growing delays, while it raises.
+
+    Args:
+      jitter: the largest share of a delay that is added or taken away at random.
+      is_retriable: which errors are worth another call; all by default, and then without delay.
+    """
+    if factor < 1:
+        raise ValueError(f"factor must be >= 1; was {factor:f}")
+    if jitter >= 1:
+        raise ValueError(f"jitter must be < 1; was {jitter:f}")
+
+    def delays() -> Iterator[float]:
+        delay = initial_delay
+        while delay <= max_delay:
+            yield delay * random.uniform(1 - jitter, 1 + jitter)
+            delay *= factor
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def persistent(*args: Any, **kwargs: Any) -> Any:
+            for delay in delays():
+                try:
+                    return function(*args, **kwargs)
+                except Exception as error:
+                    if is_retriable is None:
+                        continue
+                    if not is_retriable(error):
+                        raise
+                    time.sleep(delay)
+            return function(*args, **kwargs)
+
+        return persistent
+
+    return decorated
 
 
 def maybe_download(filename: str, work_directory: str, source_url: str) -> str:

@@ -1,5 +1,6 @@
 """`tf.contrib.learn.preprocessing`: texts as numbers."""
 
+from penstock.contrib.learn.preprocessing.categorical import CategoricalProcessor
 from penstock.contrib.learn.preprocessing.text import (
     ByteProcessor,
     VocabularyProcessor,
@@ -7,4 +8,10 @@ from penstock.contrib.learn.preprocessing.text import (
 )
 from penstock.contrib.learn.preprocessing.vocabulary import CategoricalVocabulary
 
-__all__ = ["ByteProcessor", "CategoricalVocabulary", "VocabularyProcessor", "tokenizer"]
+__all__ = [
+    "ByteProcessor",
+    "CategoricalProcessor",
+    "CategoricalVocabulary",
+    "VocabularyProcessor",
+    "tokenizer",
+]

@@ -19,6 +19,7 @@ from penstock.contrib.timeseries.state_space import drawing
 from penstock.contrib.timeseries.state_space.configuration import StateSpaceModelConfiguration
 from penstock.contrib.timeseries.state_space.kalman_filter import KalmanFilter
 from penstock.estimator import ModeKeys
+from penstock.shapes import dimension_value
 
 _LEAST_VARIANCE = 1e-5
 
@@ -199,7 +200,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
     ) -> Any:
         """The state, after exogenous features are taken for an uncertain observation of it."""
         mean, variance, previous_times = state
-        size = self._tensor(self.get_state_transition()).shape[0].value
+        size = dimension_value(self._tensor(self.get_state_transition()).shape[0])
         with tf.variable_scope("exogenous_noise_decreasing_covariance"):
             noise = transform_to_covariance_matrices(exogenous_values, size)
         with tf.variable_scope("exogenous_noise_decreasing_observation"):
@@ -223,10 +224,12 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         mean, variance, previous_times = state
         with tf.variable_scope("exogenous_noise_increasing_mean"):
             addend = layers.fully_connected(
-                exogenous_values, mean.shape[1].value, activation_fn=None
+                exogenous_values, dimension_value(mean.shape[1]), activation_fn=None
             )
         with tf.variable_scope("exogenous_noise_increasing_covariance"):
-            noise = transform_to_covariance_matrices(exogenous_values, variance.shape[1].value)
+            noise = transform_to_covariance_matrices(
+                exogenous_values, dimension_value(variance.shape[1])
+            )
         return mean + addend, variance + noise, previous_times
 
     def _exogenous_input_step(
@@ -297,7 +300,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
     def get_prior_covariance(self) -> Any:
         """The covariance of the state before the first observation."""
         with tf.variable_scope(self._variable_scope):
-            size = tf.convert_to_tensor(self.get_state_transition()).shape[0].value
+            size = dimension_value(tf.convert_to_tensor(self.get_state_transition()).shape[0])
             if not self._configuration.trainable_start_state:
                 return tf.eye(size, dtype=self.dtype)
             learned = variable_covariance_matrix(size, "prior_state_var", dtype=self.dtype)
@@ -309,7 +312,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         with tf.variable_scope(self._variable_scope):
             return tf.get_variable(
                 name="prior_state_mean",
-                shape=[self._tensor(self.get_state_transition()).shape[0].value],
+                shape=[dimension_value(self._tensor(self.get_state_transition()).shape[0])],
                 dtype=self.dtype,
                 trainable=self._configuration.trainable_start_state,
             )
@@ -333,7 +336,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         self, minimum_initial_variance: float = _LEAST_VARIANCE
     ) -> tf.Tensor:
         """The covariance of the noise in a unit of time."""
-        size = self._tensor(self.get_noise_transform()).shape[1].value
+        size = dimension_value(self._tensor(self.get_noise_transform()).shape[1])
         scale: Any = 0.0
         if self._input_statistics is not None:
             count = tf.cast(self._input_statistics.total_observation_count, self.dtype)

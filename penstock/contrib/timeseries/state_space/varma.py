@@ -8,6 +8,7 @@ import penstock as tf
 from penstock.contrib.timeseries.covariances import variable_covariance_matrix
 from penstock.contrib.timeseries.state_space.configuration import StateSpaceModelConfiguration
 from penstock.contrib.timeseries.state_space.state_space_model import StateSpaceModel
+from penstock.shapes import dimension_value
 
 _DEFAULT = StateSpaceModelConfiguration()
 
@@ -87,7 +88,7 @@ class VARMA(StateSpaceModel):
         if self._input_statistics is not None:
             mean = tf.reduce_mean(self._start_variance())
             scale = tf.math.log(tf.maximum(mean, minimum_initial_variance))
-        size = self._tensor(self.get_noise_transform()).shape[1].value
+        size = dimension_value(self._tensor(self.get_noise_transform()).shape[1])
         return variable_covariance_matrix(
             size, "state_transition_noise", dtype=self.dtype, initial_overall_scale_log=scale
         )

@@ -1,0 +1,1 @@
+"""What Keras' training under strategies checks and counts, before the steps of a model run."""
