@@ -13,11 +13,14 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from penstock import errors, proto
 from penstock.distributed.cluster_partial_run import ClusterPartialRun, PartialSteps
+from penstock.distributed.frames import Value
+from penstock.distributed.meeting import Order
 from penstock.distributed.reading import Leading
 from penstock.distributed.step_run import (
     Answered,
@@ -145,8 +148,10 @@ class ClusterRuntime:
         traced = stats is not None
         run = self._session.run(registered.step, number, count, deadline, traced=traced)
         began = time.monotonic()
-        _Running(self._worker, run, cancellation, leads=registered.part.may_lead).follow(feeds)
-        registered.part.seconds = time.monotonic() - began
+        part = registered.part
+        running = _Running(self._worker, run, cancellation, part)
+        running.follow(feeds)
+        part.took(time.monotonic() - began, running.seconds_to_orders)
         for each in run.stats:
             stats.MergeFromString(each)
         for i, fed in registered.fed.items():
@@ -204,11 +209,16 @@ class _Running:
     """The thread that follows a `StepRun`.
 
     It runs the part of its own task, too, where no time limit has to be watched meanwhile. While it
-    does, events are handled in the threads that they come from. If it `leads`, it reads by itself
-    what the other tasks of the step send.
+    does, events are handled in the threads that they come from. If that part may lead, it reads by
+    itself what the other tasks of the step send.
+
+    Attributes:
+      seconds_to_orders: how long orders have waited for what the own part sends with them.
     """
 
-    def __init__(self, worker: Worker, run: StepRun, cancellation: Cancellation, *, leads: bool):
+    def __init__(
+        self, worker: Worker, run: StepRun, cancellation: Cancellation, part: StepPart
+    ) -> None:
         self._worker = worker
         self._run = run
         self._cancellation = cancellation
@@ -216,8 +226,10 @@ class _Running:
         self._links: dict[str, Any] = {}
         self._lock = threading.Lock()
         self._is_busy = False  # with the own part
-        self._leads = leads
+        self._part = part
         self._leading: Leading | None = None
+        self._orders: dict[str, Order] = {}
+        self.seconds_to_orders: float | None = None
 
     def follow(self, feeds: Sequence[Any]) -> None:
         """Runs the step to its end, and raises its error."""
@@ -263,17 +275,32 @@ class _Running:
                 others.append(call)
             except errors.OpError as error:
                 self._post(Answered(call.task, {}, [], error))
-        if self._leads:
+        if self._part.may_lead:
             self._leading = Leading(list(links.values()))
+        here = self._run.deadline is None and not worker.runtime.limits_threads
+        late = self._part.orders_wait_for if here and own is not None else ()
         for call in others:
-            worker.ask(links[call.task], call, self._post)
+            if call.task in late:
+                self._orders[call.task] = partial(self._order, call, time.monotonic())
+            else:
+                worker.ask(links[call.task], call, self._post)
         if own is None:
             return
         links[own.task] = worker.own_link
-        if self._run.deadline is None and not worker.runtime.limits_threads:
+        if here:
             self._do_own_part(own)
         else:
             worker.ask(worker.own_link, own, self._post)
+
+    def _order(self, call: Call, since: float, keys: list[Any], values: list[Value]) -> None:
+        """Has another task run its part on what the own part has sent there so far."""
+        if keys:
+            call = Call(call.task, {**call.fields, "keys": keys}, [*call.values, *values])
+        try:
+            self._worker.ask(self._links[call.task], call, self._post)
+        except BaseException as error:  # a value that can't travel, Ctrl-C
+            self._post(Answered(call.task, {}, [], error))
+        self.seconds_to_orders = time.monotonic() - since
 
     def _do_own_part(self, call: Call) -> None:
         notes: list[Note] = []
@@ -283,7 +310,7 @@ class _Running:
                 notes += self._run.handle(self._events.get(), time.monotonic())
         self._tell(notes)
         try:
-            self._post(self._worker.run_own(call, self._leading))
+            self._post(self._worker.run_own(call, self._leading, self._orders))
         finally:
             with self._lock:
                 self._is_busy = False

@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock.distributed.connection import Connection
 from penstock.distributed.frames import Value
-from penstock.distributed.reading import Leading
+from penstock.distributed.reading import Leading, leave_turn
 from penstock.distributed.step_spec import task_of
 from penstock.distributed.worker_machine import taking
 from penstock.runtime.mailbox import Key
@@ -20,6 +20,7 @@ from penstock.state.waiting import Cancellation
 
 Connect = Callable[[str], Connection]  # a kept connection to a task
 Known = Callable[[str], Sequence[Connection]]  # those with a task that are open already
+Order = Callable[[list[Any], list[Value]], None]  # has a task run its part, with keys and values
 
 _MOST_COPIED = 1 << 16  # bytes of a value that waits for others as a copy
 
@@ -29,7 +30,8 @@ class Meeting(Rendezvous):
 
     Values that may go soon instead of at once, small ones and such as last until then, wait for
     others to the same task, for the time when this part waits itself, or for the answer that ends
-    it: one message for all of them.
+    it: one message for all of them. An order to another task, too, may wait for what this part has
+    to send there first.
 
     Args:
       task: the own task.
@@ -41,10 +43,12 @@ class Meeting(Rendezvous):
       leading: of a thread that reads by itself what the other tasks of its step send.
       may_lead_from: the tasks that send something to this part, if its thread may begin to lead
         when it first waits.
+      orders: those of the own master that wait, by task.
     """
 
     leading: Leading | None = None
     may_lead_from: Sequence[str] = ()
+    orders: dict[str, Order] = {}  # noqa: RUF012 - not changed where there are none
 
     def __init__(self, task: str, connect: Connect, known: Known, number: int):
         super().__init__()
@@ -82,7 +86,10 @@ class Meeting(Rendezvous):
 
     def _send_kept(self, task: str) -> None:
         keys, values = self.taken_back(task)
-        if keys:
+        order = self.orders.pop(task, None) if self.orders else None
+        if order is not None:
+            order(keys, values)
+        elif keys:
             link = self._links.get(task)
             if link is None:
                 link = self._links[task] = self._connect(task)
@@ -95,7 +102,7 @@ class Meeting(Rendezvous):
 
     def flush(self, but: str = "") -> None:
         """Sends what has waited for more to come, but to a task that gets an answer anyway."""
-        for task in list(self._kept):
+        for task in [*self.orders, *self._kept]:
             if task != but:
                 self._send_kept(task)
 
@@ -107,11 +114,12 @@ class Meeting(Rendezvous):
             self.leading.wake()
 
     def recv(self, key: Key, step: Step) -> Any:
-        if self._kept:
+        if self._kept or self.orders:
             self.flush()
         return super().recv(key, step)
 
     def _wait(self, gate: threading.Lock, step: Step) -> None:
+        leave_turn()
         if self.may_lead_from:
             links = {each for task in self.may_lead_from for each in self._known(task)}
             self.may_lead_from = ()

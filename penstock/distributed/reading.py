@@ -405,5 +405,10 @@ def step_aside() -> None:
     """Has others read from now on what this thread would have read: it has to wait."""
     if _thread.leading is not None:
         _thread.leading.step_aside()
+    leave_turn()
+
+
+def leave_turn() -> None:
+    """Has another thread read on, if this one keeps its turn for what should take a moment."""
     if _thread.turn is not None:
         _thread.turn.leave_turn()

@@ -29,7 +29,7 @@ from penstock.distributed.tls_socket import TlsSocket
 OnLost = Callable[[Connection], None]
 
 METHOD = "/penstock.Tasks/Road"
-PROTOCOL = 4  # changes whenever two releases could misunderstand each other
+PROTOCOL = 5  # changes whenever two releases could misunderstand each other
 _HANDSHAKE_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 _MOST_HELLO = 0  # bytes of tensors in a greeting

@@ -10,7 +10,7 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ from penstock.distributed.connection import Connection
 from penstock.distributed.departures import Departures
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.master_machine import MasterMachine
-from penstock.distributed.meeting import Connect, Known, Meeting
+from penstock.distributed.meeting import Connect, Known, Meeting, Order
 from penstock.distributed.reading import Leading
 from penstock.distributed.step_run import Answered, Broken, Call
 from penstock.distributed.step_spec import StepSpec, parts_of, task_of
@@ -48,6 +48,7 @@ from penstock.distributed.worker_machine import (
     taking,
 )
 from penstock.ir.registry import WAITS
+from penstock.ir.step_graph import Node, StepGraph
 from penstock.partition.kept_sends import mark_sends
 from penstock.passes.pipeline import PassOptions
 from penstock.runtime.binding import evaluator
@@ -58,6 +59,8 @@ from penstock.runtime.tracing import Trace
 
 _QUICK_SECONDS = 0.01  # of a part whose thread may lead
 _INSTANT_SECONDS = 0.001  # of a part during which nobody has to read
+_SOON_SECONDS = 0.0005  # that an order may wait for values that go with it
+_FADING = 0.9  # of what is known of a run, with each further run
 
 
 class StepPart:
@@ -67,6 +70,7 @@ class StepPart:
       feeds, fetches: which of the step's it takes and gives.
       tasks: those that have a part of the step.
       senders: those of them that send something to this one.
+      first_to: those that this one sends something to before it waits for anything.
       graphs: the parts of all tasks.
       seconds: how long the last run took.
     """
@@ -89,8 +93,11 @@ class StepPart:
         received = [n for part in own for n in part.graph.nodes if n.type == "_Recv"]
         senders = dict.fromkeys(task_of(node.attrs["send_device"]) for node in received)
         self.senders = [sender for sender in senders if sender != task]
+        self._from_others = sum(task_of(n.attrs["send_device"]) != task for n in received)
+        self.first_to = {each for part in own for each in _sent_first(part.graph)} - {task}
         self.graphs = [part.graph for part in parts]
         self.seconds = math.inf
+        self._seconds_to_orders = 0.0
         self._waits_for_tasks_alone = len(own) < 2 and not any(
             WAITS in node.spec.traits for part in own for node in part.graph.nodes
         )
@@ -104,11 +111,23 @@ class StepPart:
         """
         return self._waits_for_tasks_alone and self.seconds < _QUICK_SECONDS
 
-    @property
-    def is_instant(self) -> bool:
-        """Whether it waits for nothing and takes but a moment."""
-        waits = self.senders or not self._waits_for_tasks_alone
+    def is_instant(self, arrived: int) -> bool:
+        """Whether it waits for nothing, so many values being there, and takes but a moment."""
+        waits = self._from_others > arrived or not self._waits_for_tasks_alone
         return not waits and self.seconds < _INSTANT_SECONDS
+
+    @property
+    def orders_wait_for(self) -> Collection[str]:
+        """The tasks whose orders go with what this part sends there, if that is soon."""
+        return self.first_to if self._seconds_to_orders < _SOON_SECONDS else ()
+
+    def took(self, seconds: float, to_orders: float | None) -> None:
+        """Notes how long a run took, and how long orders waited, if any did."""
+        self.seconds = seconds
+        # Those that took long are tried again some runs later: the first ones are slow.
+        self._seconds_to_orders = (
+            _FADING * self._seconds_to_orders if to_orders is None else to_orders
+        )
 
     def run(self, step: Step, feeds: Sequence[Any]) -> list[Any]:
         """Runs on the values of `self.feeds`; gives those of `self.fetches`."""
@@ -126,6 +145,16 @@ class StepPart:
             entries = [entry for entry in self._step.bound if entry.node in nodes]
             trace.add_silent(part.graph, entries, [values[i] for i in part.feeds])
         return trace.step_stats()
+
+
+def _sent_first(graph: StepGraph) -> Iterator[str]:
+    """The tasks that a part sends something to which does not depend on what it waits for."""
+    late: set[Node] = set()
+    for node in graph.nodes:
+        if node.type == "_Recv" or WAITS in node.spec.traits or late.intersection(node.producers()):
+            late.add(node)
+        elif node.type == "_Send":
+            yield task_of(node.attrs["recv_device"])
 
 
 class OwnLink:
@@ -307,15 +336,22 @@ class Worker:
         """Runs a part in the thread that has the order to, where the thread has time for it."""
         link, job = action.message.link, partial(self._execute, action)
         if isinstance(link, Connection) and not self.runtime.limits_threads:
-            link.work(job, instant=action.part.is_instant)
+            arrived = len(action.message.fields.get("keys", ()))
+            link.work(job, instant=action.part.is_instant(arrived))
         else:
             self.runtime.crew.start(job)
 
-    def run_own(self, call: Call, leading: Leading | None) -> Answered:
-        """Runs the part of this task for its own master, in the thread that asks."""
+    def run_own(self, call: Call, leading: Leading | None, orders: dict[str, Order]) -> Answered:
+        """Runs the part of this task for its own master, in the thread that asks.
+
+        `orders` to other tasks wait for what the part sends there first.
+        """
         action = self._decided(Message(self.own_link, call.fields, call.values))
         if isinstance(action, Execute):
+            action.meeting.orders = orders
             action = self._decided(self._run(action, leading))
+        for order in list(orders.values()):  # the part has failed before it could give them
+            order([], [])
         if isinstance(action, Answer):
             return Answered(self.task, action.fields, action.values)
         assert isinstance(action, Refuse)

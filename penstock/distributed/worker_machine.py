@@ -157,6 +157,13 @@ class EndJob(NamedTuple):
 Action = Answer | Introduce | Refuse | Tell | Compile | Execute | Deliver | End | Clear | EndJob
 
 
+def _delivered(meeting: Any, keys: Sequence[Any], values: Sequence[Any]) -> list[Action]:
+    return [
+        Deliver(meeting, (name, device, tuple(frame)), value)
+        for (name, device, frame), value in zip(keys, values, strict=True)
+    ]
+
+
 class _StepRecord:
     """A step that values have come for, or that runs."""
 
@@ -240,12 +247,7 @@ class WorkerMachine:
         record = self._record(message.fields["step"], now)
         if record is None:
             return []
-        return [
-            Deliver(record.meeting, (name, device, tuple(frame)), value)
-            for (name, device, frame), value in zip(
-                message.fields["keys"], message.values, strict=True
-            )
-        ]
+        return _delivered(record.meeting, message.fields["keys"], message.values)
 
     def _run(self, message: Message, now: float) -> list[Action]:
         fields, master = message.fields, message.link.task
@@ -259,7 +261,13 @@ class WorkerMachine:
             text = f"step {number} was ended before it began"
             return [Refuse(message, errors.AbortedError(None, None, text))]
         record.tasks = frozenset((*part.tasks, master)) - {self.task}
-        return [Execute(message, part, record.meeting)]
+        keys = fields.get("keys")
+        if not keys:
+            return [Execute(message, part, record.meeting)]
+        count = len(message.values) - len(keys)
+        fed, sent = message.values[:count], message.values[count:]
+        order = Execute(message._replace(values=fed), part, record.meeting)
+        return [*_delivered(record.meeting, keys, sent), order]
 
     def _executed(self, event: Executed, now: float) -> list[Action]:
         message, values, error, keys = event
