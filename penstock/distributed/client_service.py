@@ -6,7 +6,6 @@ and fetch, then take the road. Both lead to the same master.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 
 from penstock import dtypes, errors, proto
@@ -94,8 +93,10 @@ class ClientService:
             reply, given = {"status": int(code), "message": text}, []
         finally:
             del client.running[fields["call"]]
-        with suppress(errors.UnavailableError):  # who asked is gone
+        try:  # noqa: SIM105 - every step comes along here
             connection.reply(fields, reply, given)
+        except errors.UnavailableError:
+            pass  # who asked is gone
 
     def _run(
         self,

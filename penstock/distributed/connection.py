@@ -112,8 +112,8 @@ class Connection:
             self._lose(str(error))
             raise self._unavailable(str(error)) from error
 
-    def _write(self, frame: list[Any]) -> None:
-        """Writes when no other thread does.
+    def _write(self, frame: bytes | list[Any]) -> None:
+        """Writes when no other thread does; what is short, and was joined, mostly at once.
 
         This one must not lead while it waits for that: the other side may be waiting for room, too,
         and somebody has to read meanwhile.
@@ -122,13 +122,12 @@ class Connection:
             step_aside()
             self._writing.acquire()
         try:
-            if sum(map(len, frame)) <= frames.SMALL:
-                data = b"".join(frame)
-                sent = frames.written_at_once(self._sock, data)
+            if type(frame) is bytes:
+                sent = frames.written_at_once(self._sock, frame)
                 self.sent += sent
-                if sent == len(data):
+                if sent == len(frame):
                     return
-                frame = [memoryview(data)[sent:]]
+                frame = [memoryview(frame)[sent:]]
             step_aside()
             frames.write(self._sock, frame, self._moved)
         finally:

@@ -35,7 +35,7 @@ _MOST_FIELDS = 1 << 26
 _MOST_BUFFERS = 1000  # of one sendmsg; the system's limit is 1024
 _MOST_BEGUN = 4096  # messages of which some pieces have come
 SMALL = 1 << 16  # bytes that are copied, to be written at once, or not at all
-_AHEAD = 1 << 12  # bytes: a small message
+_AHEAD = 1 << 15  # bytes: a small message
 CHUNK = 1 << 20
 MOST_BYTES = 1 << 36
 _ZEROS = memoryview(bytes(_ALIGNMENT))
@@ -97,10 +97,11 @@ class Message:
     buffers: list[memoryview]
     size: int
 
-    def whole(self) -> list[Any]:
+    def whole(self) -> bytes | list[Any]:
         """The message as one frame."""
         text = _text_of(self.fields).encode()
-        return [_HEAD.pack(_WHOLE, len(text), self.size), text, *self.buffers]
+        frame: list[Any] = [_HEAD.pack(_WHOLE, len(text), self.size), text, *self.buffers]
+        return b"".join(frame) if self.size + len(text) < SMALL else frame
 
     def frames(self, number: int) -> Iterator[list[Any]]:
         """The message as several frames, none of them long."""
@@ -114,10 +115,10 @@ class Message:
             yield [_HEAD.pack(_PIECE, number, length), *piece]
 
 
-def plain(fields: Fields) -> list[Any]:
+def plain(fields: Fields) -> bytes:
     """The frame of a message without tensors."""
     text = _text_of(fields).encode()
-    return [_HEAD.pack(_WHOLE, len(text), 0), text]
+    return _HEAD.pack(_WHOLE, len(text), 0) + text
 
 
 def given_up(number: int) -> list[Any]:
@@ -210,7 +211,7 @@ def _next_chunk(pending: Iterable[memoryview], room: int) -> list[memoryview]:
 
 def send(sock: Socket, fields: Fields) -> None:
     """Writes a message without tensors, before there is a connection."""
-    write(sock, plain(fields))
+    write(sock, [plain(fields)])
 
 
 def _fields_of(data: bytes) -> Fields:
@@ -293,7 +294,7 @@ class Receiver:
         if "values" not in fields:
             return fields, []
         content = bytearray(self._ahead[middle : self._at])  # which tensors may be changed in
-        return fields, self._values(fields, np.frombuffer(content, np.uint8))
+        return fields, self._values(fields, content)
 
     def has_more(self) -> bool:
         """Whether bytes have been read that no message was made of."""
@@ -335,17 +336,18 @@ class Receiver:
         del self._begun[number]
         return begun.fields, self._values(begun.fields, begun.buffer)
 
-    def _values(self, fields: Fields, buffer: np.ndarray) -> list[Value]:
+    def _values(self, fields: Fields, buffer: bytearray | np.ndarray) -> list[Value]:
         values, start = [], 0
         for kind, shape, length, *where in fields.pop("values", ()):
             if where:
                 if self.inbox is None:
                     raise ValueError("there is no memory that is shared")
-                values.append(decoded(kind, shape, self.inbox.view(Place(*where), length)))
+                view = self.inbox.view(Place(*where), length)
+                values.append(decoded(kind, shape, view, 0, length))
                 continue
             if not 0 <= length <= len(buffer) - start:
                 raise ValueError("a tensor is longer than its message")
-            values.append(decoded(kind, shape, buffer[start : start + length]))
+            values.append(decoded(kind, shape, buffer, start, length))
             start += length + -length % _ALIGNMENT
         return values
 

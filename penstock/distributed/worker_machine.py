@@ -177,11 +177,12 @@ class _StepRecord:
 
 
 class _Registered(NamedTuple):
-    """A part of a step, and the master that may order it."""
+    """A part of a step, the master that may order it, and the other tasks that it then needs."""
 
     part: Any
     task: str
     incarnation: str | None
+    others: frozenset[str]
 
 
 class WorkerMachine:
@@ -250,7 +251,7 @@ class WorkerMachine:
         return _delivered(record.meeting, message.fields["keys"], message.values)
 
     def _run(self, message: Message, now: float) -> list[Action]:
-        fields, master = message.fields, message.link.task
+        fields = message.fields
         number, registered = fields["step"], self._parts.get(fields["step_key"])
         self._saw(message.link)
         if registered is None:
@@ -260,7 +261,7 @@ class WorkerMachine:
         if record is None or record.tasks is not None:
             text = f"step {number} was ended before it began"
             return [Refuse(message, errors.AbortedError(None, None, text))]
-        record.tasks = frozenset((*part.tasks, master)) - {self.task}
+        record.tasks = registered.others
         keys = fields.get("keys")
         if not keys:
             return [Execute(message, part, record.meeting)]
@@ -330,8 +331,9 @@ class WorkerMachine:
             return [Refuse(message, errors.AbortedError(None, None, text))]
         if error is not None or part is None:
             return [Refuse(message, error or self._restarted(key))]
-        master = message.fields.get("master")
-        self._parts[key] = _Registered(part, message.link.task, master)
+        master, task = message.fields.get("master"), message.link.task
+        others = frozenset((*part.tasks, task)) - {self.task}
+        self._parts[key] = _Registered(part, task, master, others)
         return [Answer(message, {"feeds": part.feeds, "fetches": part.fetches})]
 
     def _forget(self, message: Message, now: float) -> list[Action]:
@@ -344,7 +346,7 @@ class WorkerMachine:
         self._drop(lambda key, owner, master: owner == task and master != incarnation)
 
     def _drop(self, dropped: Callable[[str, str, str | None], bool]) -> None:
-        for key, (_, task, master) in list(self._parts.items()):
+        for key, (_, task, master, _) in list(self._parts.items()):
             if dropped(key, task, master):
                 del self._parts[key]
         for key, message in list(self._compiling.items()):

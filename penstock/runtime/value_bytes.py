@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,9 +24,18 @@ _ARRAY_TYPES = {
     for name in _TYPES
     if name in np.sctypeDict and np.dtype(name).isbuiltin == 1
 }
+_ARRAY_NAMES = {dtype: name for name, dtype in _ARRAY_TYPES.items()}
 # Those of them that are never conjugated or negated later.
 _PLAIN = {_TYPES[name] for name, dtype in _ARRAY_TYPES.items() if dtype.kind != "c"}
 
+
+# How single numbers become bytes: without arrays, whose code is seldom in a processor's cache.
+_NUMBERS = {
+    torch.float32: struct.Struct("<f").pack,
+    torch.float64: struct.Struct("<d").pack,
+    torch.int32: struct.Struct("<i").pack,
+    torch.int64: struct.Struct("<q").pack,
+}
 
 _LENGTH = 8  # bytes of the length of what is known of a list
 
@@ -54,14 +64,17 @@ def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
     if type(value) is Copied:
         return [*value.head], [memoryview(value.content)]
     if isinstance(value, torch.Tensor):
-        return [_NAMES[value.dtype], [*value.shape]], [_bytes_of(value)]
+        dtype = value.dtype
+        if not value.dim() and dtype in _NUMBERS and value.is_cpu:
+            return [_NAMES[dtype], []], [memoryview(_NUMBERS[dtype](value.item()))]
+        return [_NAMES[dtype], [*value.shape]], [_bytes_of(value)]
     if isinstance(value, (bytes, bytearray, memoryview)):
         return ["bytes", None], [memoryview(value)]
     if isinstance(value, bool):
         return encoded(torch.tensor(value))
-    if isinstance(value, np.ndarray) and value.dtype.name in _ARRAY_TYPES:
+    if isinstance(value, np.ndarray) and value.dtype in _ARRAY_NAMES:
         bytes_of = np.ascontiguousarray(value).data.cast("B") if value.size else b""
-        return [value.dtype.name, [*value.shape]], [memoryview(bytes_of)]
+        return [_ARRAY_NAMES[value.dtype], [*value.shape]], [memoryview(bytes_of)]
     if isinstance(value, np.ndarray) and value.dtype == object:
         items = [bytes(item) for item in value.reshape(-1)]
         lengths = np.array([len(item) for item in items], np.int64)
@@ -101,8 +114,18 @@ def _bytes_of(value: torch.Tensor) -> memoryview:
     return value.detach().reshape(-1).view(torch.uint8).numpy().data
 
 
-def decoded(kind: str, shape: list[int], part: np.ndarray) -> Any:
-    """The value in an array of bytes, which a tensor shares."""
+def decoded(kind: str, shape: list[int], memory: Any, start: int, length: int) -> Any:
+    """The value in a part of some memory, which a tensor shares."""
+    array_type = _ARRAY_TYPES.get(kind)
+    if array_type is not None and length:
+        array: np.ndarray = np.ndarray(shape, array_type, memory, start)
+        if array.nbytes != length:
+            raise ValueError(f"a tensor of {shape} has {length} bytes")
+        return torch.from_numpy(array)
+    return _rarely_decoded(kind, shape, np.frombuffer(memory, np.uint8, length, start))
+
+
+def _rarely_decoded(kind: str, shape: list[int], part: np.ndarray) -> Any:
     if kind == "bytes":
         return part.tobytes()
     if kind == "string":
@@ -111,9 +134,6 @@ def decoded(kind: str, shape: list[int], part: np.ndarray) -> Any:
         return _list(part)
     if not len(part):
         return torch.empty(shape, dtype=_TYPES[kind])
-    array_type = _ARRAY_TYPES.get(kind)
-    if array_type is not None:
-        return torch.from_numpy(part.view(array_type).reshape(shape))
     return torch.from_numpy(part).view(_TYPES[kind]).reshape(shape)
 
 
@@ -139,7 +159,7 @@ def _list(data: np.ndarray) -> TensorList:
     elements = []
     for head, size in zip(known["heads"], known["sizes"], strict=True):
         part = data[start : start + size].copy()  # at an address that any type may have
-        elements.append(None if head is None else decoded(head[0], head[1], part))
+        elements.append(None if head is None else decoded(head[0], head[1], part, 0, size))
         start += size
     shape = known["element_shape"]
     made: Any = TensorList

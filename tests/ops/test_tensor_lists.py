@@ -242,7 +242,7 @@ def test_the_way_of_a_list_to_another_task() -> None:
         sent = session.run(TensorListSetItem(reserved, 1, [1.0, 2.0]))
     head, parts = value_bytes.encoded(sent)
     (kind, shape), data = head, np.frombuffer(b"".join(parts), np.uint8)
-    came = value_bytes.decoded(kind, shape, data.copy())
+    came = value_bytes.decoded(kind, shape, data.copy(), 0, len(data))
     assert (came.dtype, came.element_shape, came.most) == (tf.float32, (None,), -1)
     assert came.elements[0] is None
     assert came.elements[1].tolist() == [1, 2]
