@@ -10,6 +10,7 @@ from penstock import dtypes, errors
 from penstock.distributed.frames import Value
 from penstock.dtypes import DType
 from penstock.kernels.values import from_array, to_array
+from penstock.runtime.value_bytes import is_number
 
 
 def value_of(result: Any, dtype: DType) -> Value:
@@ -24,7 +25,9 @@ def value_of(result: Any, dtype: DType) -> Value:
 
 
 def sendable(result: Any, dtype: DType) -> Value:
-    """The same, as an array where that can be sent, too."""
+    """The same, as a number or an array where that can be sent, too."""
+    if is_number(result):
+        return result
     plain = isinstance(result, (np.ndarray, np.generic)) and result.dtype.isbuiltin == 1
     return np.asarray(result) if plain and result.dtype != object else value_of(result, dtype)
 

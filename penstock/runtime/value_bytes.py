@@ -36,6 +36,8 @@ _NUMBERS = {
     torch.int32: struct.Struct("<i").pack,
     torch.int64: struct.Struct("<q").pack,
 }
+# The same of NumPy's numbers, with the names of their types.
+_ARRAY_NUMBERS = {_ARRAY_TYPES[_NAMES[t]].type: (_NAMES[t], pack) for t, pack in _NUMBERS.items()}
 
 _LENGTH = 8  # bytes of the length of what is known of a list
 
@@ -50,6 +52,11 @@ class Copied(NamedTuple):
 def is_plain(value: Any) -> bool:
     """Whether a value is a tensor that surely can be encoded."""
     return isinstance(value, torch.Tensor) and value.dtype in _PLAIN
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is one of NumPy's numbers that can be encoded as they are."""
+    return type(value) in _ARRAY_NUMBERS
 
 
 def copied(value: Any, most: int) -> Copied | None:
@@ -68,6 +75,9 @@ def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
         if not value.dim() and dtype in _NUMBERS and value.is_cpu:
             return [_NAMES[dtype], []], [memoryview(_NUMBERS[dtype](value.item()))]
         return [_NAMES[dtype], [*value.shape]], [_bytes_of(value)]
+    if type(value) in _ARRAY_NUMBERS:
+        name, pack = _ARRAY_NUMBERS[type(value)]
+        return [name, []], [memoryview(pack(value))]
     if isinstance(value, (bytes, bytearray, memoryview)):
         return ["bytes", None], [memoryview(value)]
     if isinstance(value, bool):
