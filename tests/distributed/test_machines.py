@@ -87,6 +87,20 @@ def test_values_meet_a_step_whether_they_come_before_the_order_or_after(ps):
     assert early.key == ("x", PS, ())
 
 
+def test_an_order_brings_values_that_are_there_before_the_part_runs(ps):
+    ps.register()
+    keys = [["x", PS, []], ["y", PS, [3]]]
+    *there, order = ps.say(
+        "run", None, ["fed", "value", "other"], step_key="s/0", step=7, keys=keys
+    )
+    assert [(each.key, each.value) for each in there] == [
+        (("x", PS, ()), "value"),
+        (("y", PS, (3,)), "other"),
+    ]
+    assert isinstance(order, Execute) and list(order.message.values) == ["fed"]
+    assert all(each.meeting == order.meeting for each in there)
+
+
 def test_what_comes_for_a_step_that_is_over_is_dropped(ps):
     ps.register()
     order = ps.run(7)

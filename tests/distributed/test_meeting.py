@@ -98,3 +98,31 @@ def test_a_value_that_cannot_travel_is_an_error_where_it_is_sent(meeting, lasts)
 def test_what_is_for_the_own_task_stays_there(meeting):
     meeting.send(key("a", WORKER), 5, soon=True)
     assert meeting.recv(key("a", WORKER), Step(None, meeting.cancellation)) == 5
+
+
+def test_an_order_goes_with_what_is_sent_to_its_task_before_a_wait(meeting, links):
+    given = []
+    meeting.orders = {PS: lambda keys, values: given.append(([name for name, *_ in keys], values))}
+    meeting.send(key("a", PS), torch.ones(3), soon=True)
+    assert not given
+    meeting.deliver(key("x", WORKER), 1)
+    meeting.recv(key("x", WORKER), Step(None, meeting.cancellation))
+    ((names, values),) = given
+    assert names == ["a"] and len(values) == 1
+    assert not links[PS].sent and not meeting.orders
+
+
+def test_an_order_without_values_is_given_before_a_wait(meeting, links):
+    given = []
+    meeting.orders = {PS: lambda keys, values: given.append(keys)}
+    meeting.deliver(key("x", WORKER), 1)
+    meeting.recv(key("x", WORKER), Step(None, meeting.cancellation))
+    assert given == [[]] and not links[PS].sent
+
+
+def test_what_follows_an_order_goes_as_a_message_of_its_own(meeting, links):
+    given = []
+    meeting.orders = {PS: lambda keys, values: given.append(len(keys))}
+    meeting.send(key("a", PS), torch.ones(3))  # can't wait
+    meeting.send(key("b", PS), torch.ones(3))
+    assert given == [1] and links[PS].sent == [["b"]]

@@ -8,6 +8,8 @@ import pytest
 import torch
 
 import penstock as tf
+from penstock.distributed import worker
+from penstock.distributed.connection import Connection
 from penstock.passes.pipeline import PassOptions
 from penstock.runtime.binding import bind_all
 from penstock.runtime.fusion import regions
@@ -82,6 +84,69 @@ def test_a_loop_over_tasks(cluster):
     i, a, b = run(runtime, result)
     assert (i, b) == (10, 0.5**10)
     assert a == pytest.approx(1 + 2 * (1 - 0.5**10))
+    runtime.close()
+
+
+def rows_of_an_embedding(ids):
+    """Rows that the parameter server looks up for a worker, added up there."""
+    with tf.device(PS):
+        embedding = tf.get_variable("e", initializer=np.arange(12, dtype=np.float32).reshape(6, 2))
+        rows = tf.gather(embedding, ids)
+    with tf.device(WORKER):
+        return tf.reduce_sum(rows)
+
+
+def test_what_the_masters_part_sends_first_goes_with_the_order(cluster, monkeypatch):
+    with tf.device(WORKER):
+        ids = tf.random_uniform([3], maxval=6, dtype=tf.int32)
+    total = rows_of_an_embedding(ids)
+    runtime = cluster.runtime()
+    run(runtime, targets=[tf.global_variables_initializer()])
+    step = runtime.compile([], [ids, total], [])
+    sent = []
+    note = Connection.note
+
+    def noted(self, fields, values=()):
+        sent.append((fields.get("do"), len(fields.get("keys", ()))))
+        note(self, fields, values)
+
+    monkeypatch.setattr(Connection, "note", noted)
+    monkeypatch.setattr(worker, "_SOON_SECONDS", 1e9)  # however slow this machine is
+    for _ in range(3):
+        found, value = step.run([])
+        assert value == sum(4 * i + 1 for i in found)
+    steps = [each for each in sent if each[0] in ("run", "take")]
+    assert steps == 3 * [("run", 1)]
+    runtime.close()
+
+
+def test_orders_do_not_wait_for_a_part_that_takes_long(cluster, monkeypatch):
+    with tf.device(WORKER):
+        ids = tf.random_uniform([3], maxval=6, dtype=tf.int32)
+    total = rows_of_an_embedding(ids)
+    runtime = cluster.runtime()
+    run(runtime, targets=[tf.global_variables_initializer()])
+    step = runtime.compile([], [ids, total], [])
+    monkeypatch.setattr(worker, "_SOON_SECONDS", 0.0)
+    for _ in range(2):
+        found, value = step.run([])
+        assert value == sum(4 * i + 1 for i in found)
+    assert step._known().part.orders_wait_for == ()
+    runtime.close()
+
+
+def test_a_part_that_fails_before_orders_were_given_ends_the_step(cluster):
+    with tf.device(WORKER):
+        ids = tf.placeholder(tf.int32, [None])
+        checked = tf.Assert(tf.reduce_all(ids < 6), [ids])
+        with tf.control_dependencies([checked]):
+            sent = tf.identity(ids)
+    total = rows_of_an_embedding(sent)
+    runtime = cluster.runtime()
+    run(runtime, targets=[tf.global_variables_initializer()])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+        run(runtime, [total], feeds=[(ids, np.array([7], np.int32))])
+    assert run(runtime, [total], feeds=[(ids, np.array([1], np.int32))]) == (5.0,)
     runtime.close()
 
 
