@@ -117,7 +117,7 @@ def _bytes_of(value: torch.Tensor) -> memoryview:
     if not value.numel():
         return memoryview(b"")
     if value.is_cpu and value.is_contiguous() and value.dtype in _PLAIN:
-        return memoryview(value.detach().numpy()).cast("B")
+        return memoryview(value.numpy()).cast("B")  # no value of a step knows gradients
     value = value.cpu().resolve_conj().resolve_neg().contiguous()
     if _NAMES[value.dtype] in _ARRAY_TYPES:
         return value.detach().numpy().reshape(-1).view(np.uint8).data
