@@ -49,6 +49,7 @@ from penstock.distributed.worker_machine import (
 )
 from penstock.ir.registry import WAITS
 from penstock.ir.step_graph import Node, StepGraph
+from penstock.kernels.kernel_threads import processors
 from penstock.partition.kept_sends import mark_sends
 from penstock.passes.pipeline import PassOptions
 from penstock.runtime.binding import evaluator
@@ -60,6 +61,7 @@ from penstock.runtime.tracing import Trace
 _QUICK_SECONDS = 0.01  # of a part whose thread may lead
 _INSTANT_SECONDS = 0.001  # of a part during which nobody has to read
 _SOON_SECONDS = 0.0005  # that an order may wait for values that go with it
+_MOST_PROCESSORS = 3  # for which it does: with more, the other task takes the order up meanwhile
 _FADING = 0.9  # of what is known of a run, with each further run
 
 
@@ -70,7 +72,8 @@ class StepPart:
       feeds, fetches: which of the step's it takes and gives.
       tasks: those that have a part of the step.
       senders: those of them that send something to this one.
-      first_to: those that this one sends something to before it waits for anything.
+      first_to: those that this one sends something to before it waits for anything, if orders are
+        to wait for that.
       graphs: the parts of all tasks.
       seconds: how long the last run took.
     """
@@ -94,7 +97,8 @@ class StepPart:
         senders = dict.fromkeys(task_of(node.attrs["send_device"]) for node in received)
         self.senders = [sender for sender in senders if sender != task]
         self._from_others = sum(task_of(n.attrs["send_device"]) != task for n in received)
-        self.first_to = {each for part in own for each in _sent_first(part.graph)} - {task}
+        few = processors() <= _MOST_PROCESSORS
+        self.first_to = {each for part in own if few for each in _sent_first(part.graph)} - {task}
         self.graphs = [part.graph for part in parts]
         self.seconds = math.inf
         self._seconds_to_orders = 0.0

@@ -112,6 +112,7 @@ def test_what_the_masters_part_sends_first_goes_with_the_order(cluster, monkeypa
 
     monkeypatch.setattr(Connection, "note", noted)
     monkeypatch.setattr(worker, "_SOON_SECONDS", 1e9)  # however slow this machine is
+    monkeypatch.setattr(worker, "processors", lambda: 2)
     for _ in range(3):
         found, value = step.run([])
         assert value == sum(4 * i + 1 for i in found)
@@ -132,6 +133,20 @@ def test_orders_do_not_wait_for_a_part_that_takes_long(cluster, monkeypatch):
         found, value = step.run([])
         assert value == sum(4 * i + 1 for i in found)
     assert step._known().part.orders_wait_for == ()
+    runtime.close()
+
+
+def test_with_many_processors_orders_do_not_wait(cluster, monkeypatch):
+    monkeypatch.setattr(worker, "processors", lambda: 16)
+    with tf.device(WORKER):
+        ids = tf.random_uniform([3], maxval=6, dtype=tf.int32)
+    total = rows_of_an_embedding(ids)
+    runtime = cluster.runtime()
+    run(runtime, targets=[tf.global_variables_initializer()])
+    step = runtime.compile([], [ids, total], [])
+    found, value = step.run([])
+    assert value == sum(4 * i + 1 for i in found)
+    assert not step._known().part.orders_wait_for
     runtime.close()
 
 
