@@ -123,7 +123,6 @@ REASONS: dict[str, str] = {
     "lifted_struct_loss.",
     "tf.contrib.image.single_image_random_dot_stereograms": "Compute them in NumPy.",
     "tf.contrib.summary.create_db_writer": "Events go to files: use create_file_writer.",
-    "tf.contrib.predictor.from_contrib_estimator": "Use tf.estimator and from_estimator.",
     "tf.keras.callbacks.RemoteMonitor": "Penstock sends nothing over the network: use CSVLogger, "
     "TensorBoard or LambdaCallback.",
 }

@@ -335,9 +335,12 @@ class _GraphTape:
     def _root(self, source: Any) -> Any:
         """The tensor of the tape's graph that stands for a source."""
         root = _root(source)
-        if root._op.graph.is_eager and isinstance(self._home, FunctionGraph):
+        if not isinstance(self._home, FunctionGraph):
+            return root
+        if root._op.graph.is_eager:
             return self._home.capture(root)
-        return root
+        # The argument that stands for it may have been made before the tape was started.
+        return self._home.captured.get(root, root)
 
     def _in_bodies_around(self, targets: list[Any]) -> list[Operation]:
         """The nodes of bodies, inside of the tape's graph, that targets are in."""

@@ -34,6 +34,7 @@ class ForwardGradientAccumulator:
 
     def __init__(self) -> None:
         self._tangents: dict[int, Any] = {}  # by the ids of tensors that are there still
+        self._tensors: dict[int, weakref.ref[Any]] = {}
         self._is_recording = False
         self._was_used = False
 
@@ -103,9 +104,11 @@ class ForwardGradientAccumulator:
                 self._keep(output, tangent)
 
     def _keep(self, tensor: Any, tangent: Any) -> None:
-        if tensor._id not in self._tangents:
-            weakref.finalize(tensor, self._tangents.pop, tensor._id, None).atexit = False
-        self._tangents[tensor._id] = tangent
+        key, tangents = tensor._id, self._tangents
+        if key not in tangents:
+            # Held by this object alone: with it, all of them go.
+            self._tensors[key] = weakref.ref(tensor, lambda _: tangents.pop(key, None))
+        tangents[key] = tangent
 
 
 def _output_tangents(

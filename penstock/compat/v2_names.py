@@ -14,7 +14,8 @@ SAME: dict[str, str] = {
         broadcast_to cast clip_by_global_norm clip_by_norm clip_by_value complex complex128
         complex64 concat constant constant_initializer control_dependencies cos cosh cumsum
         custom_gradient divide double dynamic_partition dynamic_stitch edit_distance einsum
-        ensure_shape equal executing_eagerly exp extract_volume_patches eye fill fingerprint
+        enable_v2_behavior ensure_shape equal executing_eagerly exp extract_volume_patches eye fill
+        fingerprint
         float16 float32 float64 floor foldl foldr function get_logger get_static_value
         grad_pass_through greater greater_equal group guarantee_const half histogram_fixed_width
         histogram_fixed_width_bins identity identity_n import_graph_def init_scope int16 int32
@@ -417,6 +418,7 @@ OTHER: dict[str, dict[str, str]] = {
             SummaryWriter create_file_writer=create_file_writer_v2 create_noop_writer flush
             record_if trace_export trace_off trace_on write
         """,
+        "summary.plugin_summaries": "audio histogram image scalar text",
     },
     "summary.experimental": {
         "python.ops.summary_ops_v2": "get_step set_step summary_scope write_raw_pb",

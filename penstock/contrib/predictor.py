@@ -229,6 +229,66 @@ def from_estimator(
     )
 
 
+class ContribEstimatorPredictor(Predictor):
+    """Runs the newest checkpoint of an estimator of `tf.contrib.learn`."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        prediction_input_fn: Any,
+        input_alternative_key: str | None = None,
+        output_alternative_key: str | None = None,
+        graph: Any = None,
+        config: Any = None,
+    ):
+        from penstock.contrib.learn.utils import saved_models
+
+        self._graph = graph or tf.Graph()
+        with self._graph.as_default():
+            given = prediction_input_fn()
+            model = estimator._get_predict_ops(given.features)
+            checkpoint = tf.train.latest_checkpoint(estimator.model_dir)
+            creator = tf.train.ChiefSessionCreator(
+                config=config, checkpoint_filename_with_path=checkpoint
+            )
+            self._session = tf.train.MonitoredSession(session_creator=creator)
+        inputs, _ = saved_models.get_input_alternatives(given)
+        key = input_alternative_key or saved_models.DEFAULT_INPUT_ALTERNATIVE_KEY
+        self._feed_tensors = inputs[key]
+        outputs, chosen = saved_models.get_output_alternatives(model, output_alternative_key)
+        _, self._fetch_tensors = outputs[chosen]
+
+
+def from_contrib_estimator(
+    estimator: Any,
+    prediction_input_fn: Any,
+    input_alternative_key: str | None = None,
+    output_alternative_key: str | None = None,
+    graph: Any = None,
+    config: Any = None,
+) -> Predictor:
+    """A predictor of the newest checkpoint of a `tf.contrib.learn` estimator.
+
+    Args:
+      prediction_input_fn: gives `InputFnOps`.
+      input_alternative_key: which of the inputs to feed; the default ones if None.
+      output_alternative_key: which head's outputs to give, if there are several.
+    """
+    if isinstance(estimator, tf.estimator.Estimator):
+        raise TypeError(
+            "Expected estimator to be of type tf.contrib.learn.Estimator, but got type "
+            "tf.python.estimator.Estimator. You likely want to call from_estimator."
+        )
+    return ContribEstimatorPredictor(
+        estimator,
+        prediction_input_fn,
+        input_alternative_key=input_alternative_key,
+        output_alternative_key=output_alternative_key,
+        graph=graph,
+        config=config,
+    )
+
+
 __getattr__ = lazy_paths.resolver(__name__)
 
 #: TensorFlow has modules in here, whose names are these.

@@ -186,7 +186,7 @@ class EagerTensor(Tensor):
         return (self[i] for i in range(len(self)))
 
     def __format__(self, spec: str) -> str:
-        return format(self.numpy(), spec) if spec else str(self)
+        return format(self.numpy(), spec)
 
     def __deepcopy__(self, memo: Any) -> EagerTensor:
         return self

@@ -32,11 +32,13 @@ core.lib.core.error_codes_pb2           errors proto internal_paths.enum_values
 
 contrib.framework.python.framework      contrib.framework
 contrib.framework.python.framework.checkpoint_utils train.checkpoint_variables
+contrib.framework.python.framework.experimental contrib.framework.printing
 contrib.framework.python.framework.graph_util contrib.framework.graph_parts
 contrib.framework.python.framework.tensor_util contrib.framework
 contrib.framework.python.ops.audio_ops  internal_paths.generated_ops
 contrib.framework.python.ops.checkpoint_ops contrib.framework.remapped_checkpoints
 contrib.framework.python.ops.ops        contrib.framework.python.ops
+contrib.framework.python.ops.prettyprint_ops contrib.framework.printing
 contrib.framework.python.ops.script_ops contrib.framework.python_calls
 contrib.framework.python.ops.sort_ops   ops.sorting
 contrib.cluster_resolver.python         contrib.cluster_resolver
@@ -170,6 +172,7 @@ contrib.sparsemax.python.ops.sparsemax_loss contrib.sparsemax
 contrib.predictor.predictor             contrib.predictor
 contrib.predictor.predictor_factories   contrib.predictor
 contrib.predictor.core_estimator_predictor contrib.predictor
+contrib.predictor.contrib_estimator_predictor contrib.predictor
 contrib.predictor.saved_model_predictor contrib.predictor
 contrib.image.python.ops.distort_image_ops contrib.image.distortions
 contrib.image.python.ops.interpolate_spline contrib.image.splines
@@ -202,6 +205,7 @@ contrib.input_pipeline.python.ops       contrib.input_pipeline
 contrib.input_pipeline.python.ops.input_pipeline_ops contrib.input_pipeline
 contrib.eager.python                    contrib.eager
 contrib.eager.python.tfe                contrib.eager
+contrib.eager.python.datasets           contrib.eager
 contrib.eager.python.metrics            contrib.eager.metrics
 contrib.eager.python.saver              contrib.eager
 contrib.eager.python.metrics_impl       contrib.eager.metrics
@@ -314,6 +318,7 @@ contrib.learn.python.learn.estimators.linear contrib.learn contrib.learn.dual_as
 contrib.learn.python.learn.estimators.rnn_common contrib.learn.recurrent_parts
 contrib.learn.python.learn.estimators.state_saving_rnn_estimator
                                         contrib.learn.state_saving_rnn_estimator
+contrib.learn.python.learn.estimators.estimator contrib.learn contrib.learn.estimator
 contrib.learn.python.learn.estimators.estimator_test_utils contrib.learn.estimators_under_test
 contrib.learn.python.learn.estimators.kmeans contrib.learn.kmeans
 contrib.learn.python.learn.estimators.tensor_signature contrib.learn.tensor_signature
@@ -386,6 +391,9 @@ contrib.bayesflow.python                contrib.bayesflow
 contrib.bayesflow.python.ops            contrib.bayesflow
 contrib.bayesflow.python.ops.monte_carlo contrib.bayesflow.monte_carlo
 contrib.bayesflow.python.ops.monte_carlo_impl contrib.bayesflow.monte_carlo
+contrib.boosted_trees.python            contrib.boosted_trees
+contrib.boosted_trees.python.utils      contrib.boosted_trees
+contrib.boosted_trees.python.utils.losses contrib.boosted_trees.losses
 contrib.libsvm.python                   contrib.libsvm
 contrib.libsvm.python.ops               contrib.libsvm
 contrib.libsvm.python.ops.libsvm_ops    contrib.libsvm
@@ -448,6 +456,8 @@ contrib.labeled_tensor.python.ops.sugar contrib.labeled_tensor.sugar
 contrib.rnn.python                      contrib.rnn
 contrib.rnn.python.ops                  contrib.rnn
 contrib.rnn.python.kernel_tests.benchmarking testing.step_timing
+contrib.rnn.python.tools                contrib.rnn
+contrib.rnn.python.tools.checkpoint_convert contrib.rnn.checkpoint_convert
 contrib.rnn.python.ops.lstm_ops         contrib.rnn rnn.rnn_cell internal_paths.lstm_functions
 contrib.rnn.python.ops.rnn_cell         contrib.rnn rnn.rnn_cell
 contrib.rnn.python.ops.*                contrib.rnn rnn.rnn_cell
@@ -469,16 +479,20 @@ contrib.seq2seq.python.ops              contrib.seq2seq
 contrib.seq2seq.python.ops.attention_wrapper contrib.seq2seq.attention_wrapper
                                         contrib.seq2seq.attention_mechanisms
                                         contrib.seq2seq.monotonic_attention
+                                        contrib.seq2seq.layer_attention
                                         internal_paths.rnn_functions
 contrib.seq2seq.python.ops.basic_decoder contrib.seq2seq.basic_decoder
+                                        contrib.seq2seq.layer_decoders
 contrib.seq2seq.python.ops.beam_search_decoder contrib.seq2seq.beam_search_decoder
-                                        contrib.seq2seq.beam_step
+                                        contrib.seq2seq.beam_step contrib.seq2seq.layer_decoders
 contrib.seq2seq.python.ops.beam_search_ops contrib.seq2seq.gather_trees
 contrib.seq2seq.python.ops.decoder      contrib.seq2seq.decoder internal_paths.rnn_functions
+                                        contrib.seq2seq.layer_decoders
 contrib.seq2seq.python.ops.helper       contrib.seq2seq contrib.seq2seq.sampling
                                         contrib.seq2seq.training_helpers
                                         internal_paths.rnn_functions
-contrib.seq2seq.python.ops.loss         contrib.seq2seq.loss
+contrib.seq2seq.python.ops.sampler      contrib.seq2seq.samplers contrib.seq2seq.sampling
+contrib.seq2seq.python.ops.loss         contrib.seq2seq.loss contrib.seq2seq.keras_losses
 contrib.legacy_seq2seq.python           contrib.legacy_seq2seq
 contrib.legacy_seq2seq.python.ops       contrib.legacy_seq2seq
 contrib.legacy_seq2seq.python.ops.seq2seq contrib.legacy_seq2seq
@@ -846,7 +860,7 @@ python.keras.mixed_precision            keras.mixed_precision
 python.keras.mixed_precision.experimental keras.mixed_precision.experimental
 python.keras.mixed_precision.experimental.test_util testing.checked_gradients
 python.keras.mixed_precision.experimental.* keras.mixed_precision.experimental.*
-python.keras.models                     keras.models
+python.keras.models                     keras.models keras.cloning
 python.keras.model_subclassing_test_util testing.subclassed_models
 python.keras.optimizer_v2.learning_rate_schedule keras.optimizers.schedules keras.experimental
 python.keras.optimizer_v2.*             keras.optimizers keras.optimizers.base
@@ -1091,7 +1105,8 @@ python.ops.string_ops                   internal_paths.second_signatures strings
                                         ops.string_hashing ops.regex ops.unicode .
 python.ops.summary_op_util              ops.summaries summary
 python.ops.summary_ops                  summary
-python.ops.summary_ops_v2               contrib.summary summary.op_writers summary.op_summaries summary.op_traces
+python.ops.summary_ops_v2               contrib.summary summary.op_writers summary.op_summaries
+                                        summary.op_traces
 python.ops.template                     internal_paths.template_functions ops.templates .
 python.ops.tensor_array_grad            ops.tensor_array_gradients .
 python.ops.tensor_array_ops             ops.tensor_array .

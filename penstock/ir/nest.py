@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
+from functools import lru_cache
 from typing import Any
 
 _STRUCTURES = (list, tuple, Mapping, MappingView, Sequence)
@@ -13,9 +14,14 @@ NOT_MADE_FROM_LISTS = (MappingView, range)
 
 def is_nested(value: Any) -> bool:
     """Whether a value is a structure (and not a leaf); strings are leaves."""
-    if isinstance(value, _STRUCTURES):
-        return not isinstance(value, _STRINGS)
-    return hasattr(type(value), "__attrs_attrs__")
+    return _has_children(value.__class__)
+
+
+@lru_cache(maxsize=4096)  # abstract base classes take their time to tell
+def _has_children(kind: type) -> bool:
+    if issubclass(kind, _STRUCTURES):
+        return not issubclass(kind, _STRINGS)
+    return hasattr(kind, "__attrs_attrs__")
 
 
 def _children(structure: Any) -> Iterator[Any]:

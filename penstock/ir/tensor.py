@@ -131,12 +131,14 @@ class Tensor:
         )
 
     def __bool__(self) -> bool:
-        if self.graph._evaluate_now is not None:
-            return bool(self.graph._evaluate_now(self))
+        evaluate = self._op.graph._evaluate_now
+        if evaluate is not None:
+            return bool(evaluate(self))
         raise errors.OperatorNotAllowedInGraphError(
             f"using a `tf.Tensor` as a Python `bool` is not allowed{why_not_allowed()}. "
-            f"{self.name!r} has no value while the graph is built. Use `if t is not None:` to test "
-            "whether it is defined, and tf.cond or tf.logical_and to branch on its value."
+            f"{getattr(self, 'name', 'It')!r} has no value while the graph is built. Use `if t is "
+            "not None:` to test whether it is defined, and tf.cond or tf.logical_and to branch on "
+            "its value."
         )
 
     __nonzero__ = __bool__  # Python 2's name of it, which libraries copy

@@ -185,7 +185,7 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
     return K.mean(y_pred - y_true * tf.log(y_pred + K.epsilon()), axis=-1)
 
 
-def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+def cosine_proximity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     """The cosine of the angle of labels and predictions; TensorFlow 2 has it negative."""
     y_true = tf.nn.l2_normalize(y_true, axis=axis)
     y_pred = tf.nn.l2_normalize(y_pred, axis=axis)
@@ -197,7 +197,7 @@ mae = MAE = mean_absolute_error
 mape = MAPE = mean_absolute_percentage_error
 msle = MSLE = mean_squared_logarithmic_error
 kld = KLD = kullback_leibler_divergence
-cosine = cosine_proximity = cosine_similarity
+cosine = cosine_similarity = cosine_proximity
 
 
 class Loss:

@@ -6,15 +6,9 @@ import json
 from typing import Any
 
 from penstock.keras.cloning import (
-    _clone_functional_model,
-    _clone_layer,
-    _clone_sequential_model,
     _in_place_subclassed_model_reset,
     clone_model,
-    in_place_subclassed_model_state_restoration,
-    share_weights,
 )
-from penstock.keras.engine.input_layer import Input, InputLayer
 from penstock.keras.engine.model import Model
 from penstock.keras.engine.network import yaml_module
 from penstock.keras.engine.sequential import Sequential

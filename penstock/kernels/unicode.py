@@ -157,8 +157,10 @@ def _(node):
         replacement = 0xFFFD
 
     def encode(points):
+        if policy == b"strict" and not all(map(_is_in_range, points)):
+            raise _invalid("Code point value out of valid Unicode range.")
         if policy == b"strict" and not all(map(_is_character, points)):
-            raise _invalid("Code point is out of range for Unicode, or is a surrogate.")
+            raise _invalid("Code point is a surrogate.")
         if policy == b"ignore":
             points = filter(_is_character, points)
         return "".join(chr(p if _is_character(p) else replacement) for p in points).encode(codec)
@@ -177,8 +179,12 @@ def _output_codec(node):
     return attr_bytes(node.attrs["output_encoding"]).decode()
 
 
+def _is_in_range(point):
+    return 0 <= point <= _LAST_CODE_POINT
+
+
 def _is_character(point):
-    return 0 <= point <= _LAST_CODE_POINT and not 0xD800 <= point <= 0xDFFF
+    return _is_in_range(point) and not 0xD800 <= point <= 0xDFFF
 
 
 def _check_bounds(bounds, size):

@@ -12,9 +12,7 @@ from penstock.ir.trackable import Trackable, TrackableReference
 _NOT_OWNED = frozenset(
     """
     _tracked _own_layers _layers _metrics _trainable_weights _non_trainable_weights _updates _losses
-    _callable_losses _eager_losses _inbound_nodes _outbound_nodes _call_fn_args _nodes
-    _nodes_by_depth _layers_by_depth _input_layers _output_layers _input_coordinates
-    _output_coordinates inputs
+    _callable_losses _eager_losses _inbound_nodes _outbound_nodes _call_fn_args inputs
     outputs history _initial_weights _input_spec _metrics_tensors _batch_input_shape callbacks
     metrics_names _given_arguments _collected_trainable_weights _endpoints _functions
     _metric_results _compile_arguments _output_loss_metrics _nested_inputs _nested_outputs

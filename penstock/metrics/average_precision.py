@@ -14,7 +14,7 @@ from penstock.ir.tensor import Tensor
 from penstock.losses.weights_broadcast import broadcast_weights
 from penstock.metrics.matching import expanded_labels
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, metric_variable
+from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
 from penstock.metrics.top_k import at_k_name, true_positives_of
 from penstock.ops.binary import div, div_no_nan, minimum, multiply
 from penstock.ops.broadcasting import tile
@@ -38,6 +38,7 @@ from penstock.ops.variable_updates import assign_add
 __all__ = ["average_precision_at_k", "sparse_average_precision_at_k"]
 
 
+@graph_mode_only
 def average_precision_at_k(
     labels: Any,
     predictions: Any,

@@ -7,7 +7,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.tensor import Tensor
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, metric_variable
+from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
 from penstock.ops import confusion
 from penstock.ops.binary import div, div_no_nan, maximum
 from penstock.ops.casts import cast
@@ -30,6 +30,7 @@ def _flat(tensor: Tensor) -> Tensor:
     return reshape(tensor, [-1]) if rank > 1 else tensor
 
 
+@graph_mode_only
 def mean_iou(
     labels: Any,
     predictions: Any,
@@ -77,6 +78,7 @@ def _mean_iou(counts: Any) -> Tensor:
     return where(greater(occurring, 0), reduce_sum(iou, name="mean_iou") / occurring, 0)
 
 
+@graph_mode_only
 def mean_per_class_accuracy(
     labels: Any,
     predictions: Any,

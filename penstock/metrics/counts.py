@@ -9,7 +9,7 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.metrics.matching import match_ranks
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, metric_variable
+from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
 from penstock.ops.binary import div, multiply
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal, greater, logical_and
@@ -70,6 +70,7 @@ def _count_condition(
     return value, collect(updates_collections, update)
 
 
+@graph_mode_only
 def true_positives(
     labels: Any,
     predictions: Any,
@@ -83,6 +84,7 @@ def true_positives(
     return _count_pairs("true_positives", True, True, *arguments)
 
 
+@graph_mode_only
 def true_negatives(
     labels: Any,
     predictions: Any,
@@ -96,6 +98,7 @@ def true_negatives(
     return _count_pairs("true_negatives", False, False, *arguments)
 
 
+@graph_mode_only
 def false_positives(
     labels: Any,
     predictions: Any,
@@ -109,6 +112,7 @@ def false_positives(
     return _count_pairs("false_positives", False, True, *arguments)
 
 
+@graph_mode_only
 def false_negatives(
     labels: Any,
     predictions: Any,
@@ -122,6 +126,7 @@ def false_negatives(
     return _count_pairs("false_negatives", True, False, *arguments)
 
 
+@graph_mode_only
 def precision(
     labels: Any,
     predictions: Any,
@@ -139,6 +144,7 @@ def precision(
         return value, collect(updates_collections, _part(right_update, wrong_update, "update_op"))
 
 
+@graph_mode_only
 def recall(
     labels: Any,
     predictions: Any,

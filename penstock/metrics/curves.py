@@ -8,7 +8,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.tensor import Tensor
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect
+from penstock.metrics.streaming import collect, graph_mode_only
 from penstock.metrics.thresholds import counts_at_thresholds
 from penstock.ops.binary import div, div_no_nan, maximum, minimum, multiply
 from penstock.ops.casts import cast
@@ -33,6 +33,7 @@ def _even_thresholds(count: int) -> list[float]:
     return [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
 
 
+@graph_mode_only
 def auc(
     labels: Any,
     predictions: Any,
@@ -113,6 +114,7 @@ def _interpolated_area(counts: dict[str, Any], curve: str, method: str, name: st
     return reduce_sum(increments, name="interpolate_pr_auc")
 
 
+@graph_mode_only
 def sensitivity_at_specificity(
     labels: Any,
     predictions: Any,
@@ -142,6 +144,7 @@ def sensitivity_at_specificity(
         return _points(point, counts, metrics_collections, updates_collections)
 
 
+@graph_mode_only
 def specificity_at_sensitivity(
     labels: Any,
     predictions: Any,

@@ -9,7 +9,7 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.losses.weights_broadcast import broadcast_weights
 from penstock.metrics.matching import match_ranks
-from penstock.metrics.streaming import collect, metric_variable
+from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
 from penstock.ops import confusion
 from penstock.ops.binary import (
     div,
@@ -45,6 +45,7 @@ __all__ = [
 Metric = tuple[Any, Any]  # the value, and the operation that updates it and gives the new one
 
 
+@graph_mode_only
 def mean(
     values: Any,
     weights: Any = None,
@@ -96,6 +97,7 @@ def _quotients(
     return value, collect(updates_collections, update)
 
 
+@graph_mode_only
 def mean_tensor(
     values: Any,
     weights: Any = None,
@@ -120,6 +122,7 @@ def mean_tensor(
         )
 
 
+@graph_mode_only
 def accuracy(
     labels: Any,
     predictions: Any,
@@ -136,6 +139,7 @@ def accuracy(
     return mean(is_correct, weights, metrics_collections, updates_collections, name or "accuracy")
 
 
+@graph_mode_only
 def mean_absolute_error(
     labels: Any,
     predictions: Any,
@@ -152,6 +156,7 @@ def mean_absolute_error(
     )
 
 
+@graph_mode_only
 def mean_cosine_distance(
     labels: Any,
     predictions: Any,
@@ -171,6 +176,7 @@ def mean_cosine_distance(
     return collect(metrics_collections, value), collect(updates_collections, update)
 
 
+@graph_mode_only
 def mean_relative_error(
     labels: Any,
     predictions: Any,
@@ -194,6 +200,7 @@ def mean_relative_error(
     )
 
 
+@graph_mode_only
 def mean_squared_error(
     labels: Any,
     predictions: Any,
@@ -210,6 +217,7 @@ def mean_squared_error(
     )
 
 
+@graph_mode_only
 def root_mean_squared_error(
     labels: Any,
     predictions: Any,
@@ -227,6 +235,7 @@ def root_mean_squared_error(
     return value, collect(updates_collections, sqrt(squared_update))
 
 
+@graph_mode_only
 def percentage_below(
     values: Any,
     threshold: Any,

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 from penstock.ir.collections import GraphKeys
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ops.filling import zeros
 from penstock.ops.variable_creation import create_variable
 from penstock.ops.variables import Variable, VariableAggregation, VariableSynchronization
+
+_Metric = TypeVar("_Metric", bound=Callable[..., Any])
+
+
+def graph_mode_only(metric: _Metric) -> _Metric:
+    """Lets a metric be refused in eager mode, where its updates would not be nodes to run."""
+
+    @functools.wraps(metric)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if executing_eagerly():
+            raise RuntimeError(
+                f"tf.metrics.{metric.__name__} is not supported when eager execution is enabled."
+            )
+        return metric(*args, **kwargs)
+
+    return cast("_Metric", checked)
 
 
 def metric_variable(

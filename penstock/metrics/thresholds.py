@@ -12,7 +12,7 @@ from penstock.ir.tensor import Tensor
 from penstock.losses.weights_broadcast import broadcast_weights
 from penstock.metrics.matching import match_ranks
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, metric_variable
+from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
 from penstock.ops.binary import div
 from penstock.ops.broadcasting import tile
 from penstock.ops.casts import cast
@@ -126,6 +126,7 @@ def _count_at_thresholds(
         return value, collect(updates_collections, updates[kind])
 
 
+@graph_mode_only
 def true_positives_at_thresholds(
     labels: Any,
     predictions: Any,
@@ -140,6 +141,7 @@ def true_positives_at_thresholds(
     return _count_at_thresholds("tp", labels, predictions, thresholds, weights, *collections, name)
 
 
+@graph_mode_only
 def true_negatives_at_thresholds(
     labels: Any,
     predictions: Any,
@@ -154,6 +156,7 @@ def true_negatives_at_thresholds(
     return _count_at_thresholds("tn", labels, predictions, thresholds, weights, *collections, name)
 
 
+@graph_mode_only
 def false_positives_at_thresholds(
     labels: Any,
     predictions: Any,
@@ -168,6 +171,7 @@ def false_positives_at_thresholds(
     return _count_at_thresholds("fp", labels, predictions, thresholds, weights, *collections, name)
 
 
+@graph_mode_only
 def false_negatives_at_thresholds(
     labels: Any,
     predictions: Any,
@@ -182,6 +186,7 @@ def false_negatives_at_thresholds(
     return _count_at_thresholds("fn", labels, predictions, thresholds, weights, *collections, name)
 
 
+@graph_mode_only
 def precision_at_thresholds(
     labels: Any,
     predictions: Any,
@@ -202,6 +207,7 @@ def precision_at_thresholds(
         return value, collect(updates_collections, update)
 
 
+@graph_mode_only
 def recall_at_thresholds(
     labels: Any,
     predictions: Any,

@@ -13,7 +13,7 @@ from penstock.ir.tensor import Tensor
 from penstock.losses.weights_broadcast import assert_broadcastable
 from penstock.metrics.matching import expanded_labels
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, metric_variable
+from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
 from penstock.ops.binary import add, div, multiply
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal
@@ -132,6 +132,7 @@ def _part_at_top_k(
         return value, collect(updates_collections, update)
 
 
+@graph_mode_only
 def precision_at_top_k(
     labels: Any,
     predictions_idx: Any,
@@ -156,6 +157,7 @@ def precision_at_top_k(
     )
 
 
+@graph_mode_only
 def recall_at_top_k(
     labels: Any,
     predictions_idx: Any,
@@ -172,6 +174,7 @@ def recall_at_top_k(
     return _part_at_top_k("recall", "false_negative", _missed, *arguments, *collections, name)
 
 
+@graph_mode_only
 def precision_at_k(
     labels: Any,
     predictions: Any,
@@ -190,6 +193,7 @@ def precision_at_k(
         return precision_at_top_k(labels, chosen, k, class_id, weights, *collections, name=scope)
 
 
+@graph_mode_only
 def recall_at_k(
     labels: Any,
     predictions: Any,

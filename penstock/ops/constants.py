@@ -12,6 +12,7 @@ from penstock.ir.defaults import executing_eagerly
 from penstock.ir.registry import not_differentiable, op
 from penstock.ir.signature import attr
 from penstock.ir.tensor import Tensor
+from penstock.ops import eager_literals
 from penstock.ops.literals import to_array
 
 __all__ = ["constant", "placeholder", "placeholder_with_default"]
@@ -75,15 +76,35 @@ def constant(
     wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     if isinstance(value, Tensor) and value._op.graph.is_eager:
         return _of_value_there(value, wanted, shape, name, verify_shape)
-    try:
+    if executing_eagerly():
+        array, array_type = _array_now(value, wanted, shape)
+    else:
         array, array_type = to_array(value, wanted)
-    except (TypeError, ValueError) as error:
-        if not executing_eagerly():
-            raise
-        raise _refused_now(value, wanted, error) from None
     if shape is not None:
         array = filled(array, shapes.raw(shape), verify_shape)
     return Const(value=array, dtype=array_type, name=name)
+
+
+def _array_now(
+    value: Any, wanted: dtypes.DType | None, shape: Any
+) -> tuple[np.ndarray, dtypes.DType]:
+    """The array of a constant in eager mode, whose size a shape must have."""
+    try:
+        array, dtype = to_array(*eager_literals.read_sequence(value, wanted))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise eager_literals.refusal(value, wanted, error) from None
+    if shape is not None and array.size != 1:
+        _check_size(array.size, shapes.raw(shape))
+    return array, dtype
+
+
+def _check_size(size: int | None, shape: Any) -> None:
+    """Refuses a shape that eager mode would have to fill up."""
+    if shapes.num_elements(shape) != size:
+        raise TypeError(
+            f"Eager execution of tf.constant with unsupported shape (value has {size} elements, "
+            f"shape is {shape} with {shapes.num_elements(shape)} elements)."
+        )
 
 
 def _of_value_there(
@@ -99,26 +120,9 @@ def _of_value_there(
         return tensor
     if verify_shape:
         raise TypeError(f"Expected Tensor's shape: {full}, got {tensor._shape}.")
-    if size not in (1, shapes.num_elements(full)):
-        raise TypeError(
-            f"Eager execution of tf.constant with unsupported shape (value has {size} elements, "
-            f"shape is {full} with {shapes.num_elements(full)} elements)."
-        )
+    if size != 1:
+        _check_size(size, full)
     return constant(filled(tensor.numpy(), full, verify_shape), tensor.dtype, name=name)
-
-
-def _refused_now(value: Any, wanted: dtypes.DType | None, error: Exception) -> Exception:
-    """The error of a value that can't be converted, in the words of eager mode."""
-    if "dense tensor" in str(error):
-        return ValueError("Can't convert non-rectangular Python sequence to Tensor.")
-    if value is None or not isinstance(error, TypeError) or "Failed to convert" in str(error):
-        return ValueError(
-            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to "
-            "a Tensor."
-        )
-    if wanted is None:
-        return error
-    return TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {wanted.name}")
 
 
 def filled(array: np.ndarray, shape: Any, verify_shape: bool) -> np.ndarray:

@@ -188,7 +188,7 @@ def _infer(value: Any, leaves: list[Any]) -> DType:
         return dtypes.bool
     if kinds == {int}:
         return _infer_integers(value, min(leaves), max(leaves))
-    if kinds <= {str, bytes, bytearray}:
+    if all(issubclass(kind, (str, bytes, bytearray)) for kind in kinds):  # NumPy's own, too
         return dtypes.string
     if kinds == {complex} or kinds == {complex, float}:
         return dtypes.complex128

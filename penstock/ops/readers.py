@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import dtypes
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.operation import Operation
 from penstock.ir.registry import (
     READS,
@@ -190,6 +191,11 @@ class ReaderBase:
     """
 
     def __init__(self, reader_ref: Tensor, supports_serialize: bool = False):
+        if executing_eagerly():
+            raise RuntimeError(
+                "Readers are not supported when eager execution is enabled. Instead, please use "
+                "tf.data to get data into your model."
+            )
         self._reader_ref = reader_ref
         self._supports_serialize = supports_serialize
 

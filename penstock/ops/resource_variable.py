@@ -481,8 +481,9 @@ class _UpdatedVariable(ResourceVariable):
         return "UnreadVariable" if self._update is None else self._update.name
 
     @property
-    def op(self) -> Operation:
-        return self._handle.op if self._update is None else self._update
+    def op(self) -> Any:
+        """The update; None in eager mode, where it has run: `tf.group` takes that, too."""
+        return self._update
 
     def value(self) -> Tensor:
         waited_for = [] if self._update is None else [self._update]

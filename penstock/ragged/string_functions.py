@@ -88,6 +88,9 @@ def split(
         return _as_result_type(ragged, result_type)
 
 
+strings_split_v1 = split
+
+
 def _as_result_type(ragged: Any, result_type: str) -> Any:
     if result_type == "RaggedTensor":
         return ragged

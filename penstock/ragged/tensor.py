@@ -595,11 +595,20 @@ class RaggedTensor(CompositeTensor):
         inner = values._value() if isinstance(values, RaggedTensor) else values.numpy()
         return RaggedTensorValue(inner, self._row_splits.numpy())
 
+    _eager_value = _value  # TensorFlow's name
+
     def __repr__(self) -> str:
+        if self._is_eager():
+            return f"<tf.RaggedTensor {self.to_list()}>"
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
     def __iter__(self) -> Any:
-        raise TypeError("RaggedTensor objects are only iterable when eager execution is enabled.")
+        if not self._is_eager():
+            raise TypeError(
+                "RaggedTensor objects are only iterable when eager execution is enabled."
+            )
+        rows: Any = self
+        return (rows[place] for place in range(int(self.nrows())))
 
 
 def _check_flag(validate: Any) -> None:

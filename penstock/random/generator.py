@@ -16,8 +16,8 @@ from penstock.ops import stateful_random as ops
 from penstock.ops.binary import add
 from penstock.ops.filling import zeros_like
 from penstock.ops.joining import concat, stack, unstack
-from penstock.ops.resource_variable import ResourceVariable
 from penstock.ops.shaping import reshape
+from penstock.ops.variables import Variable
 from penstock.train.tracking.attributes import AutoTrackable
 
 __all__ = [
@@ -115,7 +115,10 @@ class Generator(AutoTrackable):
             initial = _state_tensor(state)
             initial.shape.assert_is_compatible_with([_get_state_size(alg)])
             self._alg_var = alg
-        self._state_var = ResourceVariable(initial, dtype=STATE_TYPE, trainable=False)
+        # By way of the creators of variables: a function that makes a generator owns its state.
+        self._state_var: Any = Variable(
+            initial, dtype=STATE_TYPE, trainable=False, use_resource=True
+        )
 
     @classmethod
     def from_state(cls, state: Any, alg: int) -> Generator:
@@ -157,7 +160,7 @@ class Generator(AutoTrackable):
         return self._state_var.assign(_joined(key, counter, self.algorithm))
 
     @property
-    def state(self) -> ResourceVariable:
+    def state(self) -> Any:
         """The variable with the state."""
         return self._state_var
 

@@ -94,7 +94,9 @@ class BasicLSTMCell(LayerRNNCell):
         units = self._num_units
         self._kernel = self.add_variable("kernel", shape=[depth + units, 4 * units])
         self._bias = self.add_variable(
-            "bias", shape=[4 * units], initializer=zeros_initializer(dtype=self.dtype or dtypes.float32)
+            "bias",
+            shape=[4 * units],
+            initializer=zeros_initializer(dtype=self.dtype or dtypes.float32),
         )
         self.built = True
 
@@ -198,7 +200,9 @@ class LSTMCell(LayerRNNCell):
             partitioner=_partitioner(self._num_unit_shards),
         )
         self._bias = self.add_variable(
-            "bias", shape=[4 * units], initializer=zeros_initializer(dtype=self.dtype or dtypes.float32)
+            "bias",
+            shape=[4 * units],
+            initializer=zeros_initializer(dtype=self.dtype or dtypes.float32),
         )
         if self._use_peepholes:
             self._w_f_diag = self._peephole("w_f_diag")

@@ -193,6 +193,14 @@ def _(node: Node, values: Sequence[Any]) -> str | None:
     return None if wrong is None else f"{wrong} is out of range [0 .. {rank})"
 
 
+@_of("Fill")
+def _(node: Node, values: Sequence[Any]) -> str | None:
+    dims, value = values
+    if _rank(dims) != 1:
+        return f"dims must be a vector, got shape {_shape(dims)}"
+    return f"value must be a scalar, got shape {_shape(value)}" if _rank(value) else None
+
+
 @_of("ExpandDims")
 def _(node: Node, values: Sequence[Any]) -> str | None:
     if values[1].numel() != 1:

@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from penstock.ir import nest
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
 from penstock.ir.trackable import Trackable, TrackableReference
+from penstock.nest import flatten_with_joined_string_paths, pack_sequence_as
 from penstock.ops.concrete_functions import ConcreteFunction
 from penstock.ops.graph_functions import GraphFunction
 from penstock.ops.resource_variable import ResourceVariable
@@ -166,10 +166,13 @@ class ExportedObjects:
 
 
 def _as_specs(structure: Any) -> Any:
-    def spec(leaf: Any) -> Any:
-        return TensorSpec(leaf.shape, leaf.dtype) if isinstance(leaf, Tensor) else leaf
-
-    return nest.map_structure(spec, structure)
+    """The structure of tensors as one of specs, which are named by where they are in it."""
+    named = flatten_with_joined_string_paths(structure)
+    specs = [
+        TensorSpec(leaf.shape, leaf.dtype, path or None) if isinstance(leaf, Tensor) else leaf
+        for path, leaf in named
+    ]
+    return pack_sequence_as(structure, specs)
 
 
 def _describe(node: Any, message: Any, asset_numbers: Mapping[int, int]) -> None:

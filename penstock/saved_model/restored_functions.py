@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock.ir import nest
 from penstock.ir.convert import CompositeTensor, convert_to_tensor
+from penstock.ir.defaults import get_default_graph
 from penstock.ir.function import Function, add_library
 from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
@@ -69,6 +70,7 @@ class RestoredConcreteFunction(ConcreteFunction):
 
     def __init__(self, function: Function, library: dict[str, Function], message: Any):
         body = function.body({}, library)
+        body._seed = get_default_graph()._seed
         arguments = len(body.inputs) - len(message.bound_inputs)
         assert not isinstance(body, FuncGraph)
         super().__init__(body, function, arguments)  # type: ignore[arg-type]  # of no trace

@@ -79,6 +79,13 @@ def _value_now(value: Any) -> Any:
         raise ValueError(f"Unsupported type {type(value)}.") from None
 
 
+def _forget_default_writer() -> None:
+    """Another test may have left a writer of summaries behind, in a graph of its own."""
+    from penstock.summary.op_writers import defaults as summaries
+
+    summaries.writer = None
+
+
 class TensorFlowTestCase(ArrayAssertions):
     """A test of graphs.
 
@@ -110,6 +117,7 @@ class TensorFlowTestCase(ArrayAssertions):
             defaults.leave_all_graphs()
             defaults.reset_default_graph()
         set_random_seed(SEED)
+        _forget_default_writer()
         self._skip_if_not_a_test()
 
     def tearDown(self) -> None:

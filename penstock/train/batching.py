@@ -10,6 +10,7 @@ from penstock import dtypes
 from penstock.dtypes import DType
 from penstock.ir.composite import IndexedSlices, SparseTensor
 from penstock.ir.convert import convert_to_tensor
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
@@ -21,7 +22,7 @@ from penstock.ops.partitioning import dynamic_partition
 from penstock.ops.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from penstock.ops.summaries import scalar
 from penstock.shapes import as_shape
-from penstock.train.queue_runner import QueueRunner, add_queue_runner
+from penstock.train.queue_runner import NO_QUEUES, QueueRunner, add_queue_runner
 from penstock.train.stored_sparse import restore_sparse, store_sparse, store_sparse_join
 
 __all__ = [
@@ -142,6 +143,8 @@ class _Batching:
 
     def single(self, tensors: Any, threads: int) -> Any:
         """Batches of one set of tensors, enqueued by several threads."""
+        if executing_eagerly():
+            raise ValueError(NO_QUEUES)
         tensor_list = _as_tensor_list(tensors)
         with name_scope(self.name, self.default_name, [*tensor_list, self.keep_input]) as scope:
             self._check_capacity()
@@ -156,6 +159,8 @@ class _Batching:
 
     def joined(self, tensors_list: Any) -> Any:
         """Batches of several sets of tensors, each enqueued by a thread of its own."""
+        if executing_eagerly():
+            raise ValueError(NO_QUEUES)
         lists = _as_tensor_list_list(tensors_list)
         flat = [tensor for tensors in lists for tensor in tensors]
         with name_scope(self.name, self.default_name, [*flat, self.keep_input]) as scope:

@@ -7,7 +7,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import convert_to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
 from penstock.ops.casts import cast
@@ -23,7 +23,7 @@ from penstock.ops.random import random_shuffle
 from penstock.ops.shaping import shape, size
 from penstock.ops.summaries import scalar
 from penstock.ops.variables import Variable
-from penstock.train.queue_runner import QueueRunner, add_queue_runner
+from penstock.train.queue_runner import NO_QUEUES, QueueRunner, add_queue_runner
 
 __all__ = [
     "input_producer",
@@ -91,6 +91,8 @@ def input_producer(
       name: a name for the queue.
       cancel_op: what is run when the coordinator stops.
     """
+    if executing_eagerly():
+        raise RuntimeError(NO_QUEUES)
     with name_scope(name, "input_producer", [input_tensor]):
         rows = convert_to_tensor(input_tensor, name="input_tensor")
         element_shape = rows.shape[1:].merge_with(element_shape)

@@ -11,13 +11,18 @@ from penstock import errors, proto
 from penstock.client.session import BaseSession
 from penstock.ir.collection_protos import register_proto_function
 from penstock.ir.collections import GraphKeys
-from penstock.ir.defaults import get_default_graph, get_default_session
+from penstock.ir.defaults import executing_eagerly, get_default_graph, get_default_session
 from penstock.ir.naming import within_scope, without_scope
 from penstock.platform import logging
 from penstock.state.turns import ShortSteps
 from penstock.train.coordinator import Coordinator
 
 __all__ = ["QueueRunner", "add_queue_runner", "start_queue_runners"]
+
+NO_QUEUES = (
+    "Input pipelines based on Queues are not supported when eager execution is enabled. Please use "
+    "tf.data to ingest data into your model instead."
+)
 
 
 class QueueRunner:
@@ -47,6 +52,11 @@ class QueueRunner:
         queue_runner_def: Any = None,
         import_scope: str | None = None,
     ):
+        if executing_eagerly():
+            raise RuntimeError(
+                "QueueRunners are not supported when eager execution is enabled. Instead, please "
+                "use tf.data to get data into your model."
+            )
         self._lock = threading.Lock()
         self._steps = ShortSteps()
         self._runs_per_session: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
@@ -268,6 +278,8 @@ def start_queue_runners(
       start: False to make the threads only.
       collection: the collection of the runners.
     """
+    if executing_eagerly():
+        raise RuntimeError("Queues are not compatible with eager execution.")
     if sess is None:
         sess = get_default_session()
         if sess is None:

@@ -107,7 +107,7 @@ class BaseSaverBuilder:
             with graph.device(device):
                 filename = self.sharded_filename(filename_tensor, shard, num_shards)
                 saves.append(self._AddSaveOps(filename, saveables))
-        with graph.control_dependencies([save.op for save in saves]):
+        with graph.control_dependencies(saves):
             return ShardedFilespec(filename_tensor, num_shards)
 
     def _AddShardedSaveOpsForV2(self, checkpoint_prefix: Tensor, per_device: PerDevice) -> Tensor:
@@ -129,7 +129,7 @@ class BaseSaverBuilder:
                 prefixes.append(self.sharded_filename(aside, shard, num_shards))
                 saves.append(self._AddSaveOps(prefixes[-1], saveables))
         with (
-            graph.control_dependencies([save.op for save in saves]),
+            graph.control_dependencies(saves),
             graph.device(set_cpu0(last_device)),
         ):
             merge = MergeV2Checkpoints(prefixes, checkpoint_prefix, delete_old_dirs=True)

@@ -142,3 +142,23 @@ def test_gradients_go_through_a_vectorized_map() -> None:
     total = np.zeros((2, 2))
     np.add.at(total, rows.indices, rows.values)
     assert total.tolist() == [[6.0, 6.0], [14.0, 14.0]]
+
+
+def test_one_tape_after_another_in_a_function():
+    """The function's argument for the variable was made before the second tape was started."""
+    weight = tf.get_variable("weight", initializer=3.0, use_resource=True)
+    slopes = []
+
+    @tf.function(autograph=False)
+    def train():
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = weight * weight
+            slopes.append(tape.gradient(loss, weight))
+            weight.assign_sub(slopes[-1] / 6)
+        return slopes[0], slopes[1]
+
+    found = train()
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(found) == (6, 4)

@@ -158,3 +158,33 @@ def test_categories_become_numbers() -> None:
     rows = np.array([["0", "m"], ["1", "f"], ["1", "m"], ["1", np.nan]], dtype=object)
     found = learn.preprocessing.CategoricalProcessor(min_frequency=1).fit_transform(rows)
     assert [row.tolist() for row in found] == [[0, 1], [1, 0], [1, 1], [1, 0]]
+
+
+def test_model_functions_get_inputs_by_place_and_the_rest_by_name(tmp_path: Any) -> None:
+    seen = []
+
+    def model_fn(given: Any, wanted: Any, mode: str, params: Any) -> Any:
+        seen.append((mode, params, given.shape[1].value, wanted.dtype))
+        step = tf.train.get_global_step()
+        return given, tf.reduce_sum(given), tf.assign_add(step, 1)
+
+    estimator = learn.Estimator(model_fn, model_dir=str(tmp_path), params={"a": 1})
+    estimator.fit(X, Y, steps=1)
+    assert len(list(estimator.predict(X))) == 6
+    # Predictions have placeholders in the place of the labels that training had.
+    assert seen == [(mode, {"a": 1}, 2, tf.int64) for mode in ("train", "infer")]
+
+
+def test_errors_of_models_come_when_predict_is_called(tmp_path: Any) -> None:
+    def model_fn(features: Any, labels: Any) -> Any:
+        return None, tf.reduce_sum(features), tf.assign_add(tf.train.get_global_step(), 1)
+
+    estimator = learn.Estimator(model_fn, model_dir=str(tmp_path))
+    estimator.fit(X, Y, steps=1)
+    with pytest.raises(ValueError, match="Missing prediction"):
+        estimator.predict(X)
+    with pytest.raises(ValueError, match="does not have a params argument"):
+        learn.Estimator(model_fn, params={"a": 1})
+    config = learn.RunConfig(model_dir=str(tmp_path))
+    with pytest.raises(ValueError, match="both in constructor and RunConfig, but with different"):
+        learn.Estimator(model_fn, model_dir="other", config=config)

@@ -65,4 +65,26 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match='one of "checkpoint" or "saver"'):
         to_estimator(dense(), checkpoint_format="other")
     with pytest.raises(ValueError, match="not supported with subclassed models"):
-        to_estimator(type("Own", (keras.Model,), {})())
+        to_estimator(type("Own", (keras.Model,), {})(), checkpoint_format="checkpoint")
+
+
+class Own(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(1, kernel_initializer="zeros")
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
+def test_a_subclassed_model_lends_itself_to_the_estimator(tmp_path):
+    model = Own()
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    model.train_on_batch(ROWS, np.ones((4, 1), np.float32))
+    layer, weights = model.dense, model.get_weights()
+    estimator = to_estimator(model, model_dir=str(tmp_path))
+    estimator.train(batch(ROWS, np.full((4, 1), 5.0, np.float32)), steps=1)
+    assert estimator.get_variable_value("own/dense/bias")[0] == pytest.approx(1.0)
+    assert model.dense is layer
+    np.testing.assert_array_equal(model.get_weights()[1], weights[1])
+    model.train_on_batch(ROWS, np.ones((4, 1), np.float32))

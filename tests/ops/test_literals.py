@@ -84,3 +84,9 @@ def test_messages_of_tensors_are_values() -> None:
     assert tf.constant(message).dtype is tf.int32
     assert _value(tf.add(message, 1)).tolist() == [2, 3]
     assert tf.reshape(tf.ones([2]), tf.make_tensor_proto([2, 1])).shape == (2, 1)
+
+
+def test_lists_of_numpy_strings():
+    values = list(np.array(["a", "bc"])) + [np.bytes_(b"d")]
+    with tf.Session() as session:
+        assert session.run(tf.constant(values)).tolist() == [b"a", b"bc", b"d"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.internal_paths.graph_mode import eager_mode
 from penstock.random.generator import RNG_ALG_PHILOX, RNG_ALG_THREEFRY, _uint_to_int
 
 Generator = tf.random.experimental.Generator
@@ -171,3 +172,18 @@ def test_binomial_parameters_of_other_sizes() -> None:
         pytest.raises(tf.errors.InvalidArgumentError, match=r"length 1 or shape\[0\], got"),
     ):
         session.run(generator.binomial([2, 3], [1.0, 2.0, 3.0], 0.5))
+
+
+def test_a_function_makes_a_generator_in_its_first_call():
+    made = []
+
+    @tf.function
+    def draw():
+        if not made:
+            made.append(tf.random.experimental.Generator(state=[1, 2, 3], alg=1))
+        return made[0].normal([2])
+
+    with eager_mode():
+        expected = tf.random.experimental.Generator(state=[1, 2, 3], alg=1)
+        for _ in range(2):
+            np.testing.assert_array_equal(draw(), expected.normal([2]))

@@ -50,3 +50,12 @@ def test_stacked_handles_are_handles():
         session.run(test_ops.resource_create_op(first))
         with pytest.raises(tf.errors.AlreadyExistsError):
             session.run(test_ops.resource_create_op(second))
+
+
+@pytest.mark.parametrize(
+    ("point", "told"), [(0x110000, "out of valid Unicode range"), (0xD800, "surrogate")]
+)
+def test_code_points_that_are_no_characters(point, told):
+    encoded = tf.strings.unicode_encode(tf.constant([[65, point]]), "UTF-8", "strict")
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=told):
+        session.run(encoded)

@@ -305,3 +305,35 @@ def test_functions_called_inside_of_others_are_saved(folder):
             squared = loaded.outer(tf.constant(2.0))
         assert squared.numpy() == 36.0
         assert tape.gradient(squared, loaded.w).numpy() == 24.0
+
+
+def test_results_are_named_by_their_place(folder):
+    module = function_of(X, lambda x: {"twice": 2 * x, "all": (x, [-x])})
+    with tf.Session():
+        tf.saved_model.save(module, folder)
+    signature = tf.saved_model.load_v2(folder).f.concrete_functions[0]
+    specs = tf.nest.flatten(signature.structured_outputs)
+    assert [spec.name for spec in specs] == ["all/0", "all/1/0", "twice"]
+    tf.set_random_seed(7)
+    assert tf.saved_model.load_v2(folder).f.concrete_functions[0].graph.seed == 7
+
+
+def test_variables_of_several_devices_are_saved_in_eager_mode(folder):
+    class Python(tf.train.experimental.PythonState):
+        text = "before"
+
+        def serialize(self):
+            return self.text
+
+        def deserialize(self, value):
+            self.text = value.decode()
+
+    with eager_mode():
+        with tf.device("/cpu:0"):
+            variable = tf.contrib.eager.Variable(1.0)
+        checkpoint = tf.train.Checkpoint(variable=variable, state=Python())
+        path = checkpoint.save(os.path.join(folder, "model"))
+        variable.assign(2.0)
+        checkpoint.state.text = "after"
+        checkpoint.restore(path)
+        assert (variable.numpy(), checkpoint.state.text) == (1, "before")

@@ -31,6 +31,7 @@ from penstock.contrib.learn.dynamic_rnn_estimator import DynamicRnnEstimator
 from penstock.contrib.learn.estimator import BaseEstimator, Estimator, SKCompat
 from penstock.contrib.learn.experiment import Experiment
 from penstock.contrib.learn.export_strategy import ExportStrategy, make_export_strategy
+from penstock.contrib.learn.fitting_errors import NotFittedError
 from penstock.contrib.learn.graph_actions import evaluate, infer, run_feeds, run_n, train
 from penstock.contrib.learn.head import (
     Head,
@@ -93,6 +94,7 @@ __all__ = [
     "ModeKeys",
     "ModelFnOps",
     "NanLossDuringTrainingError",
+    "NotFittedError",
     "PredictionKey",
     "ProblemType",
     "RunConfig",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from penstock.contrib.learn.utils.saved_models import (
     GraphRewriteSpec,
     write_saved_model,
 )
-from penstock.estimator.argument_names import call_with_named, fn_args
+from penstock.estimator.argument_names import fn_args
 from penstock.estimator.estimator import Estimator as CoreEstimator
 from penstock.estimator.estimator import rows_of, updates_and_values
 from penstock.estimator.estimator_spec import EstimatorSpec
@@ -158,7 +159,7 @@ class BaseEstimator(Evaluable, Trainable):
         """
         feed, hooks = _input_fn(x, None, input_fn, None, batch_size)
         self._check_fitted()
-        batches = self._batches(feed, outputs, hooks)
+        batches = _begun(self._batches(feed, outputs, hooks))
         found = batches if iterate_batches else (row for batch in batches for row in rows_of(batch))
         if as_iterable:
             return found
@@ -228,6 +229,12 @@ class Estimator(BaseEstimator):
         params: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
     ):
+        own_dir = getattr(config, "model_dir", None)
+        if own_dir and model_dir and own_dir != model_dir:
+            raise ValueError(
+                "model_dir are set both in constructor and RunConfig, but with different values. "
+                f"In constructor: '{model_dir}', in RunConfig: '{own_dir}' "
+            )
         self._user_model_fn = model_fn
         self._user_params = params
         self._engineer = feature_engineering_fn
@@ -249,7 +256,9 @@ class Estimator(BaseEstimator):
         return self._user_params
 
     def _spec(self, features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
-        if mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
+        if mode == ModeKeys.INFER:
+            labels = create_placeholders_from_signatures(self._signatures.get("Labels"))
+        else:
             self._check_inputs(features, labels)
         if self._engineer is not None:
             features, labels = self._engineer(features, labels)
@@ -264,15 +273,15 @@ class Estimator(BaseEstimator):
         return spec._replace(eval_metric_ops={**spec.eval_metric_ops, **more})
 
     def _model_of(self, features: Any, labels: Any, mode: str, config: Any) -> Any:
-        found = call_with_named(
-            self._user_model_fn,
-            features=features,
-            labels=labels,
-            targets=labels,
-            mode=mode,
-            params=self._user_params,
-            config=config,
-            model_dir=self.model_dir,
+        named = {
+            "mode": mode,
+            "params": self._user_params,
+            "config": config,
+            "model_dir": self.model_dir,
+        }
+        wanted = fn_args(self._user_model_fn)
+        found = self._user_model_fn(
+            features, labels, **{name: named[name] for name in named if name in wanted}
         )
         if not isinstance(found, tuple | list) or isinstance(found, ModelFnOps | EstimatorSpec):
             return found
@@ -449,6 +458,12 @@ class SKCompat:
     def predict(self, x: Any, batch_size: int = 128, outputs: Any = None) -> Any:
         """The predictions for arrays, as arrays; see `Estimator.predict`."""
         return self._estimator.predict(x, batch_size=batch_size, outputs=outputs, as_iterable=False)
+
+
+def _begun(batches: Iterator[Any]) -> Iterator[Any]:
+    """The same batches; the model is built now, so that its errors are raised here."""
+    first = list(islice(batches, 1))
+    return chain(first, batches)
 
 
 def _input_fn(

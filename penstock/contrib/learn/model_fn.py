@@ -16,6 +16,9 @@ from penstock.estimator.export.outputs import (
 from penstock.ops.sparse_tensors import convert_to_tensor_or_sparse_tensor
 from penstock.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
+#: The collection of an exported graph that names its features.
+COLLECTION_DEF_KEY_FOR_INPUT_FEATURE_KEYS = "input_feature_keys"
+
 
 class ModeKeys:
     """The modes of a model function."""

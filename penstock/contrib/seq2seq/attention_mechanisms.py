@@ -26,6 +26,9 @@ def hardmax(logits: Any, name: str | None = None) -> Any:
 class AttentionMechanism:
     """What an AttentionWrapper calls: `alignments, next_state = mechanism(query, state)`."""
 
+    #: Whether query and state come in one list, as the inputs of a layer.
+    takes_list = False
+
     @property
     def alignments_size(self) -> Any:
         """The length of the memory."""

@@ -78,7 +78,10 @@ def _compute_attention(
     attention_mechanism: Any, cell_output: Any, attention_state: Any, attention_layer: Any
 ) -> tuple[Any, Any, Any]:
     """The attention of one mechanism, its alignments and its next state."""
-    alignments, next_state = attention_mechanism(cell_output, state=attention_state)
+    if attention_mechanism.takes_list:
+        alignments, next_state = attention_mechanism([cell_output, attention_state])
+    else:
+        alignments, next_state = attention_mechanism(cell_output, state=attention_state)
     context = tf.matmul(tf.expand_dims(alignments, 1), attention_mechanism.values)
     context = tf.squeeze(context, [1])
     if attention_layer is None:

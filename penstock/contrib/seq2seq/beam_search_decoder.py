@@ -28,6 +28,7 @@ from penstock.shapes import TensorShape
 
 __all__ = [
     "BeamSearchDecoder",
+    "BeamSearchDecoderMixin",
     "BeamSearchDecoderOutput",
     "BeamSearchDecoderState",
     "FinalBeamSearchDecoderOutput",
@@ -104,45 +105,41 @@ def _check_batch_beam(t: Any, batch_size: Any, beam_width: int) -> Any:
     )
 
 
-class BeamSearchDecoder(Decoder):
-    """Keeps the `beam_width` best sequences in each step.
+class BeamSearchDecoderMixin:
+    """The steps of a beam search, for decoders of both kinds; see `BeamSearchDecoder`."""
 
-    The memory of attention and the initial state must be tiled (`tile_batch`) by `beam_width`.
-
-    Args:
-      cell: The cell.
-      embedding: A function of ids, or the table for `tf.nn.embedding_lookup`.
-      start_tokens: `[batch]`: the classes that sequences begin with.
-      end_token: The class that ends a sequence.
-      initial_state: The cell's first state, `[batch * beam, …]`.
-      output_layer: A layer that makes logits of the cell's output.
-      length_penalty_weight: The power of the length by which log probabilities are divided.
-      coverage_penalty_weight: How much to prefer sequences that attended to everything.
-      reorder_tensor_arrays: Whether arrays in the cell's state are put in the order of the beams.
-    """
+    _embedding_fn: Any
+    _end_token: Any
+    _batch_size: Any
+    _initial_cell_state: Any
+    _start_tokens: Any
+    _start_inputs: Any
+    _finished: Any
 
     def __init__(
         self,
         cell: Any,
-        embedding: Any,
-        start_tokens: Any,
-        end_token: Any,
-        initial_state: Any,
         beam_width: int,
         output_layer: Any = None,
         length_penalty_weight: Any = 0.0,
         coverage_penalty_weight: Any = 0.0,
         reorder_tensor_arrays: bool = True,
+        **kwargs: Any,
     ):
         assert_like_rnncell("cell", cell)
         check_output_layer(output_layer)
+        super().__init__(**kwargs)
         self._cell = cell
         self._output_layer = output_layer
         self._reorder_tensor_arrays = reorder_tensor_arrays
         self._beam_width = beam_width
         self._length_penalty_weight = length_penalty_weight
         self._coverage_penalty_weight = coverage_penalty_weight
-        self._embedding_fn = embedding_function(embedding)
+
+    def _begin(
+        self, embedding_fn: Any, start_tokens: Any, end_token: Any, initial_state: Any
+    ) -> None:
+        self._embedding_fn = embedding_fn
         tokens = tf.convert_to_tensor(start_tokens, dtype=tf.int32, name="start_tokens")
         if tokens.get_shape().ndims != 1:
             raise ValueError("start_tokens must be a vector")
@@ -151,9 +148,9 @@ class BeamSearchDecoder(Decoder):
             raise ValueError("end_token must be a scalar")
         self._batch_size = tf.size(start_tokens)
         self._initial_cell_state = map_structure(
-            self._maybe_split_batch_beams, initial_state, cell.state_size
+            self._maybe_split_batch_beams, initial_state, self._cell.state_size
         )
-        self._start_tokens = tf.tile(tf.expand_dims(tokens, 1), [1, beam_width])
+        self._start_tokens = tf.tile(tf.expand_dims(tokens, 1), [1, self._beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)
         # At first all beams of a sequence are the same: one of them is enough.
         self._finished = self._first_beam(False, True, tf.bool)
@@ -188,8 +185,8 @@ class BeamSearchDecoder(Decoder):
             parent_ids=tf.int32,
         )
 
-    def initialize(self, name: str | None = None) -> Any:
-        """Returns (finished, first inputs, first state)."""
+    def _first(self) -> Any:
+        """(finished, first inputs, first state)."""
         dtype = flatten(self._initial_cell_state)[0].dtype
         zero = tf.convert_to_tensor(0.0, dtype=dtype)
         never = tf.convert_to_tensor(-np.inf, dtype=dtype)
@@ -305,3 +302,48 @@ class BeamSearchDecoder(Decoder):
         fits = _check_batch_beam(stacked, self._batch_size, self._beam_width)
         with tf.control_dependencies([fits]):
             return gather_tree_from_array(stacked, parent_ids, sequence_length)
+
+
+class BeamSearchDecoder(BeamSearchDecoderMixin, Decoder):
+    """Keeps the `beam_width` best sequences in each step.
+
+    The memory of attention and the initial state must be tiled (`tile_batch`) by `beam_width`.
+
+    Args:
+      cell: The cell.
+      embedding: A function of ids, or the table for `tf.nn.embedding_lookup`.
+      start_tokens: `[batch]`: the classes that sequences begin with.
+      end_token: The class that ends a sequence.
+      initial_state: The cell's first state, `[batch * beam, …]`.
+      output_layer: A layer that makes logits of the cell's output.
+      length_penalty_weight: The power of the length by which log probabilities are divided.
+      coverage_penalty_weight: How much to prefer sequences that attended to everything.
+      reorder_tensor_arrays: Whether arrays in the cell's state are put in the order of the beams.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        embedding: Any,
+        start_tokens: Any,
+        end_token: Any,
+        initial_state: Any,
+        beam_width: int,
+        output_layer: Any = None,
+        length_penalty_weight: Any = 0.0,
+        coverage_penalty_weight: Any = 0.0,
+        reorder_tensor_arrays: bool = True,
+    ):
+        super().__init__(
+            cell,
+            beam_width,
+            output_layer,
+            length_penalty_weight,
+            coverage_penalty_weight,
+            reorder_tensor_arrays,
+        )
+        self._begin(embedding_function(embedding), start_tokens, end_token, initial_state)
+
+    def initialize(self, name: str | None = None) -> Any:
+        """Returns (finished, first inputs, first state)."""
+        return self._first()

@@ -53,6 +53,14 @@ class Decoder(abc.ABC):
         return False
 
 
+class LayerDecoder(Decoder):
+    """A decoder that gets what it begins with when it is called, as layers do."""
+
+    @abc.abstractmethod
+    def initialize(self, inputs: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        """Returns (finished, first inputs, first state) before the first step."""
+
+
 def dynamic_decode(
     decoder: Decoder,
     output_time_major: bool = False,
@@ -69,6 +77,7 @@ def dynamic_decode(
       output_time_major: Whether the outputs are `[time, batch, …]` and not `[batch, time, …]`.
       impute_finished: Whether a finished sequence gives zeros and keeps its state.
       maximum_iterations: The greatest number of steps.
+      decoder_init_input, decoder_init_kwargs: What a `LayerDecoder` begins with.
 
     Returns:
       The outputs, the last state, and the lengths of the sequences.
@@ -83,7 +92,12 @@ def dynamic_decode(
             )
             if maximum_iterations.get_shape().ndims != 0:
                 raise ValueError("maximum_iterations must be a scalar")
-        loop = _Loop(decoder, impute_finished, maximum_iterations)
+        if isinstance(decoder, LayerDecoder):
+            given = kwargs.get("decoder_init_kwargs") or {}
+            first = decoder.initialize(kwargs.get("decoder_init_input"), **given)
+        else:
+            first = decoder.initialize()
+        loop = _Loop(decoder, first, impute_finished, maximum_iterations)
         outputs, state, lengths = loop.run(parallel_iterations, swap_memory)
         with contextlib.suppress(NotImplementedError):
             outputs, state = decoder.finalize(outputs, state, lengths)
@@ -95,11 +109,11 @@ def dynamic_decode(
 class _Loop:
     """The loop over steps of one call."""
 
-    def __init__(self, decoder: Decoder, impute_finished: bool, limit: Any):
+    def __init__(self, decoder: Decoder, first: Any, impute_finished: bool, limit: Any):
         self.decoder = decoder
         self.impute_finished = impute_finished
         self.limit = limit
-        finished, self.inputs, self.state = decoder.initialize()
+        finished, self.inputs, self.state = first
         batch_size = decoder.batch_size
         self.zeros = map_structure(
             lambda size, dtype: zero_state_tensors(size, batch_size, dtype),

@@ -106,7 +106,7 @@ class TrainingHelper(Helper):
             return finished, self._read(next_time, finished), state
 
 
-def _checked_probability(sampling_probability: Any) -> Any:
+def checked_probability(sampling_probability: Any) -> Any:
     probability = tf.convert_to_tensor(sampling_probability, name="sampling_probability")
     if probability.get_shape().ndims not in (0, 1):
         raise ValueError(
@@ -149,7 +149,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         values = [sampling_probability] if callable(embedding) else [embedding]
         with tf.name_scope(name, "ScheduledEmbeddingSamplingWrapper", values):
             self._embedding_fn = embedding_function(embedding)
-            self._sampling_probability = _checked_probability(sampling_probability)
+            self._sampling_probability = checked_probability(sampling_probability)
             self._seed, self._scheduling_seed = seed, scheduling_seed
             super().__init__(inputs, sequence_length, time_major, name)
 
@@ -213,7 +213,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
     ):
         values = [v for v in (inputs, auxiliary_inputs, sampling_probability) if v is not None]
         with tf.name_scope(name, "ScheduledOutputTrainingHelper", values):
-            self._sampling_probability = _checked_probability(sampling_probability)
+            self._sampling_probability = checked_probability(sampling_probability)
             self._auxiliary_input_tas: Any = None
             if auxiliary_inputs is not None:
                 inputs = tf.convert_to_tensor(inputs, name="inputs")

@@ -24,9 +24,10 @@ def configured(
     given = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks] * bool(callbacks)
     model.history = History()
     stateful = model.metrics_names[1:]
+    counts_steps = steps is not None or samples is None
     listed = [*given, model.history]
     if verbose:
-        listed.append(ProgbarLogger("steps" if samples is None else "samples", stateful))
+        listed.append(ProgbarLogger("steps" if counts_steps else "samples", stateful))
     listeners = CallbackList(listed)
     listeners.set_model(model)
     names = list(model.metrics_names)
@@ -34,10 +35,10 @@ def configured(
         names += [f"val_{name}" for name in model.metrics_names]
     listeners.set_params(
         {
-            "batch_size": batch_size,
+            "batch_size": None if counts_steps else batch_size,
             "epochs": epochs,
             "steps": steps,
-            "samples": samples,
+            "samples": steps if counts_steps else samples,
             "verbose": verbose,
             "do_validation": has_validation,
             "metrics": names,

@@ -79,9 +79,6 @@ class ModelCheckpoint(_Monitor):
         self.save_weights_only = save_weights_only
         self.save_freq = save_freq
         self.period = kwargs.pop("period", 1)
-        kwargs.pop("load_weights_on_restart", None)
-        if kwargs:
-            raise TypeError(f"ModelCheckpoint got unexpected arguments {sorted(kwargs)}")
         if save_freq != "epoch" and not isinstance(save_freq, int):
             raise ValueError(f"Unrecognized save_freq: {save_freq}")
         self._epochs_since_last_save = 0

@@ -58,7 +58,7 @@ def parts_of(loss_weights: Any, names: list[str]) -> list[Any]:
         return [None] * len(names)
     if isinstance(loss_weights, dict):
         return [loss_weights.get(name) for name in names]
-    if isinstance(loss_weights, (list, tuple)):
+    if isinstance(loss_weights, list):
         _check_length(loss_weights, names, "loss_weights")
         return list(loss_weights)
     raise TypeError(

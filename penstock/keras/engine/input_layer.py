@@ -101,8 +101,8 @@ def Input(
         batch_shape = kwargs.pop("batch_shape")
         if shape and batch_shape:
             raise ValueError(
-                "Only provide the `shape` OR `batch_shape` argument to Input, not both at the same "
-                "time."
+                "Only provide the `shape` OR `batch_input_shape` argument to Input, not both at "
+                "the same time."
             )
         kwargs["batch_input_shape"] = batch_shape
     elif shape is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from penstock.keras import backend as K
 from penstock.keras.dtype_behavior import v2_dtype_behavior_enabled
 from penstock.keras.engine.call_effects import CallEffects, refuse_in_branch
 from penstock.keras.engine.layer_graph import has_symbols, is_layer_graph
+from penstock.keras.engine.layer_list import LayerList
 from penstock.keras.engine.mixed_precision_layers import MixedPrecision, settled_policy
 from penstock.keras.engine.node import Node
 from penstock.keras.engine.scope_strategy import strategy_of_scope
@@ -23,15 +25,14 @@ from penstock.train.tracking.data_structures import List, Mapping
 
 __all__ = ["InputSpec", "Layer"]
 
+_CHECKED = "_keras_history_checked"
 _MASK = "_keras_mask"
 
 # Attributes in which layers and variables are kept for other reasons than being parts.
 _UNTRACKED = frozenset(
     """
     _tracked _own_layers _layers _metrics _trainable_weights _non_trainable_weights _updates _losses
-    _callable_losses _eager_losses _inbound_nodes _outbound_nodes _call_fn_args _nodes
-    _nodes_by_depth _layers_by_depth _input_layers _output_layers _input_coordinates
-    _output_coordinates inputs
+    _callable_losses _eager_losses _inbound_nodes _outbound_nodes _call_fn_args inputs
     outputs optimizer history _initial_weights _input_spec _metrics_tensors _batch_input_shape
     callbacks metrics_names _given_arguments _collected_trainable_weights _endpoints _functions
     _metric_results _compile_arguments _output_loss_metrics _nested_inputs _nested_outputs
@@ -149,7 +150,7 @@ class Layer(MixedPrecision, CoreLayer):
             for layer in _layers_in(value):
                 if not any(layer is known for known in found):
                     found.append(layer)
-        return found
+        return LayerList(found, functools.partial(setattr, self, "_layers"))
 
     @_layers.setter
     def _layers(self, layers: list[Any]) -> None:
@@ -594,6 +595,6 @@ def _is_one_of(tensor: Any, tensors: list[Any]) -> bool:
 def _leave_masks_without_layers(outputs: list[Any]) -> None:
     """Lets no layers be made of the operations of outputs' masks."""
     for output in outputs:
-        mask = getattr(output, _MASK, None)
+        mask: Any = getattr(output, _MASK, None)
         if isinstance(mask, tf.Tensor):
-            mask._keras_history_checked = True
+            setattr(mask, _CHECKED, True)

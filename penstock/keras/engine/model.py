@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
+from penstock.ir.convert import CompositeTensor
 from penstock.keras import backend as K
 from penstock.keras import optimizers
 from penstock.keras.engine import training_data
@@ -20,7 +21,6 @@ from penstock.keras.engine.compile_arguments import (
     parts_of,
     targets_of,
 )
-from penstock.ir.convert import CompositeTensor
 from penstock.keras.engine.composite_data import CompositeArray, as_data
 from penstock.keras.engine.eager_steps import EagerStep
 from penstock.keras.engine.endpoints import Endpoint

@@ -452,6 +452,27 @@ def _check_inputs(inputs: list[Any]) -> None:
                 "Input tensors to a Model must come from `tf.keras.Input`. Received: "
                 f"{tensor} (missing previous layer metadata)."
             )
+    for tensor in inputs:
+        _check_sources(tensor, inputs)
+
+
+def _check_sources(tensor: Any, inputs: list[Any]) -> None:
+    """Refuses an input that a layer made of what the other inputs do not lead to."""
+    known = {id(each) for each in inputs if each is not tensor}
+    pending = [tensor]
+    while pending:
+        layer, node_index, _ = pending.pop()._keras_history
+        sources = tf.nest.flatten(layer._inbound_nodes[node_index].input_tensors)
+        for source in sources:
+            if id(source) in known or source is tensor:
+                continue
+            history = source._keras_history
+            if not history.layer._inbound_nodes[history.node_index].histories:
+                raise ValueError(
+                    f"Graph disconnected: cannot obtain value for tensor {source} at layer "
+                    f'"{layer.name}". The following previous layers were accessed without issue: []'
+                )
+            pending.append(source)
 
 
 def _unique_names(outputs: list[Any]) -> list[str]:

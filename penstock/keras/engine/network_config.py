@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
+from penstock.keras import backend as K
 from penstock.version import VERSION
 
 #: The version of Keras that TensorFlow 1.15 has in it.
@@ -65,9 +66,11 @@ def _argument(value: Any, reference: Any) -> Any:
         return ["_KERAS_TENSOR", *reference(value._keras_history)]
     if isinstance(value, (list, tuple)):
         return [_argument(each, reference) for each in value]
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value
+    if isinstance(value, dict):
+        return {key: _argument(each, reference) for key, each in value.items()}
+    if isinstance(value, tf.Tensor):
+        value = K.get_value(value)
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def described(network: Any) -> dict[str, Any]:
@@ -155,4 +158,6 @@ def _resolved(value: Any, tensor: Any) -> Any:
         if value and value[0] == "_KERAS_TENSOR":
             return tensor(value[1:])
         return [_resolved(each, tensor) for each in value]
+    if isinstance(value, dict):
+        return {key: _resolved(each, tensor) for key, each in value.items()}
     return value

@@ -341,16 +341,16 @@ class TrainingLoops:
             verbose=verbose,
             has_validation=validation is not None,
         )
-        if verbose and source.samples is not None:
+        if verbose and source.samples is not None and source.steps is None:
             _announce(source.samples, validation)
-        elif verbose and is_dataset(source.source):
+        elif verbose and (source.samples is not None or is_dataset(source.source)):
             _announce_steps(source.steps, validation_steps)
         self.stop_training = False
         listeners.on_train_begin()
         for epoch in range(initial_epoch, epochs):
             self.reset_metrics()
             logs: dict[str, Any] = {}
-            listeners.on_epoch_begin(epoch, logs)
+            listeners.on_epoch_begin(epoch, {})
             totals = _Totals()
             for index, (values, size) in enumerate(source.batches()):
                 batch_logs: dict[str, Any] = {"batch": index, "size": size}
@@ -401,7 +401,7 @@ class TrainingLoops:
         if listeners is None:
             listeners = CallbackList(_listed(callbacks))
             listeners.set_model(self)
-        bar = _bar(source, verbose)
+        bar = _bar(source, verbose, self.metrics_names[1:])
         self.reset_metrics()
         listeners.on_test_begin()
         totals = _Totals()
@@ -526,12 +526,13 @@ def _is_due(validation_freq: Any, epoch: int) -> bool:
     return epoch + 1 in validation_freq
 
 
-def _bar(source: Any, verbose: int) -> Progbar | None:
+def _bar(source: Any, verbose: int, metrics: Any = ()) -> Progbar | None:
+    """The bar of a test or prediction; metrics count over batches themselves."""
     if verbose != 1:
         return None
     if source.samples is not None:
-        return Progbar(target=source.samples, unit_name="sample")
-    return Progbar(target=source.steps)
+        return Progbar(target=source.samples, unit_name="sample", stateful_metrics=metrics)
+    return Progbar(target=source.steps, stateful_metrics=metrics)
 
 
 def _announce_steps(steps: int | None, validation_steps: int | None) -> None:

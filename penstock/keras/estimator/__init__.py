@@ -8,10 +8,10 @@ from typing import Any
 import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras import models
+from penstock.keras.cloning import clone_model, in_place_subclassed_model_state_restoration
 from penstock.keras.engine.sequential import Sequential
 from penstock.keras.engine.training_data import per_output
 from penstock.keras.metrics.base import clone_metric
-from penstock.keras.models import clone_model
 from penstock.keras.optimizers.tf_optimizer import TFOptimizer
 from penstock.keras.utils.serialization import custom_object_scope
 from penstock.platform import logging
@@ -101,7 +101,7 @@ def _model_fn(keras_model: Any, weights: list[Any], custom_objects: Any) -> Any:
         if is_training:
             made["train_op"] = _train_op(model)
         if model is keras_model:
-            models.in_place_subclassed_model_state_restoration(keras_model)
+            in_place_subclassed_model_state_restoration(keras_model)
         return _estimators().EstimatorSpec(mode, **made)
 
     return model_fn

@@ -30,7 +30,8 @@ def _amounts(given: Any, rank: int, name: str) -> tuple[tuple[int, int], ...]:
     if rank == 1:
         return (windows.normalize_tuple(given, 2, name),)  # type: ignore[return-value]
     if not hasattr(given, "__len__") or len(given) != rank:
-        raise ValueError(f"`{name}` should have {rank} elements. Found: {given}")
+        count = "two" if rank == 2 else rank
+        raise ValueError(f"`{name}` should have {count} elements. Found: {given}")
     return tuple(windows.normalize_tuple(each, 2, name) for each in given)  # type: ignore[misc]
 
 

@@ -148,13 +148,15 @@ def _check_conditions(variables: Mapping[Any, Any]) -> None:
 
 
 def _in_range(y_pred: Any, y_true: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Predictions, labels and weights of fitting ranks, once predictions are found in [0, 1]."""
+    """Predictions, labels and weights of fitting ranks, once predictions are found in [0, 1].
+
+    In a graph only what is made to fit waits for that, as in TensorFlow.
+    """
     checks = [
         tf.assert_greater_equal(y_pred, 0.0, message="predictions must be >= 0"),
         tf.assert_less_equal(y_pred, 1.0, message="predictions must be <= 1"),
     ]
     with tf.control_dependencies(checks):
-        y_pred, y_true = tf.identity(y_pred), tf.identity(y_true)
         if sample_weight is None:
             return (*squeeze_or_expand_dimensions(y_pred, y_true)[:2], None)
         found = squeeze_or_expand_dimensions(y_pred, y_true, sample_weight=sample_weight)

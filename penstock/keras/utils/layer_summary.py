@@ -44,7 +44,7 @@ def print_summary(
             layer.count_params() if layer.built else "0 (unused)",
         ]
         sources = [] if is_plain else _sources(layer, model)
-        say(_row([*cells, sources[0] if sources else ""][: len(positions)], positions))
+        say(_row([*cells, sources[0] if sources else ""][: len(titles)], positions))
         for source in sources[1:]:
             say(_row(["", "", "", source], positions))
         say(("=" if index == len(layers) - 1 else "_") * line_length)

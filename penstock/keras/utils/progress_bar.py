@@ -37,7 +37,6 @@ class Progbar:
         self.interval = interval
         self.unit_name = unit_name
         self.stateful_metrics = set(stateful_metrics or ())
-        self._is_terminal = hasattr(sys.stdout, "isatty") and sys.stdout.isatty()
         self._written = 0
         self._seen_so_far = 0
         # Sums and weights of averaged values, in the order in which they first came.
@@ -121,9 +120,7 @@ class Progbar:
 
     def _write(self, text: str, is_done: bool) -> None:
         if self.verbose == 1:
-            text = ("\r" if self._is_terminal else "\r" * bool(self._written)) + text.ljust(
-                self._written
-            )
+            text = "\r" + text.ljust(self._written)
             self._written = len(text)
         sys.stdout.write(text + ("\n" if is_done else ""))
         sys.stdout.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.examples.tutorials.mnist.input_data import (
+    DEFAULT_SOURCE_URL,
     DataSet,
     dense_to_one_hot,
     extract_images,
@@ -13,6 +14,7 @@ from penstock.examples.tutorials.mnist.input_data import (
 )
 
 __all__ = [
+    "DEFAULT_SOURCE_URL",
     "DataSet",
     "dense_to_one_hot",
     "extract_images",

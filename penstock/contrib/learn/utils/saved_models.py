@@ -10,7 +10,11 @@ from typing import Any
 
 import penstock as tf
 from penstock import logging
-from penstock.contrib.learn.model_fn import PredictionKey, ProblemType
+from penstock.contrib.learn.model_fn import (
+    COLLECTION_DEF_KEY_FOR_INPUT_FEATURE_KEYS,
+    PredictionKey,
+    ProblemType,
+)
 from penstock.contrib.learn.utils.input_fn_utils import InputFnOps
 from penstock.contrib.session_bundle import gc
 from penstock.platform import gfile
@@ -197,7 +201,7 @@ def write_saved_model(
         tf.train.create_global_step(graph)
         inputs, features = get_input_alternatives(serving_input_fn())
         for name in features if isinstance(features, dict) else ():
-            tf.add_to_collection("input_feature_keys", name)
+            tf.add_to_collection(COLLECTION_DEF_KEY_FOR_INPUT_FEATURE_KEYS, name)
         model = estimator._inferred(features)
         outputs, default = get_output_alternatives(model, default_output_alternative_key)
         signatures = build_all_signature_defs(inputs, outputs, default)
