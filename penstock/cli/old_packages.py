@@ -55,6 +55,37 @@ def _scipy_sparse(module: Any) -> None:
     _missing(module.spmatrix, {"A": property(lambda matrix: matrix.toarray()), "H": adjoint})
 
 
+class _LabelsOrPositions:
+    """`table.ix`: rows and columns by their labels, or by position where labels are no numbers."""
+
+    def __init__(self, table: Any):
+        self._table = table
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._table.loc[self._labels(key)]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._table.loc[self._labels(key)] = value
+
+    def _labels(self, key: Any) -> Any:
+        if not isinstance(key, tuple):
+            return _labels(self._table.axes[0], key)
+        pairs = zip(self._table.axes, key, strict=False)
+        return tuple(_labels(axis, each) for axis, each in pairs)
+
+
+def _labels(axis: Any, key: Any) -> Any:
+    if isinstance(key, slice):
+        parts = [part for part in (key.start, key.stop) if part is not None]
+    else:
+        parts = list(key) if isinstance(key, (list, np.ndarray)) else [key]
+    numbers = (int, np.integer)
+    is_position = all(
+        isinstance(part, numbers) and not isinstance(part, bool) for part in parts
+    ) and not any(isinstance(label, numbers) for label in axis)
+    return axis[key] if parts and is_position else key
+
+
 def _pandas(module: Any) -> None:
     def as_matrix(table: Any, columns: Any = None) -> Any:
         return (table if columns is None else table[columns]).to_numpy()
@@ -70,6 +101,7 @@ def _pandas(module: Any) -> None:
 
     for kind in (module.DataFrame, module.Series):
         _missing(kind, {"as_matrix": as_matrix, "append": append, "iteritems": kind.items})
+        _missing(kind, {"ix": property(_LabelsOrPositions)})
     _missing(module, {"np": np})
 
 

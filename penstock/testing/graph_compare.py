@@ -57,10 +57,10 @@ def assert_equal_graph_def_v2(expected: Any, actual: Any) -> None:
     assert_equal_graph_def(actual, expected, checkpoint_v2=True, hash_table_shared_name=True)
 
 
-def EqualGraphDefWrapper(actual: bytes, expected: bytes) -> str:
-    """What differs between two serialized GraphDefs; "" where nothing does."""
+def EqualGraphDefWrapper(actual: bytes, expected: bytes) -> bytes:
+    """What differs between two serialized GraphDefs; nothing where they are equal."""
     parsed = (proto.GraphDef.FromString(each) for each in (actual, expected))
-    return _graph_difference(*parsed) or ""
+    return (_graph_difference(*parsed) or "").encode()
 
 
 def _strip_sharded_save_names(graph_def: Any) -> None:

@@ -299,6 +299,8 @@ class DataFrame:
     def to_numpy(self): return "values"
     def __getitem__(self, columns): return self
     def items(self): return [("x", 1)]
+    axes = ["a", "b", "c"], [10, 20]
+    loc = {("b", 10): "by label"}
 Series = DataFrame
 """,
     "networkx.py": """
@@ -332,6 +334,10 @@ def test_packages_get_back_what_they_have_lost(run, tmp_path):
         assert scipy.ndimage.imread("x") == "its own"
         assert pandas.DataFrame().as_matrix() == "values"
         assert pandas.Series().iteritems() == [("x", 1)] and pandas.np is np
+        frame = pandas.DataFrame()
+        assert frame.ix["b", 10] == frame.ix[1, 10] == "by label"
+        frame.ix[-1, 20] = "new"
+        assert frame.ix["c", 20] == "new"
         assert train_test_split is len
         import networkx as nx
         assert nx.OrderedMultiDiGraph is nx.Graph and nx.Graph().node[1] == "a"

@@ -34,6 +34,12 @@ class SessionTest(tf.test.TestCase):
         self.setUp()
         assert tf.get_default_graph() is not forgotten
 
+    def testAWriterOfAnotherTestIsForgotten(self) -> None:
+        writer = tf.contrib.summary.create_file_writer(self.get_temp_dir())
+        writer.set_as_default()
+        self.setUp()
+        assert tf.compat.v2.summary.write("tag", 1.0, step=1).op.type == "Const"
+
     def testCachedSessionIsOne(self) -> None:
         with self.test_session() as first, self.cached_session() as second:
             assert first is second is tf.get_default_session()

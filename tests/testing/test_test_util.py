@@ -231,8 +231,8 @@ def test_graphs_are_equal_in_any_order() -> None:
 def test_what_differs_between_serialized_graphs() -> None:
     compare = graph_compare.EqualGraphDefWrapper
     one = graph_def("a").SerializeToString()
-    assert compare(one, graph_def("a").SerializeToString()) == ""
-    assert compare(one, graph_def("b").SerializeToString()).startswith("Found unexpected node")
+    assert compare(one, graph_def("a").SerializeToString()) == b""
+    assert compare(one, graph_def("b").SerializeToString()).startswith(b"Found unexpected node")
 
 
 @pytest.mark.parametrize(
