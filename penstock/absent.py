@@ -95,7 +95,10 @@ REASONS: dict[str, str] = {
         [f"tf.contrib.{name}" for name in "bigtable cloud hadoop ignite kafka kinesis".split()],
         "Read files, or feed a tf.data.Dataset.from_generator.",
     ),
-    "tf.contrib.boosted_trees": "Use tf.estimator.BoostedTreesClassifier and its kin.",
+    **dict.fromkeys(
+        [f"tf.contrib.boosted_trees.{name}" for name in "estimator_batch lib proto".split()],
+        "Use tf.estimator.BoostedTreesClassifier and its kin.",
+    ),
     "tf.contrib.framework.fuse_op": "It made graphs for one accelerator; use tf.graph_util.",
     "tf.contrib.gan.eval.sliced_wasserstein_distance": "Use "
     "tf.contrib.gan.eval.frechet_classifier_distance with a classifier of your own.",

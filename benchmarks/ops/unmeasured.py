@@ -48,7 +48,7 @@ _because(
     BoostedTreesSparseAggregateStats BoostedTreesSparseCalculateBestFeatureSplit
     BoostedTreesTrainingPredict BoostedTreesUpdateEnsemble BoostedTreesUpdateEnsembleV2
     IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
-    ExperimentalStatsAggregatorSummary StatsAggregatorSummary
+    ExperimentalStatsAggregatorSummary StatsAggregatorSetSummaryWriter StatsAggregatorSummary
     MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorInit MultiDeviceIteratorToStringHandle
     Unbatch UnbatchGrad
     NonDeterministicInts RngSkip StatefulRandomBinomial StatefulStandardNormalV2

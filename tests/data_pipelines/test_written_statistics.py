@@ -1,4 +1,7 @@
-"""Statistics of pipelines that are written as they come."""
+"""Statistics of pipelines that are written as they come.
+
+Its ops are StatsAggregatorHandleV2 and StatsAggregatorSetSummaryWriter.
+"""
 
 import os
 

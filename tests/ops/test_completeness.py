@@ -261,6 +261,10 @@ TESTED_ELSEWHERE: dict[str, str] = {
         [spec.name for spec in vars(statistics).values() if isinstance(spec, OpSpec)],
         "tests/data_pipelines/test_statistics.py",
     ),
+    **dict.fromkeys(
+        ("StatsAggregatorHandleV2", "StatsAggregatorSetSummaryWriter"),
+        "tests/data_pipelines/test_written_statistics.py",
+    ),
     # They call functions of the process that made them.
     **dict.fromkeys(("PyFunc", "PyFuncStateless", "EagerPyFunc"), "tests/ir/test_user_ops.py"),
 }
