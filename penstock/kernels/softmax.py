@@ -7,6 +7,7 @@ import functools
 import torch
 
 from penstock import errors
+from penstock.kernels.native_cross_entropy import has_native_code, losses_and_gradients
 from penstock.kernels.registry import direct, inplace_factory, kernel
 
 _MANY = 1 << 14  # logits: then passes over memory cost more than calls
@@ -100,6 +101,8 @@ def _given_many_in_place(logits, column):
     """The same in the memory of the logits: half of what has to stay in caches."""
     if not logits.is_contiguous():
         return _given_many(logits, column)
+    if has_native_code(logits):
+        return losses_and_gradients(logits, column)
     column = column.long()
     of_class, most = logits.gather(1, column), logits.amax(1, keepdim=True)
     p = torch.ops.aten._softmax.out(logits, 1, False, out=logits)

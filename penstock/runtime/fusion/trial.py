@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("penstock.fusion")
 
 #: How often each plan runs before one is chosen; the first run of each does not count.
-TURNS = 9
+TURNS = 17
 #: The second plan is chosen if it takes at most this part of the time of the first one.
 _WORTH_IT = 0.97
 
