@@ -25,6 +25,8 @@ from penstock.ir.registry import ALIASES, CALLS_PYTHON, LOCKS, READS, WAITS, WRI
 from penstock.ir.step_graph import Edge, Node, StepGraph, is_back_edge
 from penstock.passes.meetings import Meetings
 
+_ASK_FOR_SHAPES = frozenset(["Shape", "ShapeN", "Size", "Rank"])
+
 
 class Accesses(NamedTuple):
     """The state that a node reads and writes, by identity of the variable."""
@@ -187,7 +189,7 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
         node: len({p for p in node.producers() if not is_back_edge(p, node)}) for node in step.nodes
     }
     count = len(step.nodes)
-    rank = {node: i + count * may_wait(node) for i, node in enumerate(step.nodes)}
+    rank = {node: i + count * _lateness(node) for i, node in enumerate(step.nodes)}
     meetings = Meetings(step.nodes)
     begin = (meetings.come(node) for node in step.nodes if waiting[node] == 0)
     ready = [rank[node] for node in begin if node is not None]
@@ -237,6 +239,13 @@ def _schedule(step: StepGraph, touched: dict[Node, Accesses]) -> list[Node]:
             for node in meetings.give_up():
                 _make_ready(node)
     return ordered
+
+
+def _lateness(node: Node) -> int:
+    """Who may wait comes last; who asks for a shape first, before others reuse the memory."""
+    if may_wait(node):
+        return 1
+    return -1 if node.type in _ASK_FOR_SHAPES else 0
 
 
 def _connect(step: StepGraph, touched: dict[Node, Accesses]) -> None:
