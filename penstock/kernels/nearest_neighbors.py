@@ -34,8 +34,8 @@ def _check(products, tables, hyperplanes, probes):
     )
     _demand(
         hyperplanes <= _MOST_HYPERPLANES,
-        f"Need num_hyperplanes_per_table <= {_MOST_HYPERPLANES}, got {hyperplanes}. If you need "
-        "more hyperplanes, change this Op to work for larger integer types (int64).",
+        f"Need num_hyperplanes_per_table <= {_MOST_HYPERPLANES}, got {hyperplanes}: the number of "
+        "a bucket has 32 bits.",
     )
     _demand(probes >= 1, "num_probes must be at least 1.")
     _demand(

@@ -172,11 +172,7 @@ class _Training:
                 failed = False
             except tf.errors.OutOfRangeError as error:
                 failed = False
-                logging.warn(
-                    "Got exception during tf.learn training loop possibly due to exhausted input "
-                    "queue %s.",
-                    error,
-                )
+                logging.warn("Training ends with its input: %s.", error)
             except StopIteration:
                 failed = False
                 logging.info("The input iterator has ended.")
@@ -240,7 +236,10 @@ class _Training:
         except Exception as error:
             if not failed:
                 raise
-            logging.error("Got exception during tf.learn final checkpoint %s.", error)
+            logging.error(
+                "After an error in training the last checkpoint could not be written, either: %s.",
+                error,
+            )
 
 
 def _from_collection(key: str, make: Callable[[], Any]) -> Any:

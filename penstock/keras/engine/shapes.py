@@ -53,8 +53,7 @@ def tried_shape(layer: Any, input_shape: Any) -> Any:
             outputs = layer(trial, **given)
         except TypeError:
             raise NotImplementedError(
-                "We could not automatically infer the static shape of the layer's output. Please "
-                "implement the `compute_output_shape` method on your layer "
-                f"({type(layer).__name__})."
+                "could not automatically infer the static shape of the layer's output: "
+                f"{type(layer).__name__} needs a method `compute_output_shape`"
             ) from None
     return tf.nest.map_structure(lambda each: each.shape, outputs)
