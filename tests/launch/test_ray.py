@@ -107,6 +107,7 @@ class FakeRay(ModuleType):
         self.script, self.nodes, self.room = script, nodes or {}, room
         self.told, self.killed, self.groups, self.bundles = [], [], [], []
         self._lock = threading.Lock()
+        self._serves = threading.Event()  # the parameter server has been told to
         self.util = SimpleNamespace(remove_placement_group=self.groups.remove)
 
     def remote(self, *classes, **_):
@@ -131,7 +132,15 @@ class FakeRay(ModuleType):
                 return f"{arguments[0]}:{len(self.told)}"
             self.told.append((task, json.loads(arguments[1]["TF_CONFIG"])))
             outcome = self.script[task].pop(0)
-        return iter([["said"], outcome])
+        if task == "ps 0":
+            self._serves.set()
+        return self._said(outcome)
+
+    def _said(self, outcome):
+        """What a task says, and how it ends: not before the job's server has begun."""
+        yield ["said"]
+        self._serves.wait(10)
+        yield outcome
 
     def get(self, reference):
         if isinstance(reference, Exception):
