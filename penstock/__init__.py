@@ -33,6 +33,7 @@ from penstock.autodiff.registration import (
     grad_pass_through,
     recompute_grad,
 )
+from penstock.client import computing_ahead as _computing_ahead
 from penstock.client import concrete_calls as _concrete_calls
 from penstock.client.explain import explain
 from penstock.client.session import InteractiveSession, Session

@@ -83,7 +83,6 @@ REASONS: dict[str, str] = {
         "Write a model_fn with tf.nn.dynamic_rnn for a tf.estimator.Estimator.",
     ),
     "tf.train.do_quantize_training_on_graphdef": "Training does not simulate quantization.",
-    "tf.contrib.training.FeedingQueueRunner": "Feed through tf.placeholder, or use tf.data.",
     "tf.contrib.tensorrt": "Graphs are optimised for the device at hand without being asked to.",
     "tf.contrib.ffmpeg": "Decode sound with tf.audio.decode_wav, or with a program of its own.",
     "tf.contrib.fused_conv": "Convolutions take in their bias and ReLU by themselves.",
@@ -99,7 +98,6 @@ REASONS: dict[str, str] = {
         [f"tf.contrib.boosted_trees.{name}" for name in "estimator_batch lib proto".split()],
         "Use tf.estimator.BoostedTreesClassifier and its kin.",
     ),
-    "tf.contrib.framework.fuse_op": "It made graphs for one accelerator; use tf.graph_util.",
     "tf.contrib.gan.eval.sliced_wasserstein_distance": "Use "
     "tf.contrib.gan.eval.frechet_classifier_distance with a classifier of your own.",
     "tf.contrib.gan.features.keras_spectral_normalization": "Use "

@@ -1,6 +1,6 @@
 """`tf.debugging`: assertions about values, shapes and types."""
 
-from penstock.client.session_defaults import session_defaults
+from penstock.client.session_defaults import check_change, session_defaults
 from penstock.ops.debugging import Assert
 from penstock.ops.elementwise import is_finite, is_inf, is_nan
 from penstock.ops.identity import check_numerics
@@ -43,6 +43,8 @@ def get_log_device_placement() -> bool:
 
 def set_log_device_placement(enabled: bool) -> None:
     """Says whether new sessions print where operations run."""
+    message = "Device placement logging must be set at program startup"
+    check_change(get_log_device_placement(), enabled, message)
     session_defaults().log_device_placement = enabled
 
 

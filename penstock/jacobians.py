@@ -83,8 +83,8 @@ def batch_jacobian(
       differentiate: takes the place of `tf.gradients`.
     """
     known = output.shape
-    ranked = known.with_rank_at_least(2) and inp.shape.with_rank_at_least(2)
-    if not ranked or not known[:1].is_compatible_with(inp.shape[:1]):
+    inp_known = inp.shape.with_rank_at_least(2)
+    if not known.with_rank_at_least(2)[:1].is_compatible_with(inp_known[:1]):
         raise ValueError(
             f"Need first dimension of output shape ({known}) and inp shape ({inp.shape}) to match."
         )

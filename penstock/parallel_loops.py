@@ -7,27 +7,39 @@ a `tf.while_loop` with the same results: the plan of a loop costs little beside 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from penstock import dtypes, nest
+from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import convert_to_tensor
+from penstock.ir.defaults import executing_eagerly, get_default_graph
+from penstock.ir.function import FunctionGraph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.ops.constants import constant, placeholder
+from penstock.ops.casts import cast
+from penstock.ops.constants import constant, placeholder, placeholder_with_default
 from penstock.ops.control import control_dependencies, group
+from penstock.ops.filling import fill
 from penstock.ops.gather import gather
+from penstock.ops.graph_functions import defun
+from penstock.ops.identity import identity
+from penstock.ops.joining import concat, stack
 from penstock.ops.loops import while_loop
-from penstock.ops.reductions import reduce_mean, reduce_sum
+from penstock.ops.reductions import reduce_max, reduce_mean, reduce_sum
 from penstock.ops.shaping import expand_dims, shape
 from penstock.ops.tensor_array import TensorArray
 from penstock.ops.tensor_values import get_static_value
+from penstock.parallel_conversion import check_convertible
 from penstock.shapes import TensorShape, dimension_value
 
 __all__ = ["for_loop", "pfor", "vectorized_map"]
 
 LoopFunction = Callable[..., Any]
+
+#: So many iterations at most are put side by side where a loop could be around them.
+_FEW_ITERATIONS = 8
 
 
 def for_loop(
@@ -45,6 +57,21 @@ def for_loop(
       parallel_iterations: how many of them may run at a time.
     """
     types = nest.flatten(loop_fn_dtypes)
+    return _packed(loop_fn_dtypes, _looped(loop_fn, types, iters, parallel_iterations))
+
+
+def _packed(structure: Any, flat: list[Any] | None) -> Any:
+    return None if flat is None else nest.pack_sequence_as(structure, flat)
+
+
+def _looped(
+    loop_fn: LoopFunction,
+    types: list[Any],
+    iters: Any,
+    parallel_iterations: int | None,
+    joined: Collection[int] = (),
+) -> list[Any] | None:
+    """The outputs of all iterations, stacked; at the places `joined` one behind the other."""
     missing: list[bool] = []
 
     def body(i: Any, *arrays: Any) -> tuple[Any, ...]:
@@ -55,23 +82,27 @@ def for_loop(
                 f"outputs, {len(outputs)}, from loop_fn"
             )
         missing[:] = [output is None for output in outputs]
+        rows = [
+            output if output is None or place in joined else expand_dims(output, 0)
+            for place, output in enumerate(outputs)
+        ]
         written = [
-            array if output is None else array.write(i, expand_dims(output, 0))
-            for output, array in zip(outputs, arrays, strict=True)
+            array if row is None else array.write(i, row)
+            for row, array in zip(rows, arrays, strict=True)
         ]
         return (i + 1, *written)
 
-    arrays = [TensorArray(dtypes.as_dtype(dtype).base_dtype, iters) for dtype in types]
+    arrays = [
+        TensorArray(dtypes.as_dtype(dtype).base_dtype, iters, infer_shape=place not in joined)
+        for place, dtype in enumerate(types)
+    ]
     at_a_time = 10 if parallel_iterations is None else parallel_iterations
     _, *filled = while_loop(
         lambda i, *_: i < iters, body, [0, *arrays], parallel_iterations=at_a_time
     )
     if not missing:
         return None
-    stacked = [
-        None if none else array.concat() for array, none in zip(filled, missing, strict=True)
-    ]
-    return nest.pack_sequence_as(loop_fn_dtypes, stacked)
+    return [None if none else array.concat() for array, none in zip(filled, missing, strict=True)]
 
 
 def pfor(loop_fn: LoopFunction, iters: Any, parallel_iterations: int | None = None) -> Any:
@@ -89,27 +120,72 @@ def pfor(loop_fn: LoopFunction, iters: Any, parallel_iterations: int | None = No
             raise ValueError("parallel_iterations must be None or a positive integer")
         if parallel_iterations == 1:
             raise ValueError("Found parallel_iterations == 1. Use for_loop instead.")
+    if executing_eagerly():
+        return defun(lambda: _pfor(loop_fn, iters, parallel_iterations))()
+    return _pfor(loop_fn, iters, parallel_iterations)
+
+
+def _pfor(loop_fn: LoopFunction, iters: Any, parallel_iterations: int | None) -> Any:
     if _takes_config(loop_fn):
         loop_fn = _with_reductions(loop_fn, iters, parallel_iterations)
+    before = len(get_default_graph().get_operations())
     with name_scope("loop_body"):
-        example = loop_fn(placeholder(dtypes.int32, []))
-        outputs = [_as_tensor(output) for output in nest.flatten(example)]
+        # A function runs what has effects, in this body, too: it needs some number.
+        in_function = isinstance(get_default_graph(), FunctionGraph)
+        number = placeholder_with_default(0, []) if in_function else placeholder(dtypes.int32, [])
+        example = loop_fn(number)
+        outputs = [_as_output(output) for output in nest.flatten(example)]
+    made = get_default_graph().get_operations()[before:]
+    parts = [part for output in outputs for part in _parts(output)]
+    check_convertible(number, made, parts)
+
+    def flat_fn(i: Any) -> list[Any]:
+        found = [_as_output(output) for output in nest.flatten(loop_fn(i))]
+        return [_in_iteration(part, i) for output in found for part in _parts(output, i)]
+
     with name_scope("pfor"):
-        stacked = for_loop(
-            lambda i: [_as_tensor(output) for output in nest.flatten(loop_fn(i))],
-            [dtypes.int32 if output is None else output.dtype for output in outputs],
-            convert_to_tensor(iters, dtypes.int32),
-            parallel_iterations,
+        stacked = _stacked(flat_fn, outputs, iters, parallel_iterations, _unrolls(iters, made))
+    return _packed(example, stacked)
+
+
+def _stacked(
+    flat_fn: LoopFunction,
+    outputs: list[Any],
+    iters: Any,
+    parallel_iterations: int | None,
+    unrolls: bool,
+) -> list[Any]:
+    """The results of `pfor`: for each output of an iteration, that of all of them."""
+    types: list[Any] = []
+    joined: set[int] = set()
+    for output in outputs:
+        if isinstance(output, SparseTensor):
+            joined |= {len(types), len(types) + 1}
+        parts = _parts(output)
+        types += [dtypes.int32 if isinstance(x, Operation) else x.dtype for x in parts]
+    rows: Any
+    if unrolls:
+        columns = zip(*[flat_fn(constant(i)) for i in range(_known(iters) or 0)], strict=True)
+        rows = iter(
+            concat(column, 0) if place in joined else stack(column)
+            for place, column in enumerate(columns)
         )
-        rows = TensorShape([_known(iters)])
-        for values, output in zip(stacked, outputs, strict=True):
-            if output is not None:
-                values.set_shape(rows.concatenate(output.shape))
-        results = [
-            group(values) if isinstance(output, Operation) else values
-            for output, values in zip(nest.flatten(example), stacked, strict=True)
-        ]
-    return nest.pack_sequence_as(example, results)
+    else:
+        count = convert_to_tensor(iters, dtypes.int32)
+        rows = iter(_looped(flat_fn, types, count, parallel_iterations, joined) or [])
+    return [_result(output, rows, iters) for output in outputs]
+
+
+def _unrolls(iters: Any, made: list[Operation]) -> bool:
+    """Whether the iterations are put side by side: no loop can be around gradients of a loop.
+
+    Few iterations are, too, so that gradients of the results can be in a loop.
+    """
+    count = _known(iters)
+    if not count:
+        return False
+    has_loops = any(op.type in {"Enter", "RefEnter", "TensorArrayGradV3"} for op in made)
+    return has_loops or count <= _FEW_ITERATIONS
 
 
 def _known(iters: Any) -> int | None:
@@ -117,12 +193,45 @@ def _known(iters: Any) -> int | None:
     return None if value is None else int(value)
 
 
-def _as_tensor(output: Any) -> Tensor | None:
-    """What is stacked for an output: for an operation, a number that waits for it."""
+def _as_output(output: Any) -> Any:
+    if output is None or isinstance(output, Operation | SparseTensor):
+        return output
+    return convert_to_tensor(output)
+
+
+def _parts(output: Any, i: Any = None) -> list[Any]:
+    """The tensors of an output; with the number of the iteration in the indices of a sparse one."""
+    if output is None:
+        return []
+    if not isinstance(output, SparseTensor):
+        return [output]
+    indices = output.indices
+    if i is not None:
+        number = fill([shape(indices)[0], 1], cast(i, dtypes.int64))
+        indices = concat([number, indices], 1)
+    return [indices, output.values, output.dense_shape]
+
+
+def _in_iteration(part: Any, i: Any) -> Tensor:
+    """What is stacked for a part: for an operation, a number that waits for it."""
+    if isinstance(part, Operation):
+        with control_dependencies([part]):
+            return identity(i)
+    return part
+
+
+def _result(output: Any, rows: Iterator[Any], iters: Any) -> Any:
+    if output is None:
+        return None
     if isinstance(output, Operation):
-        with control_dependencies([output]):
-            return constant(0)
-    return None if output is None else convert_to_tensor(output)
+        return group(next(rows))
+    if isinstance(output, SparseTensor):
+        indices, values, shapes = next(rows), next(rows), next(rows)
+        count = cast(convert_to_tensor(iters), dtypes.int64)
+        return SparseTensor(indices, values, concat([[count], reduce_max(shapes, 0)], 0))
+    stacked = next(rows)
+    stacked.set_shape(TensorShape([_known(iters)]).concatenate(output.shape))
+    return stacked
 
 
 # Values of all iterations --------------------------------------------------------------------

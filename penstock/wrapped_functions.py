@@ -246,14 +246,25 @@ class WrappedGraph:
         self, fn: Callable[..., Any], signature: Any, name: str | None = None
     ) -> WrappedFunction:
         """A function that runs `fn`, whose nodes are built once, in this graph."""
+        return self._wrap_function(fn, signature=signature, name=name)
+
+    def _wrap_function(
+        self,
+        fn: Callable[..., Any],
+        args: Any = None,
+        kwargs: Any = None,
+        signature: Any = None,
+        name: str | None = None,
+    ) -> WrappedFunction:
+        """See `wrap_function`; without a signature, `args` and `kwargs` are examples."""
         returned: dict[int, Operation] = {}
         func_graph_from_py_func(
             None,
             _without_operations(
                 self._variable_holder.call_with_variable_creator_scope(fn), returned
             ),
-            None,
-            None,
+            args,
+            kwargs,
             signature=signature,
             add_control_dependencies=False,
             func_graph=self.graph,

@@ -27,7 +27,8 @@ class CapturedValues:
             inner: outer
             for body in self._bodies
             for outer, inner in body.captured.items()
-            if not outer._op.graph.is_eager  # it has a value, and no node
+            # An eager one has a value, and no node; a deferred one is no tensor yet.
+            if isinstance(outer, Tensor) and not outer._op.graph.is_eager
         }
 
     def inputs(self, op: Operation) -> Sequence[Tensor]:

@@ -333,6 +333,9 @@ OTHER: dict[str, dict[str, str]] = {
             serialize_many_sparse=serialize_many_sparse_v2 serialize_sparse=serialize_sparse_v2
         """,
     },
+    "keras.callbacks": {
+        "keras.callbacks.tensorboard_v2": "TensorBoard",
+    },
     "keras.layers": {
         "keras.layers.recurrent_v2": "GRU GRUCell LSTM LSTMCell",
         "python.feature_column.dense_features_v2": "DenseFeatures",

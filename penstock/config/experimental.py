@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
-from penstock import absent
-from penstock.client.session_defaults import session_defaults
+from penstock.client.session_defaults import (
+    check_change,
+    forgotten_with_settings,
+    session_defaults,
+)
+from penstock.internal_paths import eager_context, graph_mode
 
 __all__ = [
     "VirtualDeviceConfiguration",
@@ -46,6 +50,7 @@ class VirtualDeviceConfiguration(NamedTuple):
 
 
 _parts: dict[PhysicalDevice, list[VirtualDeviceConfiguration]] = {}
+forgotten_with_settings(_parts.clear)
 
 
 def _of_type(devices: Sequence[Any], device_type: str | None) -> list[Any]:
@@ -98,6 +103,8 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
     for device in chosen:
         if device not in known or device_type not in (None, device.device_type):
             raise ValueError(f"Unrecognized device: {device!r}")
+    message = "Visible devices cannot be modified after being initialized"
+    check_change(get_visible_devices(device_type), _of_type(chosen, device_type), message)
     if device_type not in (None, "GPU"):
         return
     indices = [each.name.rpartition(":")[2] for each in chosen if each.device_type == "GPU"]
@@ -140,6 +147,8 @@ def set_virtual_device_configuration(device: Any, virtual_devices: Any) -> None:
         raise RuntimeError("Penstock does not divide GPUs: give each session the whole device.")
     if any(part.memory_limit is not None for part in parts):
         raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
+    message = "Virtual devices cannot be modified after being initialized"
+    check_change(_parts.get(device), parts, message)
     _parts[device] = parts
     session_defaults().device_count["CPU"] = len(parts)
 
@@ -147,28 +156,35 @@ def set_virtual_device_configuration(device: Any, virtual_devices: Any) -> None:
 # Eager execution only ---------------------------------------------------------------------------
 
 
+_POLICIES = {
+    graph_mode.DEVICE_PLACEMENT_SILENT: "silent",
+    graph_mode.DEVICE_PLACEMENT_SILENT_FOR_INT32: "silent_for_int32",
+    graph_mode.DEVICE_PLACEMENT_WARN: "warn",
+    graph_mode.DEVICE_PLACEMENT_EXPLICIT: "explicit",
+}
+
+
 def get_device_policy() -> str:
-    """What happens to an input on another device: it is copied."""
-    return "silent"
+    """What was asked to happen to an input on another device; it is copied in any case."""
+    return _POLICIES[eager_context.context().device_policy]
 
 
 def set_device_policy(device_policy: str | None) -> None:
-    """Nothing to do for "silent" or None; RuntimeError for others: graphs copy what they need."""
-    if device_policy not in (None, "silent"):
-        _refuse("tf.config.experimental.set_device_policy", "A graph copies inputs by itself.")
+    """Says what is to happen to an input on another device: "silent" (None) is what does."""
+    numbers = {name: number for number, name in _POLICIES.items()}
+    number = numbers.get(device_policy or "silent")
+    if number is None:
+        raise ValueError(f"Not a valid device policy: {device_policy!r}")
+    eager_context.context().device_policy = number
 
 
 def get_synchronous_execution() -> bool:
-    """Whether a call returns when its operations have run: `Session.run` does."""
-    return True
+    """Whether eager operations were asked to have run when they return; they have in any case."""
+    return eager_context.context().execution_mode == graph_mode.SYNC
 
 
 def set_synchronous_execution(enable: bool | None) -> None:
-    """Nothing to do for True or None; RuntimeError for False: `Session.run` waits for a step."""
-    if enable is False:
-        _refuse("tf.config.experimental.set_synchronous_execution", "Run steps in several threads.")
-
-
-def _refuse(symbol: str, advice: str) -> NoReturn:
-    absent.met.add(symbol)
-    raise RuntimeError(f"{symbol} is for eager execution. {advice}")
+    """Says whether eager operations are to have run when they return, as they always have."""
+    eager_context.context().execution_mode = (
+        graph_mode.ASYNC if enable is False else graph_mode.SYNC
+    )

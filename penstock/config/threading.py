@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.client.session_defaults import session_defaults
+from penstock.client.session_defaults import check_change, session_defaults
 
 __all__ = [
     "get_inter_op_parallelism_threads",
@@ -19,6 +19,8 @@ def get_intra_op_parallelism_threads() -> int:
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
     """Sets the threads within an operation; 0 leaves the choice to the runtime."""
+    message = "Intra op parallelism cannot be modified after initialization."
+    check_change(get_intra_op_parallelism_threads(), num_threads, message)
     session_defaults().intra_op_parallelism_threads = num_threads
 
 
@@ -29,4 +31,6 @@ def get_inter_op_parallelism_threads() -> int:
 
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
     """Sets the threads between independent operations; 0 leaves the choice to the runtime."""
+    message = "Inter op parallelism cannot be modified after initialization."
+    check_change(get_inter_op_parallelism_threads(), num_threads, message)
     session_defaults().inter_op_parallelism_threads = num_threads

@@ -393,7 +393,7 @@ class UnaryDataset(DatasetV1):
 
     def __init__(self, input_dataset: DatasetV2, variant_tensor: Tensor, spec: Any = None):
         self._input_dataset = input_dataset
-        self._structure = input_dataset.element_spec if spec is None else spec
+        self._spec = spec
         super().__init__(variant_tensor)
 
     def _inputs(self) -> list[Any]:
@@ -401,7 +401,9 @@ class UnaryDataset(DatasetV1):
 
     @property
     def element_spec(self) -> Any:
-        return self._structure
+        # A class of a program's may ask before this one's constructor has run.
+        spec = getattr(self, "_spec", None)
+        return self._input_dataset.element_spec if spec is None else spec
 
 
 UnaryUnchangedStructureDataset = UnaryDataset

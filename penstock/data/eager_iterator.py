@@ -122,7 +122,7 @@ class IteratorV2(Trackable, CompositeTensor):
 
     def __next__(self) -> Any:
         try:
-            return self._next()
+            return self._next_internal()
         except errors.OutOfRangeError:
             raise StopIteration from None
 
@@ -130,9 +130,9 @@ class IteratorV2(Trackable, CompositeTensor):
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element; OutOfRangeError at the end."""
-        return self._next()
+        return self._next_internal()
 
-    def _next(self) -> Any:
+    def _next_internal(self) -> Any:
         tensors = nodes.IteratorGetNext(self._iterator_resource, **self._settings)
         return structure.from_tensor_list(self._element_spec, tensors)
 

@@ -182,8 +182,8 @@ def _value(tensor: Tensor) -> Any:
     except AttributeError:
         raise TypeError(
             'An op outside of the function building code is being passed a "Graph" tensor, which '
-            "has no value here. A tf.init_scope inside a function may have let it out of the "
-            f"function. The graph tensor has name: {tensor.name}"
+            "has no value here. A tf.init_scope inside a function lets Graph tensors out of it. "
+            f"The graph tensor has name: {tensor.name}"
         ) from None
 
 

@@ -59,8 +59,17 @@ def settings_of(warm_start_from: Any) -> WarmStartSettings | None:
             "warm_start_from must be a string or a WarmStartSettings, instead got "
             f"{type(warm_start_from)}"
         )
-    in_saved_model = os.path.join(as_str_any(warm_start_from), "variables", "variables")
-    if gfile.Exists(f"{in_saved_model}.index"):
-        logging.info("Warm-starting from a SavedModel")
-        return WarmStartSettings(in_saved_model)
-    return WarmStartSettings(warm_start_from)
+    try:
+        in_saved_model = saved_model_checkpoint(warm_start_from)
+    except ValueError:
+        return WarmStartSettings(warm_start_from)
+    logging.info("Warm-starting from a SavedModel")
+    return WarmStartSettings(in_saved_model)
+
+
+def saved_model_checkpoint(saved_model_dir: Any) -> str:
+    """The checkpoint in a SavedModel; ValueError if there is none."""
+    found = os.path.join(as_str_any(saved_model_dir), "variables", "variables")
+    if not gfile.Exists(f"{found}.index"):
+        raise ValueError(f"Directory provided has an invalid SavedModel format: {saved_model_dir}")
+    return found

@@ -9,6 +9,13 @@ from penstock.feature_column import feature_layers
 from penstock.layers.core_layer import CoreLayer, make_variable
 
 
+class ScopedState(feature_layers.LayerState):
+    """The state of columns as weights that the layer makes itself, outside variable scopes."""
+
+    def __init__(self, layer: Any, trainable: bool):
+        super().__init__(layer, trainable, getter=make_variable)
+
+
 class DenseFeatures(feature_layers.DenseFeatures):
     """A layer that makes one dense tensor of features.
 
@@ -21,7 +28,7 @@ class DenseFeatures(feature_layers.DenseFeatures):
         self, feature_columns: Any, trainable: bool = True, name: str | None = None, **kwargs: Any
     ):
         super().__init__(feature_columns, trainable, name, **kwargs)
-        self._state_manager = feature_layers.LayerState(self, self.trainable, getter=make_variable)
+        self._state_manager = ScopedState(self, self.trainable)
 
     def build(self, input_shape: Any) -> None:
         for column in self._feature_columns:

@@ -34,6 +34,7 @@ from penstock.feature_column.feature_layers import equal_lengths as _assert_all_
 from penstock.feature_column.input_layer import merged_specs
 from penstock.feature_column.linear_model import LinearModel, _LinearModelLayer
 from penstock.feature_column.of_categories import sequence_lengths
+from penstock.feature_column.scoped_features import ScopedState as _StateManagerImplV2
 from penstock.feature_column.serialization import (
     deserialize_feature_column,
     deserialize_feature_columns,
@@ -59,6 +60,7 @@ __all__ = [
     "StateManager",
     "_LinearModelLayer",
     "_StateManagerImpl",
+    "_StateManagerImplV2",
     "_assert_all_equal_and_return",
     "_check_shape",
     "_normalize_feature_columns",

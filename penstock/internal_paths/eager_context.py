@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import collections
+import importlib
+import sys
 import threading
+import types
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Any
 
+from penstock.client.session_defaults import start_afresh
 from penstock.devices import DeviceSpec
 from penstock.eager import callbacks
 from penstock.internal_paths.eager_executors import Executor
 from penstock.internal_paths.graph_mode import (
     ASYNC,
+    DEVICE_PLACEMENT_SILENT,
     EAGER_MODE,
     SYNC,
     eager_mode,
+    ensure_initialized,
     graph_mode,
     list_devices,
 )
 from penstock.ir import defaults
 from penstock.ir.defaults import executing_eagerly
+from penstock.ops.concrete_functions import functions_made
 
 ContextSwitch = collections.namedtuple(
     "ContextSwitch", ["is_building_function", "enter_context_fn", "device_stack"]
@@ -39,6 +46,35 @@ class _ContextSwitchStack:
         return found
 
 
+def _of_thread(name: str, before: Any = None) -> Any:
+    """An attribute that each thread sets for itself."""
+
+    def get(self: Any) -> Any:
+        return getattr(self._local, name, before)
+
+    def put(self: Any, value: Any) -> None:
+        setattr(self._local, name, value)
+
+    return property(get, put)
+
+
+def _settings(part: str) -> Any:
+    """`tf.config`, or a part of it."""
+    return importlib.import_module(f"penstock.config.{part}".rstrip("."))
+
+
+def _setting(part: str, name: str) -> Any:
+    """An attribute that `tf.config` gets and sets."""
+
+    def get(self: Any) -> Any:
+        return getattr(_settings(part), f"get_{name}")()
+
+    def put(self: Any, value: Any) -> None:
+        getattr(_settings(part), f"set_{name}")(value)
+
+    return property(get, put)
+
+
 class Context:
     """What holds for the operations of a thread; those of a new one hold for itself alone."""
 
@@ -49,10 +85,10 @@ class Context:
         execution_mode: int | None = None,
         server_def: Any = None,
     ):
-        self.config = config
-        self.device_policy = device_policy
+        self._config = config
+        self.device_policy = DEVICE_PLACEMENT_SILENT if device_policy is None else device_policy
         self.context_switches = _ContextSwitchStack()
-        self._execution_mode = SYNC if execution_mode is None else execution_mode
+        self._first_execution_mode = SYNC if execution_mode is None else execution_mode
         self._local = threading.local()
 
     # Modes --------------------------------------------------------------------------------------
@@ -68,13 +104,13 @@ class Context:
 
     @property
     def execution_mode(self) -> int:
-        return self._execution_mode
+        return int(getattr(self._local, "execution_mode", self._first_execution_mode))
 
     @execution_mode.setter
     def execution_mode(self, mode: int | None) -> None:
         if mode not in (None, SYNC, ASYNC):
             raise ValueError(f"Execution mode should be None/SYNC/ASYNC. Got {mode}")
-        self._execution_mode = SYNC if mode is None else mode
+        self._local.execution_mode = SYNC if mode is None else mode
 
     @contextmanager
     def _mode(self, mode: int) -> Any:
@@ -125,7 +161,7 @@ class Context:
 
     @property
     def executor(self) -> Executor:
-        return getattr(self._local, "executor", None) or Executor(self._execution_mode == ASYNC)
+        return getattr(self._local, "executor", None) or Executor(self.execution_mode == ASYNC)
 
     @executor.setter
     def executor(self, executor: Executor) -> None:
@@ -138,10 +174,58 @@ class Context:
     def add_post_execution_callback(self, callback: Any) -> None:
         callbacks.add_execution_callback(callback)
 
+    @property
+    def _handle(self) -> Context:
+        """What stands for the context where TensorFlow's compiled code is called."""
+        return self
+
+    _context_handle = _handle
+
+    def has_function(self, name: Any) -> bool:
+        """Whether a function of that name can be called from eager code."""
+        text = name.decode() if isinstance(name, bytes) else str(name)
+        return text in functions_made or text in defaults.get_default_graph()._functions
+
+    # Settings -----------------------------------------------------------------------------------
+
+    @property
+    def config(self) -> Any:
+        """The ConfigProto of eager operations: what was given, and the settings of `tf.config`."""
+        from penstock.client.session_defaults import new_session_config
+
+        made = new_session_config()
+        if self._config is not None:
+            made.MergeFrom(self._config)
+        return made
+
+    intra_op_parallelism_threads = _setting("threading", "intra_op_parallelism_threads")
+    inter_op_parallelism_threads = _setting("threading", "inter_op_parallelism_threads")
+    soft_device_placement = _setting("", "soft_device_placement")
+    optimizer_jit = _setting("optimizer", "jit")
+
+    @property
+    def log_device_placement(self) -> bool:
+        return bool(self.config.log_device_placement)
+
+    def get_optimizer_experimental_options(self) -> dict[str, Any]:
+        return _settings("optimizer").get_experimental_options()  # type: ignore[no-any-return]
+
+    def set_optimizer_experimental_options(self, options: dict[str, Any]) -> None:
+        _settings("optimizer").set_experimental_options(options)
+
+    # What summaries ask -------------------------------------------------------------------------
+
+    summary_writer = _of_thread("summary_writer")
+    summary_recording = _of_thread("summary_recording")
+    summary_recording_distribution_strategy = _of_thread(
+        "summary_recording_distribution_strategy", True
+    )
+    summary_step = _of_thread("summary_step")
+
     # What there is nothing to do for ------------------------------------------------------------
 
     def ensure_initialized(self) -> None:
-        """Devices are found when the first operation runs."""
+        ensure_initialized()
 
     def add_function(self, fn: Any) -> None:
         """Functions are known by the graphs that call them."""
@@ -230,6 +314,18 @@ def device(name: Any) -> AbstractContextManager[Any]:
 
 
 _CONTEXT = _ProcessContext()
+_context: Any = _CONTEXT  # a program that puts another one here means to start afresh
+
+
+class _ThisModule(types.ModuleType):
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "_context":
+            start_afresh()
+            _CONTEXT.__init__()  # type: ignore[misc]
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _ThisModule
 
 
 def context() -> Context:

@@ -47,7 +47,11 @@ def graph_mode() -> AbstractContextManager[Any]:
 
 
 def ensure_initialized() -> None:
-    """Devices are found when the first operation runs."""
+    """Takes the settings of devices and threads as they are now."""
+    from penstock.client.session_defaults import fix_settings
+
+    if defaults.starts_eagerly():
+        fix_settings()
 
 
 def execution_mode(mode: Any) -> AbstractContextManager[None]:

@@ -278,13 +278,14 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
     return VarianceScaling(2.0, "fan_in", "uniform", seed)
 
 
-zero = zeros = Zeros
-one = ones = Ones
-constant = Constant
-uniform = random_uniform = RandomUniform
-normal = random_normal = RandomNormal
-truncated_normal = TruncatedNormal
-identity = Identity
-orthogonal = Orthogonal
-glorot_normal = GlorotNormal
-glorot_uniform = GlorotUniform
+zero = zeros = zeros_initializer = Zeros
+one = ones = ones_initializer = Ones
+constant = constant_initializer = Constant
+uniform = random_uniform = random_uniform_initializer = RandomUniform
+normal = random_normal = random_normal_initializer = RandomNormal
+truncated_normal = truncated_normal_initializer = TruncatedNormal
+variance_scaling_initializer = VarianceScaling
+identity = identity_initializer = Identity
+orthogonal = orthogonal_initializer = Orthogonal
+glorot_normal = glorot_normal_initializer = GlorotNormal
+glorot_uniform = glorot_uniform_initializer = GlorotUniform

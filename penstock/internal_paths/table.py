@@ -24,6 +24,7 @@ PATHS = """
 core.framework.*_pb2                      proto internal_paths.enum_values
 core.protobuf.*_pb2                       proto internal_paths.enum_values
 core.example.*_pb2                        proto internal_paths.enum_values
+core.protobuf.tpu.*_pb2                   proto
 core.util.*_pb2                           proto internal_paths.enum_values
 core.profiler.*_pb2                       proto internal_paths.enum_values
 core.grappler.costs.*_pb2                 proto internal_paths.enum_values
@@ -62,7 +63,7 @@ contrib.lookup.lookup_ops               contrib.lookup lookup
 contrib.stateless                       internal_paths.stateless_functions random .
 contrib.image.python                    contrib.image
 contrib.image.python.ops                contrib.image
-contrib.image.python.ops.dense_image_warp contrib.image
+contrib.image.python.ops.dense_image_warp contrib.image ops.image_warping
 contrib.image.python.ops.image_ops      contrib.image
 contrib.nccl.python                     contrib.nccl
 contrib.nccl.python.ops                 contrib.nccl
@@ -296,6 +297,10 @@ contrib.summary.summary_ops             contrib.summary
 contrib.summary.gen_summary_ops         internal_paths.generated_ops
 contrib.testing.python.framework.fake_summary_writer contrib.testing.fake_summary_writer
 contrib.testing.python.framework.*      contrib.testing
+contrib.training.python.training.bucket_ops contrib.training.bucket_ops contrib.training
+ train.batching
+contrib.training.python.training.resample contrib.training.resample contrib.training
+contrib.training.python.training.sampling_ops contrib.training.sampling_ops contrib.training
 contrib.training.python.training.*      contrib.training contrib.training.hparam
  contrib.training.sequence_queueing_state_saver
 contrib.estimator.python.estimator.*    contrib.estimator estimator
@@ -309,6 +314,7 @@ contrib.learn.python.learn.datasets.text_datasets contrib.learn.datasets.text_da
 contrib.learn.python.learn.estimators   contrib.learn
 contrib.learn.python.learn.estimators.run_config contrib.learn.run_config
 contrib.learn.python.learn.estimators.head contrib.learn.head contrib.learn.single_heads
+ contrib.learn.head_names
 contrib.learn.python.learn.estimators._sklearn contrib.learn.fitting_errors contrib.learn
 contrib.learn.python.learn.estimators.composable_model contrib.learn.composable_model
 contrib.learn.python.learn.estimators.debug contrib.learn.debug
@@ -353,6 +359,8 @@ contrib.tpu.python.ops                  contrib.tpu
 contrib.tpu.python.ops.tpu_ops          contrib.tpu internal_paths.generated_ops
 contrib.tpu.python.tpu                  contrib.tpu
 contrib.tpu.python.tpu.topology         contrib.tpu.topology
+contrib.tpu.python.tpu.tpu_feed         contrib.tpu.infeed
+contrib.tpu.python.tpu.tpu_sharding     contrib.tpu.sharding
 contrib.tpu.python.tpu.tpu_function     contrib.tpu.tpu_function
 contrib.tpu.python.tpu.*                contrib.tpu
 
@@ -361,7 +369,8 @@ contrib.crf.python.ops                  contrib.crf
 contrib.crf.python.ops.crf              contrib.crf
 contrib.integrate.python                contrib.integrate
 contrib.integrate.python.ops            contrib.integrate
-contrib.integrate.python.ops.odes       contrib.integrate
+contrib.integrate.python.ops.odes       contrib.integrate contrib.integrate.adaptive
+ contrib.integrate.fixed_grid
 contrib.memory_stats.python             contrib.memory_stats
 contrib.memory_stats.python.ops         contrib.memory_stats
 contrib.memory_stats.python.ops.memory_stats_ops contrib.memory_stats
@@ -380,6 +389,7 @@ python.compiler.xla.xla                 contrib.compiler.xla
 python.ops.clustering_ops               contrib.factorization.clustering_ops
 contrib.saved_model.python              contrib.saved_model
 contrib.saved_model.python.saved_model  contrib.saved_model
+contrib.saved_model.python.saved_model.keras_saved_model contrib.saved_model
 contrib.saved_model.python.saved_model.reader contrib.saved_model.reader
 contrib.feature_column.python           contrib.feature_column
 contrib.feature_column.python.feature_column contrib.feature_column
@@ -465,6 +475,7 @@ contrib.rnn.python.ops.*                contrib.rnn rnn.rnn_cell
 contrib.distributions.python            contrib.distributions
 contrib.distributions.python.ops        contrib.distributions
 contrib.distributions.python.ops.batch_reshape contrib.distributions.batch_reshape
+contrib.distributions.python.ops.estimator contrib.learn.distribution_head
 contrib.distributions.python.ops.distribution_util contrib.distributions.scales
  python.ops.distributions.util contrib.distributions
 contrib.distributions.python.ops.mvn_linear_operator contrib.distributions.multivariate_normal
@@ -608,9 +619,13 @@ python.distribute.combinations          testing.strategy_combinations
 python.distribute.strategy_combinations testing.strategy_combinations
 python.distribute.strategy_test_lib     testing.strategy_cases
 python.distribute.multi_worker_test_base testing.worker_cases
+python.distribute.model_collection.*    testing.strategy_saved_models
+python.distribute.model_combinations    testing.strategy_saved_models
+python.distribute.saved_model_test_base testing.strategy_saved_models
 python.distribute.single_loss_example   testing.strategy_models
 python.distribute.step_fn               distribute.training_steps
 python.distribute.input_lib             distribute.worker_inputs
+python.distribute.input_ops             internal_paths.worker_datasets
 python.distribute.shared_variable_creator distribute.shared_variables
 python.distribute.summary_op_util       internal_paths.replicas
 python.distribute.distribution_strategy_context distribute distribute.context contrib.distribute
@@ -640,14 +655,16 @@ python.distribute.*                     distribute
 python.module.module                    module
 
 python.eager.context                    internal_paths.eager_context internal_paths.graph_mode
- config.experimental debugging
+ internal_paths.eager_primitives config.experimental debugging
 python.eager.forwardprop                autodiff.forward_mode
-python.eager.execute                    internal_paths.eager_execute
-python.eager.backprop                   internal_paths.graph_mode internal_paths.eager_execute .
-python.eager.core                       internal_paths.graph_mode
+python.eager.execute                    internal_paths.eager_execute internal_paths.eager_primitives
+python.eager.backprop                   internal_paths.graph_mode internal_paths.eager_execute
+ internal_paths.slice_gradients .
+python.eager.core                       internal_paths.graph_mode internal_paths.eager_primitives
 python.eager.def_function               internal_paths.tf_function_names internal_paths.graph_mode .
 python.eager.lift_to_graph              ops.graph_lifting
 python.eager.execution_callbacks        eager.callbacks
+python.eager.memory_tests.memory_test_util testing.memory_growth
 python.eager.monitoring                 internal_paths.monitoring
 python.eager.cancellation               internal_paths.cancellation
 python.eager.executor                   internal_paths.eager_executors
@@ -674,14 +691,29 @@ python.estimator.canned.linear          estimator estimator.canned.logits
                                         estimator.sdca.linear_sdca
 python.estimator.canned.kmeans          estimator.clustering contrib.factorization.kmeans
 python.estimator.canned.rnn             estimator.canned.recurrent
-python.estimator.canned.saved_model_estimator contrib.estimator.saved_models contrib.estimator
+python.estimator.canned.saved_model_estimator estimator.saved_model_estimator
 python.estimator.canned.linear_optimizer.python.utils.* estimator.sdca.v1_names
 python.estimator.canned.metric_keys     estimator.heads.keys
 python.estimator.canned.optimizers      estimator.canned.optimizers
-python.estimator.canned.parsing_utils   estimator
+python.estimator.canned.parsing_utils   estimator estimator.canned.v2_names
 python.estimator.canned.prediction_keys estimator.heads.keys
+python.estimator.canned.timeseries.ar_model contrib.timeseries.ar_model
+python.estimator.canned.timeseries.estimators contrib.timeseries.estimators
+python.estimator.canned.timeseries.feature_keys contrib.timeseries.feature_keys
+python.estimator.canned.timeseries.head contrib.timeseries.head
+ contrib.timeseries.feature_checks
+python.estimator.canned.timeseries.math_utils contrib.timeseries.log_probabilities
+ contrib.timeseries.matrices contrib.timeseries.covariances contrib.timeseries.state_tables
+ contrib.timeseries.input_statistics
+python.estimator.canned.timeseries.model contrib.timeseries.model
+ contrib.timeseries.sequential_model
+python.estimator.canned.timeseries.model_utils contrib.timeseries.continuations
+python.estimator.canned.timeseries.saved_model_utils contrib.timeseries.saved_model_utils
+python.estimator.canned.timeseries.state_management contrib.timeseries.state_management
+python.estimator.canned.timeseries.test_utils testing.series_models
 python.estimator.early_stopping         estimator.early_stopping
 python.estimator.estimator              estimator.estimator estimator
+python.estimator.export.function        estimator.export.functions
 python.estimator.export.*               estimator.export estimator.export.signatures
                                         estimator.export.receivers
 python.estimator.exporter               estimator.exporters
@@ -704,7 +736,8 @@ python.estimator.util                   estimator.input_results estimator.argume
 python.estimator.*                      estimator
 
 python.feature_column.feature_column    feature_column.v1_names feature_column
-python.feature_column.feature_column_lib feature_column.v2_names feature_column
+python.feature_column.feature_column_lib keras.layers.dense_features keras.layers.sequence_features
+                                        feature_column.v2_names feature_column
 python.feature_column.feature_column_v2 feature_column.v2_names feature_column
 python.feature_column.dense_features    keras.layers.dense_features
 python.feature_column.dense_features_v2 keras.layers.scoped_dense_features
@@ -799,7 +832,7 @@ python.keras.applications.vgg19         keras.applications.vgg19
 python.keras.applications.xception      keras.applications.xception
 python.keras.backend                    keras.backend keras.backend.session keras.backend.v1_names
 python.keras.backend_config             keras.backend
-python.keras.callbacks                  keras.callbacks
+python.keras.callbacks                  keras.callbacks.tensorboard_v2 keras.callbacks
 python.keras.callbacks_v1               keras.callbacks
 python.keras.constraints                keras.constraints
 python.keras.datasets                   keras.datasets
@@ -1034,6 +1067,7 @@ python.ops.op_selector                  contrib.graph_editor.select contrib.grap
 python.ops.parallel_for                 parallel_loops jacobians
 python.ops.parallel_for.control_flow_ops parallel_loops
 python.ops.parallel_for.gradients       jacobians
+python.ops.parallel_for.pfor            parallel_loops parallel_conversion
 python.ops.parallel_for.test_util       testing.parallel_loop_case
 python.ops.parsing_ops                  internal_paths.second_signatures io ops.parsing .
 python.ops.partitioned_variables        ops.partitioned_variables ops.partitioners .
@@ -1143,7 +1177,8 @@ python.profiler.*                       profiler profiler.model_analyzer profile
                                         profiler.option_builder profiler.flops
 
 python.pywrap_tensorflow                summary.event_file train internal_paths.eager_execute
- internal_paths.library_types platform.versions testing.graph_compare .
+ internal_paths.eager_primitives internal_paths.library_types platform.versions
+ testing.graph_compare .
 python.pywrap_tensorflow_internal       summary.event_file train internal_paths.library_types .
 
 python.saved_model                      saved_model
@@ -1197,6 +1232,8 @@ python.tpu                              contrib.tpu
 python.tpu.ops                          contrib.tpu
 python.tpu.ops.tpu_ops                  contrib.tpu internal_paths.generated_ops
 python.tpu.topology                     contrib.tpu.topology
+python.tpu.tpu_feed                     contrib.tpu.infeed
+python.tpu.tpu_sharding                 contrib.tpu.sharding
 python.tpu.tpu_function                 contrib.tpu.tpu_function
 python.tpu.*                            contrib.tpu
 
@@ -1254,12 +1291,14 @@ python.util.all_util                    internal_paths.python.documented_names
 python.util.compat                      compat internal_paths.python_util
 python.util.decorator_utils             internal_paths.python.docstring_notices
 python.util.deprecation                 internal_paths.python.deprecations
+python.util.deprecation_wrapper         internal_paths.python.module_wrapper
 python.util.dispatch                    ir.dispatch
 python.util.example_parser_configuration internal_paths.python.parser_configurations
 python.util.function_utils              internal_paths.python.function_facts
 python.util.keyword_args                internal_paths.python_util
 python.util.lazy_loader                 internal_paths.python_util
 python.util.lock_util                   internal_paths.python.group_lock
+python.util.module_wrapper              internal_paths.python.module_wrapper
 python.util.nest                        nest
 python.util.object_identity             internal_paths.python.identity
 python.util.protobuf.compare            testing.proto_compare
@@ -1271,6 +1310,9 @@ python.util.tf_inspect                  internal_paths.python_inspect
 python.util.tf_should_use               internal_paths.python.unused_results
 python.util.tf_stack                    internal_paths.python.stack_frames
 python.util.*                           internal_paths.python_util
+
+tools.compatibility                     tools
+tools.compatibility.all_renames_v2      tools.renamed_symbols
 """
 
 

@@ -394,6 +394,14 @@ def _check_minimum(spec: OpSpec, declared: Attr, value: Any) -> None:
     size = len(value) if isinstance(value, list) else value
     assert declared.minimum is not None
     if size < declared.minimum:
+        if executing_eagerly():
+            what = "Length" if isinstance(value, list) else "Value"
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"{what} for attr '{declared.name}' of {size} must be at least minimum "
+                f"{declared.minimum} [Op:{spec.name}]",
+            )
         what = f"list of length {size}" if isinstance(value, list) else size
         raise ValueError(
             f"Attr '{declared.name}' of '{spec.name}' Op passed {what} less than minimum "

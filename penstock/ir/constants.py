@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock.ir import computed_ahead
 from penstock.ir.tensor import Tensor
 from penstock.shapes import Shape
 
@@ -31,16 +32,31 @@ def _value(tensor: Tensor) -> np.ndarray | None:
         return known
     op = tensor._op
     rule = op.spec.fold_rule
-    if rule is None:
-        return None
     if op.spec.name == "Const":
         return op.attrs["value"]
-    key = "_folded"
+    inferring = computed_ahead.while_inferring.depth > 0
+    if rule is None and not inferring:
+        return None
+    key = "_computed" if inferring else "_folded"
     known = op.__dict__.get(key, False)
     if known is False:
-        known = _fold(op, rule)
+        known = None if rule is None else _fold(op, rule)
+        if known is None and inferring:
+            known = _compute(op)
         op.__dict__[key] = known
     return None if known is None else known[tensor._value_index]
+
+
+def _compute(op: Any) -> list[np.ndarray] | None:
+    if not computed_ahead.may_be_computed(op):
+        return None
+    inputs = []
+    for tensor in op._inputs:
+        value = _value(tensor)
+        if value is None or value.size > _LARGEST:
+            return None
+        inputs.append(value)
+    return computed_ahead.computed(op, inputs)
 
 
 # The ops that TensorFlow's own Python code looks through for a value.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from penstock import devices, errors, shapes
 from penstock.dtypes import DType
 from penstock.ir import source
+from penstock.ir.computed_ahead import while_inferring
 from penstock.ir.registry import OpSpec
 from penstock.ir.tensor import Tensor
 from penstock.shapes import Shape
@@ -280,7 +281,8 @@ def infer_shapes(op: Operation) -> None:
     if rule is None:
         return
     try:
-        result = rule(op, *[tensor._shape for tensor in op._inputs])
+        with while_inferring:
+            result = rule(op, *[tensor._shape for tensor in op._inputs])
     except ValueError as error:
         given = ", ".join(_given_shape(tensor._shape) for tensor in op._inputs)
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def array_to_proto(array: np.ndarray, dtype: DType) -> Any:
     if array.size == 1 and FIELD_OF[dtype.base_dtype.name] in _SCALAR_FIELDS:
         _set_scalar(message, array.reshape(-1)[0], dtype)
     elif dtype.base_dtype.name in _LISTED:
-        getattr(message, FIELD_OF[dtype.base_dtype.name]).extend(_listed(array))
+        getattr(message, FIELD_OF[dtype.base_dtype.name]).extend(_listed(array, dtype))
     elif array.size:
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         message.tensor_content = np.ascontiguousarray(little).tobytes()
@@ -85,13 +86,27 @@ _SCALAR_FIELDS = frozenset(
 _LISTED = frozenset(["bfloat16", "bool", "complex64", "complex128", "float16", "uint16"])
 
 
-def _listed(array: np.ndarray) -> list[Any]:
+def _listed(array: np.ndarray, dtype: DType) -> list[Any]:
     flat = np.ascontiguousarray(array).reshape(-1)
     if flat.dtype.kind == "c":
         return flat.view(flat.real.dtype).tolist()
-    if flat.dtype.kind in "bu":
-        return flat.tolist()
-    return flat.view(np.uint16).tolist()
+    if dtype.base_dtype.name in ("float16", "bfloat16"):
+        return flat.view(np.uint16).tolist()
+    return flat.tolist()
+
+
+def short_list_to_proto(array: np.ndarray, dtype: DType, shape: Sequence[int]) -> Any:
+    """A TensorProto of more elements than the array has: it lists them, the last one stands for
+    the rest."""
+    message = proto.TensorProto(dtype=dtype.as_datatype_enum)
+    for size in shape:
+        message.tensor_shape.dim.add(size=size)
+    if array.dtype.names:
+        array = array[array.dtype.names[0]]
+    is_string = dtype.base_dtype is dtypes.string
+    values = map(_as_bytes, array.reshape(-1)) if is_string else _listed(array, dtype)
+    getattr(message, FIELD_OF[dtype.base_dtype.name]).extend(values)
+    return message
 
 
 def _set_scalar(message: Any, value: Any, dtype: DType) -> None:

@@ -44,7 +44,7 @@ def _clone_sequential_model(
     if input_tensors is not None:
         return Sequential([_input_layer(input_tensors), *layers], name=model.name)
     first = getattr(layers[0], "_batch_input_shape", None) if layers else None
-    if model._is_graph_network and layers and first is None:
+    if model._is_connected and layers and first is None:
         source = model.inputs[0]._keras_history.layer
         layers.insert(0, InputLayer.from_config(source.get_config()))
     return Sequential(layers, name=model.name)

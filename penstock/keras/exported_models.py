@@ -85,7 +85,7 @@ def _traced_call(model: Any, input_signature: Any) -> Any:
 def _export_graphs(
     model: Any, path: str, custom_objects: Any, as_text: bool, input_signature: Any
 ) -> None:
-    if not model._is_graph_network:
+    if not model._is_connected:
         if not hasattr(model, "_stack"):
             raise NotImplementedError(
                 "Subclassed models can only be exported for serving. Please set argument "

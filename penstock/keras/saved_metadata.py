@@ -10,6 +10,7 @@ from typing import Any
 import penstock as tf
 from penstock.keras import losses, optimizers
 from penstock.keras.engine import network_config
+from penstock.keras.engine.model_inputs import generic_output_names
 from penstock.keras.engine.network import json_value
 from penstock.keras.saving import _training_config
 from penstock.keras.utils.hdf5_matrix import ask_to_proceed_with_overwrite
@@ -31,7 +32,29 @@ def model_input_signature(model: Any) -> list[Any] | None:
         tf.TensorSpec([None, *tensor.shape.as_list()[1:]], tensor.dtype, name=name)
         for tensor, name in zip(model.inputs, model.input_names, strict=True)
     ]
+    if isinstance(model._nested_inputs, dict):
+        return [dict(zip(sorted(model._nested_inputs), specs, strict=True))]
     return specs if len(specs) == 1 else [specs]
+
+
+def trace_model_call(model: Any, input_signature: Any = None) -> Any:
+    """A function that calls a model in inference, from its inputs to its outputs by name.
+
+    Args:
+      input_signature: specs of the inputs; by default those of the model, or of its `call`.
+    """
+    specs = input_signature or getattr(model.call, "input_signature", None)
+    specs = specs or model_input_signature(model)
+    if specs is None:
+        raise_model_input_error(model)
+
+    @tf.function(input_signature=specs, autograph=False)
+    def called(*args: Any) -> dict[str, Any]:
+        outputs = tf.nest.flatten(model(args[0] if len(specs) == 1 else list(args), training=False))
+        names = getattr(model, "output_names", None) or generic_output_names(outputs)
+        return dict(zip(names, outputs, strict=True))
+
+    return called
 
 
 def raise_model_input_error(model: Any) -> None:

@@ -61,7 +61,7 @@ def save_model(
 
         saved_models.save(model, filepath, overwrite, include_optimizer, signatures)
         return
-    if not model._is_graph_network:
+    if not model._is_connected:
         raise NotImplementedError(
             "Saving the model to HDF5 format requires the model to be a Functional model or a "
             "Sequential model. It does not work for subclassed models, because such models are "
@@ -243,7 +243,7 @@ def load_weights(model: Any, filepath: str, by_name: bool = False) -> Any:
         status = model._trackable_saver.restore(filepath)
         streaming_restore(status, session=K.get_session())
         return status.assert_nontrivial_match()
-    if not model.built and not model._is_graph_network and not hasattr(model, "_build_on"):
+    if not model.built and not model._is_connected and not hasattr(model, "_build_on"):
         raise ValueError(
             "Unable to load weights saved in HDF5 format into a subclassed Model which has not "
             "created its variables yet. Call the Model first, then load the weights."

@@ -46,7 +46,7 @@ def _caller(node):
                 f"callback {token} is not found: a graph file names a Python function that this "
                 "process has not registered (tf.py_func functions don't travel with a graph)",
             )
-        result = _call(function, [as_argument(to_array(value)) for value in inputs])
+        result = _call(function, [_argument(value, as_argument) for value in inputs])
         if not types:
             return ()
         if result is None:
@@ -64,6 +64,11 @@ def _caller(node):
         return values if len(values) != 1 else values[0]
 
     return run
+
+
+def _argument(value, as_argument):
+    array = to_array(value)
+    return as_argument(array) if isinstance(array, np.ndarray) else array  # a handle is itself
 
 
 def _plain(array):

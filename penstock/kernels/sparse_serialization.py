@@ -145,8 +145,8 @@ def _unpacked(packed, number, dtype):
     given = dtypes.string if values.dtype == object else dtypes.as_dtype(values.dtype)
     if given is not dtype:
         raise invalid(
-            f"Requested SparseTensor of type {dtype.name} but SparseTensor[{number}].values.dtype()"
-            f" == {given.name}"
+            f"Requested SparseTensor of type {dtypes.runtime_name(dtype)} but "
+            f"SparseTensor[{number}].values.dtype() == {dtypes.runtime_name(given)}"
         )
     if len(values) != len(indices) or len(shape) != indices.shape[1]:
         raise invalid(

@@ -385,9 +385,13 @@ class CoreLayer(Trackable):
           inputs: not used; what an update depends on is seen from the graph.
         """
         if is_of_values():
-            for update in nest.flatten(updates):
-                if callable(update) and not isinstance(update, Variable):
-                    update()
+            functions = [
+                update
+                for update in nest.flatten(updates)
+                if callable(update) and not isinstance(update, Variable)
+            ]
+            for update in () if call_context.frozen else functions:
+                update()
             return
         relevant = nest.flatten(
             call_context.inputs if call_context.in_call else self._inputs_of_calls()

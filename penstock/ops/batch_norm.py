@@ -265,6 +265,8 @@ def fused_batch_norm(
     scale = convert_to_tensor(scale, name="scale")
     offset = convert_to_tensor(offset, name="offset")
     lacks_statistics = mean is None or variance is None
+    if is_training and exponential_avg_factor == 1.0 and not (mean is None and variance is None):
+        raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
     mean = constant([]) if mean is None else mean
     variance = constant([]) if variance is None else variance
     if lacks_statistics and (not is_training or exponential_avg_factor != 1.0):

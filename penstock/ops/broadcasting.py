@@ -163,7 +163,7 @@ def _(op: Operation, x: Shape, multiples: Shape) -> Shape:
     if x is None:
         return None if length is None else (None,) * length
     if length is not None:
-        with_rank(x, length)
+        with_rank((None,) * length, len(x))  # of the multiples: that is what is wrong
     times = constant_shape(op.inputs[1])
     if times is None:
         return (None,) * len(x)

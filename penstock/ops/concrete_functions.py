@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 from penstock import shapes
 from penstock.ir import expanded_trees, nest, tapes
@@ -15,11 +16,15 @@ from penstock.ir.function import Function, add_function
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
+from penstock.ops.deferred_values import DeferredValue, DeferredValues, values_at_call
 from penstock.ops.differentiated_calls import Differentiated, called, watched
 from penstock.ops.flow_graphs import FlowGraph
 from penstock.ops.flow_structures import packed_tensors
 from penstock.ops.functions import PartitionedCall, StatefulPartitionedCall, entered
 from penstock.ops.resource_variable import ResourceVariable
+
+#: The functions that programs hold, by name.
+functions_made: WeakValueDictionary[str, Function] = WeakValueDictionary()
 
 
 class FuncGraph(FlowGraph):
@@ -39,6 +44,7 @@ class FuncGraph(FlowGraph):
         self.structured_input_signature: Any = None
         self.control_outputs: list[Operation] = []
         self._saving_errors: set[str] = set()
+        self._deferred: dict[Any, Any] = {}
 
     def __str__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"
@@ -56,6 +62,25 @@ class FuncGraph(FlowGraph):
     def pop_capture(self, tensor: Tensor) -> Tensor | None:
         """Lets go of a captured tensor; returns what stood for it."""
         return self.captured.pop(tensor, None)
+
+    def capture_call_time_value(
+        self, closure: Callable[[], Any], spec: Any, key: Any = None
+    ) -> Any:
+        """Placeholders of a structure that have the values of `closure()` when the body is called.
+
+        Args:
+          closure: takes no arguments, and gives what `spec` describes.
+          key: calls with the same one give the same placeholders.
+        """
+        key = object() if key is None else key
+        if key not in self._deferred:
+            source = DeferredValues(closure, spec)
+            for place, each in enumerate(source.specs):
+                held = self.add_input(each.dtype, each.shape, "deferred")
+                self.captured[DeferredValue(source, place)] = held  # type: ignore[index]
+            inner = self.inputs[len(self.inputs) - len(source.specs) :]
+            self._deferred[key] = expanded_trees.pack(spec, inner)
+        return self._deferred[key]
 
     def clear_captures(self) -> None:
         self.captured.clear()
@@ -118,6 +143,7 @@ class ConcreteFunction:
         self.structured_input_signature: Any = getattr(graph, "structured_input_signature", None)
         for key, value in self._attrs.items():
             self._function.definition.attr[key].CopyFrom(value)
+        functions_made[self._function.name] = self._function
 
     @property
     def name(self) -> str:
@@ -143,7 +169,7 @@ class ConcreteFunction:
     @property
     def captured_inputs(self) -> list[Tensor]:
         """The tensors of the graph around it that the body uses."""
-        return self.graph.external_captures
+        return values_at_call(self.graph.external_captures)
 
     @property
     def variables(self) -> tuple[Any, ...]:

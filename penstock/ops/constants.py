@@ -52,11 +52,7 @@ def _(op):
 
 @PlaceholderWithDefault.shape
 def _(op, default):
-    if not shapes.compatible(default, op.attrs["shape"]):
-        raise ValueError(
-            f"the default's shape {shapes.text(default)} is not compatible with the placeholder's "
-            f"shape {shapes.text(op.attrs['shape'])}"
-        )
+    shapes.merge(default, op.attrs["shape"])
     return op.attrs["shape"]
 
 
@@ -144,7 +140,8 @@ def filled(array: np.ndarray, shape: Any, verify_shape: bool) -> np.ndarray:
     if array.size == count:
         return array.reshape(shape)
     if array.size == 0:
-        raise ValueError(f"an empty value can't fill shape {list(shape)}")
+        nothing = b"" if array.dtype.hasobject else 0
+        return np.broadcast_to(np.asarray(nothing, array.dtype), shape)
     flat = array.reshape(-1)
     longer = np.full(count, flat[-1], dtype=array.dtype)
     longer[: array.size] = flat

@@ -113,6 +113,7 @@ def _(op: Any, input_sizes: Shape, filter: Shape, out_backprop: Shape) -> Any:
     filter, out_backprop = with_rank(filter, 4), with_rank(out_backprop, 4)
     channels = window.channel_axis(op.attrs["data_format"])
     merge_sizes(out_backprop[channels], filter[3])
+    with_rank(input_sizes, 1)
     sizes = constant_shape(op.inputs[0])
     if sizes is None:
         return window.assemble(out_backprop[0], [None, None], None, channels)

@@ -204,12 +204,14 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     parsed = parse(equation)
     if len(parsed.inputs) != len(inputs):
         raise ValueError(
-            f'Got {len(inputs)} inputs for equation "{equation}", expecting {len(parsed.inputs)}'
+            f'Got {len(inputs)} arguments for equation "{equation}", expecting {len(parsed.inputs)}'
         )
     with name_scope(name, "einsum", list(inputs)):
         if _is_trace(equation, parsed.inputs):
             return trace(inputs[0])
         _require_single_labels(parsed.inputs)
+        if len(set(parsed.output)) != len(parsed.output):
+            raise ValueError(f"Invalid equation: {equation}: an output axis appears more than once")
         tensors = [to_tensor(x) for x in inputs]
         operands = list(zip(parsed.inputs, tensors, strict=True))
         _require_letters(operands)

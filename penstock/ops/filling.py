@@ -351,7 +351,7 @@ def one_hot(
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as scope:
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
         given = {
-            key: None if value is None else convert_to_tensor(value, dtype_hint=wanted)
+            key: None if value is None else convert_to_tensor(value)
             for key, value in (("on_value", on_value), ("off_value", off_value))
         }
         for key, value in given.items():

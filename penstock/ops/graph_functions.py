@@ -133,6 +133,11 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
     _runs_functions_eagerly = bool(run_eagerly)
 
 
+def functions_run_eagerly() -> bool:
+    """Whether `run_functions_eagerly` is on."""
+    return _runs_functions_eagerly
+
+
 def _name_of(func: Callable[..., Any]) -> str:
     return str(getattr(func, "__name__", "function"))
 

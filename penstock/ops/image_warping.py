@@ -86,3 +86,7 @@ def dense_image_warp(image: Any, flow: Any, name: str | None = "dense_image_warp
         warped = shaping.reshape(interpolate_bilinear(image, points), sizes)
         warped.set_shape(image.shape)
         return warped
+
+
+#: The name that TensorFlow has for it.
+_interpolate_bilinear = interpolate_bilinear

@@ -329,7 +329,13 @@ def pool(
         poolers = _BY_RANK.get(pooling_type.lower(), {}) if pooling_type.isupper() else {}
         if count not in poolers:
             raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
+        input.shape.with_rank(count + 2)
         steps, rates = strides_and_rates(strides, rate, count)
+        if np.any(steps > np.asarray(window_shape)):
+            raise ValueError(
+                "strides > window_shape not supported: a window must reach the next one, got "
+                f"strides {steps.tolist()} and window_shape {list(window_shape)}"
+            )
         if padding == "SAME" and np.any(rates > 1):
             raise ValueError("pooling with SAME padding is not implemented for dilation_rate > 1")
         channels = window.channel_axis(data_format)

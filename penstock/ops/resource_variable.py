@@ -494,6 +494,11 @@ class _UpdatedVariable(ResourceVariable):
         return self.value()
 
 
+def is_result_of_update(value: Any) -> bool:
+    """Whether this is what `assign` and its kin return, and no variable of its own."""
+    return isinstance(value, _UpdatedVariable)
+
+
 def _wait_for_update(method_name: str) -> None:
     """Makes a method of an updated variable add its nodes after the update."""
     method = getattr(ResourceVariable, method_name)

@@ -122,7 +122,7 @@ def _check_type(handle: Tensor, used: DType, action: str) -> None:
     if variable is not None and variable.attrs["dtype"] is not used:
         raise ValueError(
             f"Trying to {action} variable with wrong dtype. Expected "
-            f"{variable.attrs['dtype'].name} got {used.name}"
+            f"{dtypes.runtime_name(variable.attrs['dtype'])} got {dtypes.runtime_name(used)}"
         )
 
 

@@ -10,7 +10,7 @@ from penstock import dtypes, shapes
 from penstock.ir.constants import constant_shape, static_value
 from penstock.ir.convert import is_dense_tensor_like
 from penstock.ir.tensor import Tensor
-from penstock.ir.tensor_codec import array_to_proto, proto_to_array
+from penstock.ir.tensor_codec import array_to_proto, proto_to_array, short_list_to_proto
 from penstock.ops.constants import filled
 from penstock.ops.literals import to_array
 from penstock.shapes import Dimension, TensorShape
@@ -35,9 +35,13 @@ def make_tensor_proto(
         )
     array, found = to_array(values, None if dtype is None else dtypes.as_dtype(dtype))
     if shape is not None:
-        if allow_broadcast and array.size != 1:
-            array = np.broadcast_to(array, tuple(shape))
-        array = filled(array, shapes.raw(shape), verify_shape)
+        full = shapes.raw(shape)
+        count = shapes.num_elements(full)
+        if allow_broadcast and array.shape not in ((), (1,)) and array.size != count:
+            raise TypeError(f"Expected Tensor's shape: {full}, got {array.shape}.")
+        if not verify_shape and array.ndim and count is not None and array.size < count:
+            return short_list_to_proto(array, found, full)
+        array = filled(array, full, verify_shape)
     return array_to_proto(array, found)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from penstock import errors
-from penstock.dtypes import DType
+from penstock.dtypes import DType, runtime_name
 from penstock.shapes import Shape, text
 from penstock.state.queue_rows import Rows
 from penstock.state.waiting import DONE, NOTHING, SOME, Attempt, Lines, Outcome, Reminder, Waiter
@@ -372,7 +372,7 @@ class Queue:
 
     def _settings(self) -> tuple[Any, str, str]:
         capacity = -1 if self.capacity == math.inf else self.capacity
-        types = ", ".join(dtype.name for dtype in self.dtypes)
+        types = ", ".join(runtime_name(dtype) for dtype in self.dtypes)
         return capacity, types, "[" + ", ".join(text(shape) for shape in self.shapes) + "]"
 
 

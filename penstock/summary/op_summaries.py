@@ -12,7 +12,7 @@ from penstock.ir.collections import GraphKeys
 from penstock.layers.smart_cond import smart_cond
 from penstock.ops import summary_writers as writing
 from penstock.ops.summaries import summary_scope as tagged_scope
-from penstock.summary.op_writers import defaults
+from penstock.summary.op_writers import defaults, serialized_graph
 
 _INVALID_SCOPE_CHARACTERS = re.compile(r"[^-_/.A-Za-z0-9]")
 
@@ -209,18 +209,20 @@ def generic(
 
 
 def graph(param: Any, step: Any = None, name: str | None = None) -> Any:
-    """Writes a graph, given as a tensor with a serialized GraphDef, whether or not recording is on.
+    """Writes a graph, whether or not recording is on.
 
-    `initialize(graph=...)` writes a `tf.Graph`.
+    Args:
+      param: a tensor with a serialized GraphDef; in eager mode also a graph or a GraphDef.
     """
-    if not isinstance(param, tf.Tensor):
+    if not isinstance(param, tf.Tensor) and not tf.executing_eagerly():
         raise TypeError(
             f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, but was: {type(param)}"
         )
     if defaults.writer is None:
         return tf.no_op()
     with tf.device("cpu:0"):
-        message = tf.identity(param)
+        is_graph = isinstance(param, tf.Graph | tf.GraphDef)
+        message = tf.constant(serialized_graph(param)) if is_graph else tf.identity(param)
         return writing.WriteGraphSummary(
             defaults.writer._resource, _chosen_step(step), message, name=name
         )

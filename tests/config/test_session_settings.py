@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 
 import pytest
 
 import penstock as tf
-from penstock.client.session_defaults import session_defaults
+from penstock.client.session_defaults import fix_settings, session_defaults
+from penstock.internal_paths import eager_context
 
 
 @pytest.fixture(autouse=True)
@@ -89,14 +91,48 @@ def test_devices() -> None:
 
 
 def test_what_needs_eager_execution_says_so() -> None:
-    tf.config.experimental.set_synchronous_execution(True)
-    assert tf.config.experimental.get_synchronous_execution()
-    assert tf.config.experimental.get_device_policy() == "silent"
     for refused in (
         lambda: tf.config.experimental_connect_to_host("localhost:1"),
         lambda: tf.config.experimental_connect_to_cluster({}),
-        lambda: tf.config.experimental.set_synchronous_execution(False),
-        lambda: tf.config.experimental.set_device_policy("warn"),
     ):
         with pytest.raises(RuntimeError, match="eager execution"):
             refused()
+
+
+def test_modes_of_eager_execution() -> None:
+    experimental, context = tf.config.experimental, eager_context.context()
+    assert experimental.get_synchronous_execution()
+    experimental.set_synchronous_execution(False)
+    assert not experimental.get_synchronous_execution() and context.execution_mode == 1
+    experimental.set_synchronous_execution(None)
+    assert experimental.get_synchronous_execution()
+    experimental.set_device_policy("warn")
+    assert experimental.get_device_policy() == "warn" and context.device_policy == 1
+    experimental.set_device_policy(None)
+    assert experimental.get_device_policy() == "silent"
+    with pytest.raises(ValueError, match="Not a valid device policy: 'loud'"):
+        experimental.set_device_policy("loud")
+
+
+def test_settings_are_fixed_until_there_is_another_context() -> None:
+    path = importlib.import_module("penstock.python.eager.context")
+    context = eager_context.context()
+    context.intra_op_parallelism_threads = 10
+    context.set_optimizer_experimental_options({"remapping": False})
+    assert context.config.intra_op_parallelism_threads == 10
+    fix_settings()
+    try:
+        tf.config.threading.set_intra_op_parallelism_threads(10)
+        with pytest.raises(RuntimeError, match="Intra op parallelism cannot be modified"):
+            tf.config.threading.set_intra_op_parallelism_threads(1)
+        with pytest.raises(RuntimeError, match="must be set at program startup"):
+            tf.debugging.set_log_device_placement(True)
+        (cpu,) = tf.config.experimental.list_physical_devices("CPU")
+        two = [tf.config.experimental.VirtualDeviceConfiguration()] * 2
+        with pytest.raises(RuntimeError, match="Virtual devices cannot be modified"):
+            tf.config.experimental.set_virtual_device_configuration(cpu, two)
+    finally:
+        path._context = path.Context()  # type: ignore[attr-defined]
+    assert tf.config.threading.get_intra_op_parallelism_threads() == 0
+    assert "remapping" not in context.get_optimizer_experimental_options()
+    tf.config.threading.set_intra_op_parallelism_threads(0)

@@ -142,3 +142,24 @@ def test_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     config = learn.RunConfig()
     assert (config.master, config.is_chief, config.num_ps_replicas) == ("grpc://w:2", False, 1)
     assert os.environ["TF_CONFIG"] == tf_config
+
+
+def test_a_head_by_the_likelihood_of_a_distribution():
+    made = tf.contrib.distributions.estimator_head_distribution_regression(
+        lambda logits: tf.distributions.Normal(logits[..., 0], tf.nn.softplus(logits[..., 1])),
+        logits_dimension=2,
+    )
+    ops = made.create_model_fn_ops(
+        {},
+        mode=tf.contrib.learn.ModeKeys.TRAIN,
+        labels=[[-1.0], [1.0]],
+        train_op_fn=lambda loss: tf.no_op(),
+        logits=tf.constant([[0.0, -1.0], [1.0, 0.5]]),
+    )
+    with tf.Session() as session:
+        loss, scores = session.run([ops.loss, ops.predictions["scores"]])
+    assert loss == pytest.approx(2.873014)  # TensorFlow 1.15's
+    assert scores.tolist() == [0.0, 1.0]
+    assert len(made.distributions) == 1
+    with pytest.raises(TypeError, match="must be a callable"):
+        tf.contrib.distributions.estimator_head_distribution_regression("normal")

@@ -273,3 +273,36 @@ def test_batch_normalization_is_undone() -> None:
 def test_refusals(make: Any, error: type[Exception], message: str) -> None:
     with tf.Graph().as_default(), pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"scale_identity_multiplier": 2.0},
+        {"scale_diag": [2.0, 3.0]},
+        {"scale_tril": [[1.0, 0.0], [-3.0, 3.0]], "scale_identity_multiplier": 2.0},
+    ],
+)
+@pytest.mark.parametrize("diagonal", [None, [3.0, 1.0]])
+def test_affine_scales_with_updates_of_low_rank(parts, diagonal):
+    factor = np.array([[1.0, 0.0], [1.5, 3.0]], np.float32)
+    made = bijectors.Affine(
+        shift=-1.0, scale_perturb_factor=factor, scale_perturb_diag=diagonal, **parts
+    )
+    scale = np.diag(parts.get("scale_diag", [0.0, 0.0])) + parts.get("scale_tril", 0.0)
+    identity = parts.get("scale_identity_multiplier", 0.0 if parts else 1.0)
+    scale = scale + identity * np.eye(2) + factor @ np.diag(diagonal or [1.0, 1.0]) @ factor.T
+    x = np.array([1.0, 2.0], np.float32)
+    with tf.Session() as session:
+        found = session.run(
+            [made.forward(x), made.inverse(x), made.forward_log_det_jacobian(x, event_ndims=1)]
+        )
+    np.testing.assert_allclose(found[0], scale @ x - 1, rtol=1e-5)
+    np.testing.assert_allclose(found[1], np.linalg.solve(scale, x + 1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found[2], np.log(abs(np.linalg.det(scale))), rtol=1e-5)
+
+
+def test_affine_needs_a_factor_for_an_update():
+    with pytest.raises(ValueError, match="scale_perturb_factor must be specified"):
+        bijectors.Affine(scale_perturb_diag=[1.0])

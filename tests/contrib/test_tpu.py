@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.contrib.tpu.python.tpu import tpu_config, tpu_estimator
+from penstock.contrib.tpu.python.tpu import tpu_config, tpu_estimator, tpu_feed, tpu_sharding
 
 import penstock as tf
 
@@ -95,3 +95,63 @@ def test_outside_of_a_tpu_computation_there_are_no_shards() -> None:
             pass
     assert context.number_of_shards is None
     assert tpu_ops.cross_replica_sum is tpu.cross_replica_sum
+
+
+def test_topologies_are_written_and_read() -> None:
+    points = [[[0, 0, 0], [0, 0, 1]], [[0, 1, 0], [0, 1, 1]]]
+    made = tpu.Topology(mesh_shape=[1, 2, 2], device_coordinates=points)
+    read = tpu.Topology(serialized=made.serialized())
+    assert read.device_coordinates.tolist() == points
+    assert read.mesh_shape.tolist() == [1, 2, 2]
+    assert (read.num_tasks, read.num_tpus_per_task, read.mesh_rank) == (2, 2, 3)
+    assert read.tpu_device_name_at_coordinates([0, 1, 1], job="worker") == (
+        "/job:worker/task:1/device:TPU:1"
+    )
+    assert read.cpu_device_name_at_coordinates([0, 0, 1]) == "/task:0/device:CPU:0"
+    with pytest.raises(ValueError, match="3 positive entries"):
+        tpu.Topology(mesh_shape=[1, 2], device_coordinates=points)
+
+
+def test_policies_of_shards() -> None:
+    policy = tpu_sharding.ShardingPolicy()
+    assert str(policy) == "ShardingPolicy(unset)"
+    policy.set_number_of_shards(3)
+    policy.set_shard_dimension(1)
+    assert str(policy) == "ShardingPolicy(3 shards dimension 1)"
+    assert policy.get_sharded_shape([4, 9]) == [4, 3]
+    assert policy.get_unsharded_shape([[4, 3]] * 3) == [4, 9]
+    policy.freeze()
+    for bad in ([4, 10], [4, None], [4], None):
+        with pytest.raises(ValueError):
+            policy.get_sharded_shape(bad)
+    for shapes in ([[4, 3]], [[4, 3], [4, 3], [5, 3]]):
+        with pytest.raises(ValueError):
+            policy.get_unsharded_shape(shapes)
+    with pytest.raises(ValueError, match="frozen to use 3"):
+        policy.set_number_of_shards(2)
+
+
+def test_queues_learn_shapes_from_shards() -> None:
+    queue = tpu_feed.InfeedQueue(number_of_tuple_elements=2)
+    shard = [tf.zeros([2, 4]), tf.zeros([2], tf.int32)]
+    queue.set_configuration_from_sharded_input_tensors([shard, shard])
+    assert queue.number_of_shards == 2
+    assert queue.tuple_shapes == [[4, 4], [4]]
+    assert queue.tuple_types == [tf.float32, tf.int32]
+    queue.freeze()
+    queue.set_tuple_shapes([[4, 4], [4]])
+    for change in (
+        lambda: queue.set_number_of_shards(1),
+        lambda: queue.set_tuple_shapes([[8, 8], [8]]),
+        lambda: queue.set_tuple_types([tf.int32, tf.float32]),
+        lambda: queue.set_shard_dimensions([1, 0]),
+    ):
+        with pytest.raises(ValueError):
+            change()
+
+
+def test_queues_must_be_told_their_size() -> None:
+    with pytest.raises(ValueError, match="cannot be inferred"):
+        tpu_feed.InfeedQueue()
+    with pytest.raises(ValueError, match="must be a list of length 2"):
+        tpu_feed.InfeedQueue(number_of_tuple_elements=2, tuple_types=[tf.float32])

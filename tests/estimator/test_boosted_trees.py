@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from penstock.python.estimator.canned import boosted_trees, boosted_trees_utils
 
 import penstock as tf
 from penstock import proto
@@ -200,3 +201,27 @@ def test_explanations_need_a_centred_bias(tmp_path: Path) -> None:
     estimator = tf.estimator.BoostedTreesClassifier(NUMERIC, 1, model_dir=str(tmp_path))
     with pytest.raises(ValueError, match="center_bias must be enabled"):
         next(estimator.experimental_predict_with_explanations(_once(CLASSES)))
+
+
+def test_contributions_of_features_along_the_path_of_an_example():
+    path = (0.21, 0.114, 1.214, 1.114, 6.114)
+    bias, added = boosted_trees_utils._compute_directional_feature_contributions(
+        (2, 2, 0, 0), path, boosted_trees_utils._identity, ("f_0", "f_1", "f_2")
+    )
+    assert bias == 0.21
+    assert list(added) == ["f_0", "f_2", "f_1"]
+    assert added["f_0"] == pytest.approx(4.9)
+    assert added["f_2"] == pytest.approx(1.004)
+    bias, added = boosted_trees_utils._compute_directional_feature_contributions(
+        (2, 2, 0, 0), path, boosted_trees_utils._sigmoid, ("f_0", "f_1", "f_2")
+    )
+    assert added["f_0"] == pytest.approx(0.22678725678805578)
+
+
+def test_heads_of_trees_are_for_two_classes_or_one_number():
+    assert boosted_trees._create_classification_head(2).logits_dimension == 1
+    assert boosted_trees._create_regression_head(label_dimension=1).logits_dimension == 1
+    with pytest.raises(ValueError, match="only binary classification"):
+        boosted_trees._create_classification_head(3)
+    with pytest.raises(ValueError, match="only 1 dimension regression"):
+        boosted_trees._create_regression_head(label_dimension=2)

@@ -13,6 +13,7 @@ from penstock.python.estimator import estimator as estimator_lib
 from penstock.python.estimator import gc, model_fn, run_config, training
 from penstock.python.estimator.canned import dnn, head, linear
 from penstock.python.estimator.export import export
+from penstock.python.estimator.export import function as export_functions
 from penstock.python.training import server_lib
 from penstock.python.training import training as train_lib
 
@@ -167,3 +168,44 @@ def test_settings_of_sessions():
         default = estimator_lib.EstimatorV2(counting_model, model_dir=folder)._session_config
     rewrites = default.graph_options.rewrite_options
     assert rewrites.meta_optimizer_iterations == rewrites.ONE
+
+
+def _doubled(features, labels, mode):
+    step = tf.train.get_global_step()
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions=2 * features)
+    return tf.estimator.EstimatorSpec(
+        mode, predictions=features * labels, loss=tf.constant(1.0), train_op=step.assign_add(1)
+    )
+
+
+def test_a_wrapped_model_function_trains_its_step():
+    graph = export_functions._EstimatorWrappedGraph()
+    features, labels = tf.constant(3), tf.constant(4)
+    with pytest.raises(ValueError, match="wrap a model function first"):
+        _ = graph.estimator_spec
+    model = graph.wrap_model_fn(_doubled, "train", args=[features, labels, "train"], kwargs={})
+    with tf.Session() as session:
+        session.run(tf.variables_initializer(list(graph.variables.values())))
+        assert session.run(model(features, labels)["predictions"]) == 12
+        assert session.run(graph.global_step) == 1
+    with pytest.raises(ValueError, match="only called once"):
+        graph.wrap_model_fn(_doubled, "infer", args=[features, None, "infer"], kwargs={})
+
+
+def test_receivers_are_functions_of_what_they_receive():
+    def receive():
+        first, second = tf.placeholder(tf.string), tf.placeholder(tf.string)
+        joined = tf.strings.join([first, second])
+        return tf.estimator.export.ServingInputReceiver(
+            {"twice": tf.strings.join([joined, joined], ":")},
+            {"a": first, "b": second},
+            {"whole": joined},
+        )
+
+    made = export_functions._EstimatorWrappedGraph().wrap_input_receiver_fn(receive)
+    by_name = {name: function for function, name in made}
+    with tf.Session() as session:
+        usual = by_name[None](tf.constant("1"), tf.constant("2"))
+        assert session.run(usual) == {"twice": b"12:12"}
+        assert session.run(by_name["whole"](tf.constant("3"))) == {"twice": b"3:3"}

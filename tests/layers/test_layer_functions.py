@@ -417,6 +417,10 @@ def test_smart_cond_decides_what_it_can() -> None:
     assert chosen(tf.placeholder(tf.bool, [])).op.type == "Merge"
     assert chosen(tf.Variable(True)).op.type == "Merge"
     assert smart_cond.constant_value(tf.placeholder(tf.bool, [])) is None
+    product = tf.matmul([[1.0]], [[2.0]])
+    assert chosen(tf.reduce_all(product > 0.0)).op.type == "Const"
+    assert chosen(tf.placeholder_with_default(1, []) > 0).op.type == "Merge"
+    assert chosen(tf.random_uniform([]) < 2.0).op.type == "Merge"
     with pytest.raises(TypeError, match="`pred` must be a Tensor, or a Python bool"):
         chosen("yes")
     with pytest.raises(TypeError, match="must be callable"):

@@ -75,3 +75,22 @@ def test_types_by_number_and_name() -> None:
 def test_the_argument_of_a_real_number_is_zero() -> None:
     with tf.Session() as session:
         assert session.run(tf.angle([-1.0, 2.0])).tolist() == [0, 0]
+
+
+def test_a_message_of_fewer_values_than_its_shape_lists_them() -> None:
+    message = tf.make_tensor_proto([1, 2], shape=[2, 2])
+    assert list(message.int_val) == [1, 2] and not message.tensor_content
+    assert tf.make_ndarray(message).tolist() == [[1, 2], [2, 2]]
+    message = tf.make_tensor_proto(["a", "b"], shape=[3])
+    assert list(message.string_val) == [b"a", b"b"]
+    message = tf.make_tensor_proto([10.0, 20.0], tf.float16, shape=[3])
+    assert list(message.half_val) == [18688, 19712]
+    assert tf.make_ndarray(tf.make_tensor_proto([], shape=[2])).tolist() == [0.0, 0.0]
+    with pytest.raises(TypeError, match=r"Expected Tensor's shape: \(2, 2\), got \(2,\)"):
+        tf.make_tensor_proto([1, 2], shape=[2, 2], allow_broadcast=True)
+
+
+def test_no_values_fill_a_constant_with_zeros() -> None:
+    with tf.Session() as session:
+        assert session.run(tf.constant([], shape=[2])).tolist() == [0.0, 0.0]
+        assert session.run(tf.constant([], tf.string, shape=[2])).tolist() == [b"", b""]

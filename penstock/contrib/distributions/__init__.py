@@ -1,5 +1,7 @@
 """`tf.contrib.distributions`: those of `tf.distributions`, and further ones."""
 
+from typing import Any
+
 from penstock.contrib.distributions import bijectors
 from penstock.contrib.distributions.batch_reshape import BatchReshape
 from penstock.contrib.distributions.composed import Independent, Mixture
@@ -108,7 +110,7 @@ from penstock.distributions.triangular import (
 
 MVNDiag = MultivariateNormalDiag
 
-__getattr__ = resolver(__name__)
+_look_up = resolver(__name__)
 
 __all__ = [
     "FULLY_REPARAMETERIZED",
@@ -199,3 +201,11 @@ __all__ = [
     "softplus_inverse",
     "tridiag",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "estimator_head_distribution_regression":  # of another package, seldom asked for
+        from penstock.contrib.learn import distribution_head
+
+        return distribution_head.estimator_head_distribution_regression
+    return _look_up(name)

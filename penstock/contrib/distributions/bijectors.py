@@ -1,5 +1,6 @@
 """`tf.contrib.distributions.bijectors`."""
 
+from penstock.contrib.distributions.affine import Affine
 from penstock.contrib.distributions.conditional import ConditionalBijector
 from penstock.contrib.distributions.flows import (
     BatchNormalization,
@@ -22,7 +23,6 @@ from penstock.contrib.distributions.shape_bijectors import (
     Reshape,
 )
 from penstock.contrib.distributions.vector_bijectors import (
-    Affine,
     Ordered,
     Permute,
     SoftmaxCentered,

@@ -6,7 +6,6 @@ from typing import Any
 
 import penstock as tf
 from penstock import linalg
-from penstock.contrib.distributions.transformed_vectors import checked_diagonal
 from penstock.distributions.distribution import FULLY_REPARAMETERIZED
 from penstock.distributions.static_shapes import (
     maybe_get_static_value,
@@ -21,6 +20,17 @@ from penstock.shapes import dimension_value
 
 def _tensor(value: Any, name: str) -> Any:
     return None if value is None else tf.convert_to_tensor(value, name=name)
+
+
+def checked_diagonal(diagonal: Any, positive: bool) -> Any:
+    """A diagonal; a step fails where it has zeros, or numbers that are not positive."""
+    if positive:
+        check = tf.assert_positive(diagonal, message="diagonal part must be positive")
+    else:
+        zero = tf.zeros([], diagonal.dtype)
+        check = tf.assert_none_equal(diagonal, zero, message="diagonal part must be non-zero")
+    with tf.control_dependencies([check]):
+        return tf.identity(diagonal)
 
 
 def mixture_stddev(mixture_weight_vector: Any, mean_vector: Any, stddev_vector: Any) -> Any:

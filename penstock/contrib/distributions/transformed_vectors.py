@@ -6,8 +6,9 @@ from typing import Any
 
 import penstock as tf
 from penstock import linalg
+from penstock.contrib.distributions.affine import Affine
+from penstock.contrib.distributions.scales import checked_diagonal
 from penstock.contrib.distributions.shape_bijectors import AffineLinearOperator
-from penstock.contrib.distributions.vector_bijectors import Affine
 from penstock.distributions import plain_bijectors as bijectors
 from penstock.distributions.gamma import Exponential
 from penstock.distributions.laplace import Laplace
@@ -58,17 +59,6 @@ def diagonal_scale(
         is_self_adjoint=True,
         is_positive_definite=assert_positive,
     )
-
-
-def checked_diagonal(diagonal: Any, positive: bool) -> Any:
-    """A diagonal; a step fails where it has zeros, or numbers that are not positive."""
-    if positive:
-        check = tf.assert_positive(diagonal, message="diagonal part must be positive")
-    else:
-        zero = tf.zeros([], diagonal.dtype)
-        check = tf.assert_none_equal(diagonal, zero, message="diagonal part must be non-zero")
-    with tf.control_dependencies([check]):
-        return tf.identity(diagonal)
 
 
 def _shapes(loc: Any, scale: Any) -> tuple[Any, Any]:

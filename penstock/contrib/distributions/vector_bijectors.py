@@ -11,7 +11,7 @@ from penstock.distributions.bijector import Bijector
 from penstock.ir.constants import constant_value
 from penstock.shapes import TensorShape
 
-__all__ = ["Affine", "Ordered", "Permute", "SoftmaxCentered"]
+__all__ = ["Ordered", "Permute", "SoftmaxCentered"]
 
 
 class _OfVectors(Bijector):
@@ -125,84 +125,3 @@ class Permute(_OfVectors):
 
     def _forward_log_det_jacobian(self, x: Any) -> Any:
         return tf.constant(0.0, dtype=x.dtype.base_dtype)
-
-
-class Affine(_OfVectors):
-    """`y = scale @ x + shift`, with a scale that is the sum of the parts that are given.
-
-    Args:
-      shift: a vector to add.
-      scale_identity_multiplier: a number on the diagonal.
-      scale_diag: the diagonal.
-      scale_tril: a lower triangular matrix; what is above its diagonal does not count.
-    """
-
-    def __init__(
-        self,
-        shift: Any = None,
-        scale_identity_multiplier: Any = None,
-        scale_diag: Any = None,
-        scale_tril: Any = None,
-        validate_args: bool = False,
-        name: str = "affine",
-    ):
-        parts = (shift, scale_identity_multiplier, scale_diag, scale_tril)
-        with tf.name_scope(name, values=[part for part in parts if part is not None]):
-            tensors = [None if part is None else tf.convert_to_tensor(part) for part in parts]
-            self._shift, self._multiplier, self._diag, tril = tensors
-            self._tril = None if tril is None else tf.matrix_band_part(tril, -1, 0)
-        super().__init__(
-            validate_args,
-            name,
-            is_constant_jacobian=True,
-            graph_parents=[tensor for tensor in tensors if tensor is not None],
-            dtype=next((t.dtype.base_dtype for t in tensors if t is not None), None),
-        )
-
-    @property
-    def shift(self) -> Any:
-        return self._shift
-
-    def _diagonal(self) -> Any:
-        """What multiplies each element, None for the identity."""
-        parts = [part for part in (self._multiplier, self._diag) if part is not None]
-        if self._multiplier is not None:
-            parts[0] = parts[0][..., tf.newaxis]
-        return sum(parts[1:], parts[0]) if parts else None
-
-    def _matrix(self) -> Any:
-        diagonal = self._diagonal()
-        if diagonal is None:
-            return self._tril
-        whole = tf.matrix_diag_part(self._tril) + diagonal
-        return tf.matrix_set_diag(self._tril, whole)
-
-    def _forward(self, x: Any) -> Any:
-        if self._tril is not None:
-            y = tf.squeeze(tf.matmul(self._spread(x), x[..., tf.newaxis]), axis=-1)
-        else:
-            diagonal = self._diagonal()
-            y = tf.identity(x) if diagonal is None else x * diagonal
-        return y if self.shift is None else y + self.shift
-
-    def _spread(self, x: Any) -> Any:
-        """The matrix for each vector of a batch."""
-        matrix = self._matrix()
-        shape = tf.concat([tf.shape(x)[:-1], tf.shape(matrix)[-2:]], 0)
-        return tf.broadcast_to(matrix, shape) if x.shape.ndims != 1 else matrix
-
-    def _inverse(self, y: Any) -> Any:
-        x = tf.identity(y) if self.shift is None else y - self.shift
-        if self._tril is not None:
-            solved = tf.matrix_triangular_solve(self._spread(x), x[..., tf.newaxis])
-            return tf.squeeze(solved, axis=-1)
-        diagonal = self._diagonal()
-        return x if diagonal is None else x / diagonal
-
-    def _forward_log_det_jacobian(self, x: Any) -> Any:
-        diagonal = self._diagonal()
-        if self._tril is not None:
-            diagonal = tf.matrix_diag_part(self._matrix())
-        if diagonal is None:
-            return tf.constant(0.0, dtype=x.dtype.base_dtype)
-        return tf.reduce_sum(tf.log(tf.abs(diagonal)) * tf.ones_like(x[..., :]), axis=-1)

@@ -40,6 +40,7 @@ from penstock.estimator.evaluator_hooks import (
 )
 from penstock.estimator.export.receivers import build_raw_supervised_input_receiver_fn
 from penstock.estimator.extenders import add_metrics, clip_gradients_by_norm, forward_features
+from penstock.estimator.saved_model_estimator import SavedModelEstimator
 from penstock.estimator.trees.estimators import (
     BoostedTreesEstimator,
     boosted_trees_classifier_train_in_memory,
@@ -53,6 +54,7 @@ __all__ = [
     "DNNLinearCombinedEstimator",
     "InMemoryEvaluatorHook",
     "LinearEstimator",
+    "SavedModelEstimator",
     "add_metrics",
     "binary_classification_head",
     "boosted_trees_classifier_train_in_memory",

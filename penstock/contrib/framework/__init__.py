@@ -11,7 +11,11 @@ from penstock.contrib.framework.arg_scope import (
     has_arg_scope,
 )
 from penstock.contrib.framework.bounded_specs import BoundedTensorSpec
-from penstock.contrib.framework.graph_parts import get_graph_from_inputs, get_placeholders
+from penstock.contrib.framework.graph_parts import (
+    fuse_op,
+    get_graph_from_inputs,
+    get_placeholders,
+)
 from penstock.contrib.framework.python_calls import py_func
 from penstock.contrib.framework.remapped_checkpoints import *
 from penstock.contrib.framework.tensor_checks import *

@@ -38,10 +38,10 @@ def sparse_image_warp(
     with tf.name_scope(name):
         batch, height, width, _ = (int(size) for size in pixels.get_shape())
         if num_boundary_points > 0:
-            edge = _on_edges(height, width, num_boundary_points + 1)
-            target = tf.concat([target, _repeated(edge, batch, target.dtype)], 1)
-            flows = tf.concat([flows, _repeated(np.zeros_like(edge), batch, flows.dtype)], 1)
-        places = np.indices((height, width)).reshape(2, -1).T.astype(np.float64)
+            target, flows = _add_zero_flow_controls_at_boundary(
+                target, flows, height, width, num_boundary_points - 1
+            )
+        places = _get_grid_locations(height, width).reshape(-1, 2)
         each = interpolate_spline(
             target,
             flows,
@@ -58,9 +58,35 @@ def _repeated(points: np.ndarray, batch: int, dtype: Any) -> Tensor:
     return made
 
 
-def _on_edges(height: int, width: int, per_edge: int) -> np.ndarray:
-    """Points of a picture's edges, equally far from each other, corners included."""
-    rows, columns = np.linspace(0, height - 1, per_edge), np.linspace(0, width - 1, per_edge)
+def _get_grid_locations(image_height: int, image_width: int) -> np.ndarray:
+    """Row and column of each pixel."""
+    return np.moveaxis(np.indices((image_height, image_width)), 0, -1).astype(np.float64)
+
+
+def _get_boundary_locations(
+    image_height: int, image_width: int, num_points_per_edge: int
+) -> np.ndarray:
+    """The corners of a picture, and points of its edges between them, equally far apart."""
+    rows = np.linspace(0, image_height - 1, num_points_per_edge + 2)
+    columns = np.linspace(0, image_width - 1, num_points_per_edge + 2)
     ys, xs = np.meshgrid(rows, columns, indexing="ij")
-    outside = (xs == 0) | (xs == width - 1) | (ys == 0) | (ys == height - 1)
+    outside = (xs == 0) | (xs == image_width - 1) | (ys == 0) | (ys == image_height - 1)
     return np.stack([ys[outside], xs[outside]], axis=-1)
+
+
+def _add_zero_flow_controls_at_boundary(
+    control_point_locations: Any,
+    control_point_flows: Any,
+    image_height: int,
+    image_width: int,
+    boundary_points_per_edge: int,
+) -> tuple[Tensor, Tensor]:
+    """Control points and their flows, with points of the edges that stay in place."""
+    batch = int(control_point_locations.get_shape()[0])
+    edge = _get_boundary_locations(image_height, image_width, boundary_points_per_edge)
+    points = _repeated(edge, batch, control_point_locations.dtype)
+    flows = _repeated(np.zeros_like(edge), batch, control_point_flows.dtype)
+    return (
+        tf.concat([control_point_locations, points], 1),
+        tf.concat([control_point_flows, flows], 1),
+    )

@@ -164,7 +164,14 @@ def _dopri5(
                     (state, history, 0),
                     name="integrate_loop",
                 )
-                return states.write(i, _at(state, t[i])), history, state, i + 1
+                return (
+                    states.write(
+                        i, _interp_evaluate(state.polynomial, state.start, state.end, t[i])
+                    ),
+                    history,
+                    state,
+                    i + 1,
+                )
 
         states, history, _, _ = tf.while_loop(
             lambda _, __, ___, i: i < num_times,
@@ -204,11 +211,17 @@ def _step(
             lambda: [y1, stages[-1], end + dt, *_fitted(y0, y1, stages, dt)],
             lambda: [y0, state.f, end, *state.polynomial],
         )
-        new = _State(y, f, end, now, _next_size(dt, ratio, control), polynomial)
+        new = _State(
+            y,
+            f,
+            end,
+            now,
+            _optimal_step_size(dt, ratio, control.safety, control.ifactor, control.dfactor),
+            polynomial,
+        )
     with tf.name_scope("update/history"):
-        points, ratios = history
-        points = points.write(points.size(), end + dt)
-        return new, _History(points, ratios.write(ratios.size(), ratio)), steps + 1
+        points = _ta_append(history.integrate_points, end + dt)
+        return new, _History(points, _ta_append(history.error_ratio, ratio)), steps + 1
 
 
 def _assertions(state: _State, steps: Any, control: _Control) -> list[Any]:
@@ -243,40 +256,60 @@ def _abs_square(x: Any) -> Any:
     return tf.square(x)
 
 
-def _next_size(dt: Any, ratio: Any, control: _Control) -> Any:
-    with tf.name_scope("optimal_step_size"):
-        ratio = tf.cast(ratio, dt.dtype)
+def _optimal_step_size(
+    last_step: Any,
+    error_ratio: Any,
+    safety: Any = 0.9,
+    ifactor: Any = 10.0,
+    dfactor: Any = 0.2,
+    order: int = _ORDER,
+    name: str | None = None,
+) -> Any:
+    """The size of the next step, after one whose error had a ratio to the tolerance."""
+    with tf.name_scope(name, "optimal_step_size", [last_step, error_ratio]) as scope:
+        ratio = tf.cast(error_ratio, last_step.dtype)
         # As a divisor: an error of zero makes the greatest step, not a division by zero.
-        wanted = ratio ** tf.cast(1 / _ORDER, dt.dtype) / control.safety
-        return dt / tf.maximum(1 / control.ifactor, tf.minimum(wanted, 1 / control.dfactor))
+        wanted = ratio ** tf.cast(1 / order, last_step.dtype) / safety
+        bounded = tf.maximum(1 / ifactor, tf.minimum(wanted, 1 / dfactor))
+        return tf.div(last_step, bounded, name=scope)
 
 
 def _fitted(y0: Any, y1: Any, stages: list[Any], dt: Any) -> list[Any]:
-    """The polynomial of degree 4 that has the step's ends, derivatives there, and its middle."""
+    """The polynomial through a step, from the derivatives of its stages."""
     with tf.name_scope("interp_fit_rk"):
         dt = tf.cast(dt, y0.dtype)
         middle = y0 + _weighted(dt, _MIDDLE, stages)
-        rise0, rise1 = dt * stages[0], dt * stages[-1]
-        return [
-            2 * (rise1 - rise0) - 8 * (y1 + y0) + 16 * middle,
-            5 * rise0 - 3 * rise1 + 18 * y0 + 14 * y1 - 32 * middle,
-            rise1 - 4 * rise0 - 11 * y0 - 5 * y1 + 16 * middle,
-            rise0,
-            y0,
-        ]
+        return _interp_fit(y0, y1, middle, stages[0], stages[-1], dt)
 
 
-def _at(state: _State, t: Any) -> Any:
-    """The state at a time within the last step."""
+def _interp_fit(y0: Any, y1: Any, y_mid: Any, f0: Any, f1: Any, dt: Any) -> list[Any]:
+    """The polynomial of degree 4 that has the step's ends, derivatives there, and its middle."""
+    rise0, rise1 = dt * f0, dt * f1
+    return [
+        2 * (rise1 - rise0) - 8 * (y1 + y0) + 16 * y_mid,
+        5 * rise0 - 3 * rise1 + 18 * y0 + 14 * y1 - 32 * y_mid,
+        rise1 - 4 * rise0 - 11 * y0 - 5 * y1 + 16 * y_mid,
+        rise0,
+        y0,
+    ]
+
+
+def _interp_evaluate(coefficients: Sequence[Any], t0: Any, t1: Any, t: Any) -> Any:
+    """The polynomial of a step from `t0` to `t1`, at a time within it."""
     with tf.name_scope("interp_evaluate"):
-        start, end = state.start, state.end
+        t0, t1, t = (tf.convert_to_tensor(time) for time in (t0, t1, t))
+        dtype = tf.convert_to_tensor(coefficients[0]).dtype
         within = tf.Assert(
-            tf.logical_and(start <= t, t <= end),
-            ["invalid interpolation, fails `t0 <= t <= t1`:", start, t, end],
+            tf.logical_and(t0 <= t, t <= t1),
+            ["invalid interpolation, fails `t0 <= t <= t1`:", t0, t, t1],
         )
         with tf.control_dependencies([within]):
-            x = tf.cast((t - start) / (end - start), state.y.dtype)
-        powers = [tf.constant(1, state.y.dtype), x]
+            x = tf.cast((t - t0) / (t1 - t0), dtype)
+        powers = [tf.constant(1, dtype), x]
         for _ in range(3):
             powers.append(powers[-1] * x)
-        return tf.add_n([c * p for c, p in zip(state.polynomial, reversed(powers), strict=True)])
+        return tf.add_n([c * p for c, p in zip(coefficients, reversed(powers), strict=True)])
+
+
+def _ta_append(tensor_array: Any, value: Any) -> Any:
+    return tensor_array.write(tensor_array.size(), value)

@@ -245,15 +245,26 @@ def rev_block(
     return block.forward(x1, x2)
 
 
-def recompute_grad(fn: Any = None, use_data_dep: Any = None, tupleize_grads: bool = False) -> Any:
+def enable_with_args(dec: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a decorator: it may be used with further arguments, or without."""
+
+    @_wraps(dec)
+    def decorate(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and callable(args[0]):
+            return dec(args[0])
+        return lambda fn: dec(fn, *args, **kwargs)
+
+    return decorate
+
+
+@enable_with_args
+def recompute_grad(fn: Function, use_data_dep: Any = None, tupleize_grads: bool = False) -> Any:
     """Decorator of a function of tensors that is computed again for its gradient.
 
     Args:
       use_data_dep: accepted; control dependencies make the recomputation wait.
       tupleize_grads: whether no gradient is used before all are there.
     """
-    if fn is None or not callable(fn):
-        return partial(recompute_grad, use_data_dep=use_data_dep, tupleize_grads=tupleize_grads)
     _refuse_captured_tensors(fn)
     takes_flag = "is_recomputing" in inspect.signature(fn).parameters
 

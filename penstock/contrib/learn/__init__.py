@@ -53,6 +53,10 @@ from penstock.contrib.learn.learn_io import (
     read_batch_examples,
     read_batch_features,
     read_batch_record_features,
+    read_keyed_batch_examples,
+    read_keyed_batch_examples_shared_queue,
+    read_keyed_batch_features,
+    read_keyed_batch_features_shared_queue,
 )
 from penstock.contrib.learn.logistic_regressor import LogisticRegressor
 from penstock.contrib.learn.metric_spec import MetricSpec
@@ -130,6 +134,10 @@ __all__ = [
     "read_batch_examples",
     "read_batch_features",
     "read_batch_record_features",
+    "read_keyed_batch_examples",
+    "read_keyed_batch_examples_shared_queue",
+    "read_keyed_batch_features",
+    "read_keyed_batch_features_shared_queue",
     "regression_head",
     "run_feeds",
     "run_n",

@@ -231,9 +231,11 @@ class _RegressionHead(_SingleHead):
         label_dimension: int,
         loss_fn: head_losses.LossFn,
         link_fn: Callable[[Any], Any],
+        logits_dimension: int | None = None,
         **options: Any,
     ):
-        super().__init__(ProblemType.LINEAR_REGRESSION, label_dimension, loss_fn, **options)
+        size = label_dimension if logits_dimension is None else logits_dimension
+        super().__init__(ProblemType.LINEAR_REGRESSION, size, loss_fn, **options)
         self._link_fn = link_fn
 
     def _logits_to_predictions(self, logits: Any) -> dict[str, Any]:

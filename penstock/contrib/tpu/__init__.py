@@ -3,6 +3,8 @@
 from penstock.contrib.lazy_paths import resolver
 from penstock.contrib.tpu.configuration import InputPipelineConfig, RunConfig, TPUConfig
 from penstock.contrib.tpu.estimator import TPUEstimator, TPUEstimatorSpec
+from penstock.contrib.tpu.infeed import InfeedQueue
+from penstock.contrib.tpu.topology import Topology
 from penstock.contrib.tpu.training import (
     CrossShardOptimizer,
     bfloat16_scope,
@@ -11,11 +13,13 @@ from penstock.contrib.tpu.training import (
 
 __all__ = [
     "CrossShardOptimizer",
+    "InfeedQueue",
     "InputPipelineConfig",
     "RunConfig",
     "TPUConfig",
     "TPUEstimator",
     "TPUEstimatorSpec",
+    "Topology",
     "bfloat16_scope",
     "cross_replica_sum",
 ]

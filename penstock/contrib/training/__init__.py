@@ -33,8 +33,10 @@ from penstock.contrib.training.training import (
     train,
 )
 from penstock.contrib.training.tuner import Tuner
+from penstock.estimator.inputs.feeding import _FeedingQueueRunner as FeedingQueueRunner
 
 __all__ = [
+    "FeedingQueueRunner",
     "GreedyLoadBalancingStrategy",
     "HParams",
     "NextQueuedSequenceBatch",

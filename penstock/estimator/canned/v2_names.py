@@ -30,6 +30,12 @@ from penstock.estimator.canned.keras_models import (
     linear_logits,
     network,
 )
+from penstock.estimator.canned.parsing_specs import (
+    classifier_parse_example_spec as classifier_parse_example_spec_v2,
+)
+from penstock.estimator.canned.parsing_specs import (
+    regressor_parse_example_spec as regressor_parse_example_spec_v2,
+)
 
 __all__ = [
     "BaselineClassifierV2",
@@ -44,9 +50,11 @@ __all__ = [
     "LinearClassifierV2",
     "LinearEstimatorV2",
     "LinearRegressorV2",
+    "classifier_parse_example_spec_v2",
     "dnn_logit_fn_builder_v2",
     "dnn_model_fn_v2",
     "linear_logit_fn_builder_v2",
+    "regressor_parse_example_spec_v2",
 ]
 
 _DNNModelV2 = network

@@ -15,6 +15,8 @@ _SEPARATOR = "/"
 class ExportOutput(abc.ABC):
     """An output of a model, for a signature of a SavedModel."""
 
+    _SEPARATOR_CHAR = _SEPARATOR
+
     @abc.abstractmethod
     def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> Any:
         """The `SignatureDef` from these inputs to this output."""

@@ -40,19 +40,21 @@ def _holds_tensor(value: Any) -> bool:
     return True
 
 
-def _named(tensors: Any, what: str, allow_int_keys: bool = False) -> dict[Any, Any]:
+def wrap_and_check_input_tensors(
+    tensors: Any, field_name: str, allow_int_keys: bool = False
+) -> dict[Any, Any]:
     """Tensors by name; a single one gets the usual name of its kind."""
     if tensors is None:
-        raise ValueError(f"{what}s must be defined.")
+        raise ValueError(f"{field_name}s must be defined.")
     if not isinstance(tensors, dict):
-        tensors = {_SINGLE_NAMES[what]: tensors}
+        tensors = {_SINGLE_NAMES[field_name]: tensors}
     for key, tensor in tensors.items():
         if not isinstance(key, str):
             if not allow_int_keys:
-                raise ValueError(f"{what} keys must be strings: {key}.")
+                raise ValueError(f"{field_name} keys must be strings: {key}.")
             if not isinstance(key, int):
-                raise ValueError(f"{what} keys must be strings or ints: {key}.")
-        _check_tensor(tensor, key, what)
+                raise ValueError(f"{field_name} keys must be strings or ints: {key}.")
+        _check_tensor(tensor, key, field_name)
     return tensors
 
 
@@ -75,14 +77,16 @@ class ServingInputReceiver(
     def __new__(
         cls, features: Any, receiver_tensors: Any, receiver_tensors_alternatives: Any = None
     ) -> ServingInputReceiver:
-        features = _named(features, "feature", allow_int_keys=True)
-        receiver_tensors = _named(receiver_tensors, "receiver_tensor")
+        features = wrap_and_check_input_tensors(features, "feature", allow_int_keys=True)
+        receiver_tensors = wrap_and_check_input_tensors(receiver_tensors, "receiver_tensor")
         alternatives = receiver_tensors_alternatives
         if alternatives is not None:
             if not isinstance(alternatives, dict):
                 raise ValueError(f"receiver_tensors_alternatives must be a dict: {alternatives}.")
             for name, tensors in alternatives.items():
-                alternatives[name] = _named(tensors, "receiver_tensors_alternative")
+                alternatives[name] = wrap_and_check_input_tensors(
+                    tensors, "receiver_tensors_alternative"
+                )
         return super().__new__(cls, features, receiver_tensors, alternatives)
 
 
@@ -125,9 +129,11 @@ class SupervisedInputReceiver(
     __slots__ = ()
 
     def __new__(cls, features: Any, labels: Any, receiver_tensors: Any) -> SupervisedInputReceiver:
-        _named(features, "feature", allow_int_keys=True)
-        _named(labels, "label", allow_int_keys=True)
-        return super().__new__(cls, features, labels, _named(receiver_tensors, "receiver_tensor"))
+        wrap_and_check_input_tensors(features, "feature", allow_int_keys=True)
+        wrap_and_check_input_tensors(labels, "label", allow_int_keys=True)
+        return super().__new__(
+            cls, features, labels, wrap_and_check_input_tensors(receiver_tensors, "receiver_tensor")
+        )
 
 
 def build_parsing_serving_input_receiver_fn(

@@ -10,10 +10,8 @@ import penstock as tf
 from penstock import proto
 from penstock.estimator.estimator import Estimator
 from penstock.estimator.heads.class_heads import BinaryClassHead, MultiClassHead
-from penstock.estimator.heads.regression_heads import RegressionHead
-from penstock.estimator.heads.tensor_checks import checked_labels
 from penstock.estimator.mode_keys import ModeKeys
-from penstock.estimator.trees import explanations
+from penstock.estimator.trees import explanations, heads
 from penstock.estimator.trees import features as tree_columns
 from penstock.estimator.trees.growers import TreeHParams
 from penstock.estimator.trees.model import TreeInputs, predicted_logits, trees_model_fn
@@ -21,7 +19,6 @@ from penstock.estimator.trees.resources import TreeEnsemble
 from penstock.ops.boosted_trees import BoostedTreesExampleDebugOutputs
 
 _ONE = object()
-_MEAN = tf.losses.Reduction.SUM_OVER_BATCH_SIZE
 
 
 class _BoostedTrees(Estimator):
@@ -140,18 +137,6 @@ def _is_linear(head: Any) -> bool:
     return getattr(head, "_inverse_link_fn", None) in (None, tf.identity)
 
 
-def _logistic_derivatives(head: Any) -> Any:
-    """The derivatives of the mean logistic loss, in closed form."""
-
-    def derivatives(logits: Any, labels: Any) -> tuple[Any, Any]:
-        predictions = tf.reciprocal(tf.exp(-logits) + 1.0)
-        share = tf.reciprocal(tf.cast(tf.size(predictions), tf.float32))
-        wanted = checked_labels(tf.cast(labels, tf.float32), logits, head.logits_dimension)
-        return (predictions - wanted) * share, predictions * (1.0 - predictions) * share
-
-    return derivatives
-
-
 _SETTINGS = """feature_columns: bucketized, indicator or numeric columns.
       n_batches_per_layer: how many batches' statistics a layer is grown from.
       model_dir: the directory of checkpoints and event files.
@@ -203,16 +188,9 @@ class BoostedTreesClassifier(_BoostedTrees):
     ):
         if n_classes is not _ONE and n_classes > 2 and pruning_mode is not None:
             raise ValueError("For now pruning is not supported with multi class.")
-        if n_classes not in (_ONE, 2):
-            raise ValueError(
-                f"For now only binary classification is supported.n_classes given as {n_classes}"
-            )
-        head = BinaryClassHead(
-            weight_column=weight_column,
-            label_vocabulary=label_vocabulary,
-            loss_reduction=_MEAN,
+        head, derivatives = heads.classification_head_and_closed_form(
+            2 if n_classes is _ONE else n_classes, weight_column, label_vocabulary
         )
-        plain = weight_column is None and label_vocabulary is None
         super().__init__(
             feature_columns,
             head,
@@ -234,7 +212,7 @@ class BoostedTreesClassifier(_BoostedTrees):
             is_classification=True,
             weight_column=weight_column,
             train_in_memory=train_in_memory,
-            closed_form_grad_and_hess_fn=_logistic_derivatives(head) if plain else None,
+            closed_form_grad_and_hess_fn=derivatives,
         )
 
 
@@ -268,14 +246,12 @@ class BoostedTreesRegressor(_BoostedTrees):
     ):
         if label_dimension is not _ONE and label_dimension > 1 and pruning_mode is not None:
             raise ValueError("For now pruning is not supported with multi-dimensionregression.")
-        if label_dimension not in (_ONE, 1):
-            raise ValueError(
-                "For now only 1 dimension regression is supported."
-                f"label_dimension given as {label_dimension}"
-            )
+        head = heads.regression_head(
+            1 if label_dimension is _ONE else label_dimension, weight_column
+        )
         super().__init__(
             feature_columns,
-            RegressionHead(1, weight_column, _MEAN),
+            head,
             TreeHParams(
                 n_trees,
                 max_depth,

@@ -396,4 +396,6 @@ def _fed_value(tensor: Any, value: Any) -> Any:
         return value.value  # a sparse or ragged value with rows, as data is handed on
     from penstock.client.feeds import unchecked
 
+    if hasattr(value, "toarray"):  # a sparse matrix for a dense placeholder
+        value = value.toarray()
     return unchecked(tensor, np.asarray(value, dtype=tensor.dtype.base_dtype.as_numpy_dtype))

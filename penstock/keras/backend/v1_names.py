@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import penstock as tf
@@ -13,6 +14,15 @@ eager_learning_phase_scope = learning_phase_scope
 py_all, py_any, py_sum = all, any, sum
 _preprocess_padding = _padding
 GraphExecutionFunction = Function
+
+#: TensorFlow's modules that Keras' backend has under names of its own.
+_MODULES = {"dtypes_module": "framework.dtypes", "variables_module": "ops.variables"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(name)
+    return importlib.import_module(f"penstock.python.{_MODULES[name]}")
 
 
 def _get_current_tf_device() -> tf.DeviceSpec:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from penstock.keras.callbacks.base import *
+from penstock.keras.callbacks.checkpoints import *
 from penstock.keras.callbacks.monitors import *
 from penstock.keras.callbacks.tensorboard import *
 from penstock.keras.callbacks.writers import *
@@ -23,7 +24,7 @@ def configured(
         return callbacks
     given = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks] * bool(callbacks)
     model.history = History()
-    stateful = model.metrics_names[1:]
+    stateful = model._reported_names[1:]
     counts_steps = steps is not None or samples is None
     listed = [*given, model.history]
     if verbose:

@@ -1,4 +1,4 @@
-"""Callbacks that watch a metric: to save, to stop, to lower the learning rate."""
+"""Callbacks that watch a metric: to stop, to lower the learning rate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.keras import backend as K
 from penstock.keras.callbacks.base import Callback
 from penstock.platform import logging
 
-__all__ = ["EarlyStopping", "LearningRateScheduler", "ModelCheckpoint", "ReduceLROnPlateau"]
+__all__ = ["EarlyStopping", "LearningRateScheduler", "ReduceLROnPlateau"]
 
 
 def _is_larger_better(mode: str, monitor: str) -> bool:
@@ -24,7 +24,7 @@ def _is_larger_better(mode: str, monitor: str) -> bool:
     return mode == "max"
 
 
-class _Monitor(Callback):
+class Monitor(Callback):
     """A callback for which a value of a metric is better or worse than the best so far."""
 
     def __init__(self, monitor: str, mode: str, min_delta: float = 0.0):
@@ -50,87 +50,7 @@ class _Monitor(Callback):
         return value
 
 
-class ModelCheckpoint(_Monitor):
-    """Saves the model after each epoch.
-
-    Args:
-      filepath: may have `{epoch:02d}` and names of metrics, as `{val_loss:.2f}`.
-      save_best_only: whether to save only a model better than all before.
-      save_weights_only: whether to save the weights alone.
-      save_freq: "epoch", or a number of samples.
-      period: number of epochs between two files.
-    """
-
-    def __init__(
-        self,
-        filepath: str,
-        monitor: str = "val_loss",
-        verbose: int = 0,
-        save_best_only: bool = False,
-        save_weights_only: bool = False,
-        mode: str = "auto",
-        save_freq: Any = "epoch",
-        **kwargs: Any,
-    ):
-        super().__init__(monitor, mode)
-        self.filepath = filepath
-        self.verbose = verbose
-        self.save_best_only = save_best_only
-        self.save_weights_only = save_weights_only
-        self.save_freq = save_freq
-        self.period = kwargs.pop("period", 1)
-        if save_freq != "epoch" and not isinstance(save_freq, int):
-            raise ValueError(f"Unrecognized save_freq: {save_freq}")
-        self._epochs_since_last_save = 0
-        self._samples_since_last_save = 0
-        self._epoch = 0
-
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self._epoch = epoch
-
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
-        if isinstance(self.save_freq, int):
-            self._samples_since_last_save += (logs or {}).get("size", 1)
-            if self._samples_since_last_save >= self.save_freq:
-                self._samples_since_last_save = 0
-                self._save(self._epoch, logs or {})
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        self._epochs_since_last_save += 1
-        if self.save_freq == "epoch" and self._epochs_since_last_save >= self.period:
-            self._epochs_since_last_save = 0
-            self._save(epoch, logs or {})
-
-    def _save(self, epoch: int, logs: dict[str, Any]) -> None:
-        path = self.filepath.format(epoch=epoch + 1, **logs)
-        if self.save_best_only:
-            value = self._value(logs, "Can save best model only")
-            if value is None:
-                return
-            if not self.monitor_op(value, self.best):
-                self._say(epoch, f"{self.monitor} did not improve from {self.best:0.5f}")
-                return
-            self._say(
-                epoch,
-                f"{self.monitor} improved from {self.best:0.5f} to {value:0.5f}, saving model to "
-                f"{path}",
-            )
-            self.best = value
-        else:
-            self._say(epoch, f"saving model to {path}")
-        if self.save_weights_only:
-            self.model.save_weights(path, overwrite=True)
-        else:
-            self.model.save(path, overwrite=True)
-
-    def _say(self, epoch: int, text: str) -> None:
-        if self.verbose > 0:
-            import sys
-
-            sys.stdout.write(f"\nEpoch {epoch + 1:05d}: {text}\n")
-
-
-class EarlyStopping(_Monitor):
+class EarlyStopping(Monitor):
     """Stops training when a metric doesn't improve any more.
 
     Args:
@@ -168,7 +88,7 @@ class EarlyStopping(_Monitor):
             self.best = -np.inf if self._is_larger_better else np.inf
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        value = self._value(logs, "Early stopping")
+        value = self.get_monitor_value(logs)
         if value is None:
             return
         if self._is_better(value):
@@ -185,6 +105,10 @@ class EarlyStopping(_Monitor):
                 if self.verbose > 0:
                     sys.stdout.write("Restoring model weights from the end of the best epoch.\n")
                 self.model.set_weights(self.best_weights)
+
+    def get_monitor_value(self, logs: Any) -> Any:
+        """The value of an epoch's logs that decides; None, with a warning, if it is not there."""
+        return self._value(logs, "Early stopping")
 
     def on_train_end(self, logs: Any = None) -> None:
         if self.stopped_epoch > 0 and self.verbose > 0:
@@ -214,8 +138,6 @@ class LearningRateScheduler(Callback):
             raise ValueError('The output of the "schedule" function should be float.')
         K.set_value(self.model.optimizer.lr, rate)
         if self.verbose > 0:
-            import sys
-
             sys.stdout.write(
                 f"\nEpoch {epoch + 1:05d}: LearningRateScheduler reducing learning rate to "
                 f"{rate}.\n"
@@ -226,7 +148,7 @@ class LearningRateScheduler(Callback):
             logs["lr"] = K.get_value(self.model.optimizer.lr)
 
 
-class ReduceLROnPlateau(_Monitor):
+class ReduceLROnPlateau(Monitor):
     """Lowers the learning rate when a metric doesn't improve any more.
 
     Args:
@@ -250,7 +172,12 @@ class ReduceLROnPlateau(_Monitor):
     ):
         if factor >= 1.0:
             raise ValueError("ReduceLROnPlateau does not support a factor >= 1.0.")
-        super().__init__(monitor, mode, kwargs.pop("epsilon", min_delta))
+        if "epsilon" in kwargs:
+            logging.warning(
+                "`epsilon` argument is deprecated and will be removed, use `min_delta` instead."
+            )
+        super().__init__(monitor, mode)
+        self.min_delta = kwargs.get("epsilon", min_delta)
         self.factor = factor
         self.patience = patience
         self.verbose = verbose
@@ -259,9 +186,21 @@ class ReduceLROnPlateau(_Monitor):
         self.cooldown_counter = 0
         self.wait = 0
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def _is_better(self, value: Any) -> bool:
+        if self._is_larger_better:
+            return bool(value > self.best + self.min_delta)
+        return bool(value < self.best - self.min_delta)
+
+    def _reset(self) -> None:
         self.best = -np.inf if self._is_larger_better else np.inf
         self.cooldown_counter = self.wait = 0
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._reset()
+
+    def in_cooldown(self) -> bool:
+        """Whether the rate was lowered not long ago."""
+        return self.cooldown_counter > 0
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         if logs is not None:
@@ -269,13 +208,13 @@ class ReduceLROnPlateau(_Monitor):
         value = self._value(logs, "Learning rate reduction is")
         if value is None:
             return
-        if self.cooldown_counter > 0:
+        if self.in_cooldown():
             self.cooldown_counter -= 1
             self.wait = 0
         if self._is_better(value):
             self.best = value
             self.wait = 0
-        elif self.cooldown_counter <= 0:
+        elif not self.in_cooldown():
             self.wait += 1
             if self.wait >= self.patience:
                 self._lower(epoch)
@@ -289,8 +228,6 @@ class ReduceLROnPlateau(_Monitor):
         self.cooldown_counter = self.cooldown
         self.wait = 0
         if self.verbose > 0:
-            import sys
-
             sys.stdout.write(
                 f"\nEpoch {epoch + 1:05d}: ReduceLROnPlateau reducing learning rate to {rate}.\n"
             )

@@ -160,6 +160,8 @@ class BatchSource:
     samples: int | None = None
     #: The argument that says how many batches there are.
     steps_name = "steps_per_epoch"
+    #: How often the batches will be gone through.
+    epochs = 1
 
     def __init__(
         self,
@@ -217,8 +219,10 @@ class BatchSource:
                 return
         if self.steps is not None and done < self.steps:
             logging.warning(
-                "Your input ran out of data; interrupting training. Make sure that it gives at "
-                "least steps_per_epoch * epochs batches."
+                "Your input ran out of data; interrupting training. Make sure that your dataset "
+                f"or generator can generate at least `{self.steps_name} * epochs` batches (in this "
+                f"case, {self.steps * self.epochs} batches). You may need to use the repeat() "
+                "function when building your dataset."
             )
             self.model.stop_training = True
         self._raw = None

@@ -27,7 +27,9 @@ class CallEffects:
         if not effects:
             return outputs
         context = self._graph._get_control_flow_context()
-        left = _leading_to(self._layer.updates, set(made))
+        # Also those of frozen layers: nobody will ask for them, and they are not to run.
+        owners = (self._layer, *self._layer.submodules)
+        left = _leading_to([update for each in owners for update in each._updates], set(made))
         waited_for = [
             op for op in effects if op not in left and op._control_flow_context is context
         ]

@@ -7,6 +7,7 @@ from typing import Any
 import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras.engine import training_data
+from penstock.platform import logging
 
 
 def copied_metrics(metrics: Any) -> list[Any]:
@@ -20,17 +21,19 @@ def copied_metrics(metrics: Any) -> list[Any]:
 def check_names(given: Any, names: list[str], what: str) -> None:
     """ValueError for entries of a dictionary that name no output."""
     if isinstance(given, dict):
-        unknown = sorted(set(given) - set(names))
-        if unknown:
-            raise ValueError(
-                f"Unknown entries in {what} dictionary: {unknown}. Only expected following keys: "
-                f"{names}"
-            )
+        training_data.refuse_unknown(given, names, what)
 
 
 def losses_of(loss: Any, names: list[str]) -> list[Any]:
     """The loss of each output."""
     if isinstance(loss, dict):
+        for name in names:
+            if name not in loss:
+                logging.warning(
+                    f"Output {name} missing from loss dictionary. We assume this was done on "
+                    "purpose. The fit and evaluate APIs will not be expecting any data to be "
+                    f"passed to {name}."
+                )
         return [loss.get(name) for name in names]
     if isinstance(loss, (list, tuple)):
         if len(loss) != len(names):
@@ -95,8 +98,8 @@ def class_weights_of(given: Any, names: list[str]) -> list[Any]:
     """The weights of classes of each output."""
     if given is None:
         return [None] * len(names)
-    if isinstance(given, dict) and any(name in given for name in names):
-        return [given.get(name) for name in names]
+    if isinstance(given, dict) and len(names) == 1 and names[0] in given:
+        return [given[names[0]]]
     if isinstance(given, (list, tuple)):
         return list(given)
     return (

@@ -66,6 +66,19 @@ def check_steps_argument(input_data: Any, steps: int | None, steps_name: str) ->
     return False
 
 
+def check_steps_beside_arrays(
+    model: Any, data: Any, batch_size: int | None, steps: int | None, steps_name: str
+) -> None:
+    """Warns of a number of steps for arrays; models that run eagerly refuse it."""
+    check_steps_argument(data, steps, steps_name)
+    runs_alone = model.run_eagerly and not model._experimental_run_tf_function
+    if runs_alone and steps is not None and batch_size is None:
+        raise ValueError(
+            "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. "
+            "Please use `batch_size` instead."
+        )
+
+
 def check_num_samples(
     ins: Any, batch_size: int | None = None, steps: int | None = None, steps_name: str = "steps"
 ) -> int | None:

@@ -34,7 +34,8 @@ class EagerStep:
             if self.mode == "predict":
                 outputs = self._outputs(arrays, training=False)
             else:
-                outputs = self._results(arrays)
+                with self.model._as_compiled():
+                    outputs = self._results(arrays)
             return [_value(each) for each in outputs]
 
     def _outputs(self, arrays: list[Any], training: bool) -> list[Any]:

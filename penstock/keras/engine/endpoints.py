@@ -105,6 +105,26 @@ class Endpoint:
             shape = (None, None) if self.sample_weight_mode == "temporal" else (None,)
             self.sample_weight = K.placeholder(shape=shape, name=f"{self.name}_sample_weights")
 
+    def set_sample_weight(self, weight: Any) -> None:
+        """Takes a tensor of weights, or a placeholder for them if there is a mode of weights."""
+        self.sample_weight = None
+        if weight is None:
+            if self.sample_weight_mode is not None:
+                self.add_sample_weight()
+            return
+        assert self.sample_weight_mode in ("temporal", "samplewise"), self.sample_weight_mode
+        shape = [None, None] if self.sample_weight_mode == "temporal" else [None]
+        if not weight.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Received sample weight with shape {weight.shape}. Expected shape {shape}."
+            )
+        self.sample_weight = weight
+
+    @property
+    def feeds_weight(self) -> bool:
+        """Whether arrays are given for the samples' weights."""
+        return self.sample_weight is not None and K.is_placeholder(self.sample_weight)
+
     def total(self) -> Any:
         """The loss of a batch."""
         with tf.name_scope(self.loss_name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.keras.engine.layer_graph import is_eager_outside
+from penstock.ops.graph_functions import functions_run_eagerly
 
 _NEEDS_EAGER = (
     "Your model contains layers that can only be successfully run in eager execution (layers "
@@ -32,6 +33,8 @@ class ExecutionMode:
         is_eager = is_eager_outside()
         if self._run_eagerly and not is_eager:
             raise ValueError("You can only set `run_eagerly=True` if eager execution is enabled.")
+        if not self.dynamic and self._run_eagerly is None:
+            return functions_run_eagerly()
         if not self.dynamic:
             return bool(self._run_eagerly)
         if not is_eager:

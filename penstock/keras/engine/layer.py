@@ -12,7 +12,9 @@ import penstock as tf
 from penstock.keras import activations, constraints, initializers, regularizers
 from penstock.keras import backend as K
 from penstock.keras.dtype_behavior import v2_dtype_behavior_enabled
+from penstock.keras.engine.added_metrics import AddedMetrics
 from penstock.keras.engine.call_effects import CallEffects, refuse_in_branch
+from penstock.keras.engine.layer_configs import refuse_unknown_arguments
 from penstock.keras.engine.layer_graph import has_symbols, is_layer_graph
 from penstock.keras.engine.layer_list import LayerList
 from penstock.keras.engine.mixed_precision_layers import MixedPrecision, settled_policy
@@ -21,6 +23,7 @@ from penstock.keras.engine.scope_strategy import strategy_of_scope
 from penstock.keras.engine.shapes import map_shapes, tried_shape
 from penstock.layers.core_layer import CoreLayer
 from penstock.layers.input_spec import InputSpec
+from penstock.ops.resource_variable import is_result_of_update
 from penstock.train.tracking.data_structures import List, Mapping
 
 __all__ = ["InputSpec", "Layer"]
@@ -37,11 +40,12 @@ _UNTRACKED = frozenset(
     callbacks metrics_names _given_arguments _collected_trainable_weights _endpoints _functions
     _metric_results _compile_arguments _output_loss_metrics _nested_inputs _nested_outputs
     _function_kwargs _stack input_names output_names loss loss_weights sample_weight_mode states
+    _compiled_trainable_state
     """.split()
 )
 
 
-class Layer(MixedPrecision, CoreLayer):
+class Layer(MixedPrecision, AddedMetrics, CoreLayer):
     """A function of tensors that owns variables.
 
     A subclass makes its variables in `build` with `add_weight` and computes in `call`. Layers and
@@ -225,6 +229,7 @@ class Layer(MixedPrecision, CoreLayer):
         config["dtype"] = self.dtype
         for key in self._CONFIG:
             config[key] = _in_config(key, getattr(self, key))
+        refuse_unknown_arguments(self, config)
         return config
 
     #: What a layer is in the object graph of a SavedModel.
@@ -237,7 +242,7 @@ class Layer(MixedPrecision, CoreLayer):
 
         return layer_metadata(self)
 
-    # Losses and metrics -------------------------------------------------------------------------
+    # Losses and updates -------------------------------------------------------------------------
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Adds losses: tensors, or functions that make them.
@@ -261,58 +266,15 @@ class Layer(MixedPrecision, CoreLayer):
                 refuse_in_branch(output, "activity_regularizer")
         super()._add_activity_regularization(inputs, outputs)
 
-    def add_metric(
-        self, value: Any, aggregation: str | None = None, name: str | None = None
-    ) -> Any:
-        """Adds a tensor whose value `fit` and `evaluate` report.
-
-        Args:
-          aggregation: "mean" for the mean over batches; None for a value that a metric computed.
-        """
-        from penstock.keras.metrics import Mean
-
-        if aggregation not in (None, "mean"):
-            raise ValueError(
-                "We currently support only `mean` sample-wise metric aggregation. You provided "
-                f"aggregation=`{aggregation}`"
-            )
-        metric = getattr(value, "_metric_obj", None)
-        if metric is None and name is None:
-            raise ValueError(
-                "Please provide a name for your metric like `self.add_metric(tf.reduce_sum("
-                "inputs), name='mean_activation', aggregation='mean')`"
-            )
-        if metric is not None and getattr(self, "_is_graph_network", False):
-            raise ValueError(
-                "Using the result of calling a `Metric` object when calling `add_metric` on a "
-                "Functional Model is not supported. Please pass the Tensor to monitor directly."
-            )
-        if aggregation is None and metric is None:
-            raise ValueError(
-                "We do not support adding an aggregated metric result tensor that is not the "
-                "output of a `tf.keras.metrics.Metric` metric instance: it could not be reset "
-                "after an epoch. Give what a metric computed, or aggregation='mean'."
-            )
-        refuse_in_branch(value, "add_metric")
-        if metric is None:
-            metric = next((each for each in self._metrics if each.name == name), None)
-            metric = metric or Mean(name=name)
-            value = metric(value)
-        if not any(metric is known for known in self._metrics):
-            self._metrics.append(metric)
-        self._metrics_tensors[metric.name] = value
-        return value
-
-    @property
-    def metrics(self) -> list[Any]:
-        """The metrics that were added, also to layers inside."""
-        return self._metrics + self._of_sublayers("metrics")
-
     # Calling ------------------------------------------------------------------------------------
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Applies the layer, after building it on the first inputs."""
-        from penstock.keras.engine.op_layers import add_history, needs_history
+        from penstock.keras.engine.op_layers import (
+            add_history,
+            add_history_of_arguments,
+            needs_history,
+        )
 
         if tf.executing_eagerly() and has_symbols(inputs):
             with K.get_graph().as_default():
@@ -320,6 +282,7 @@ class Layer(MixedPrecision, CoreLayer):
         if needs_history(inputs):
             add_history(inputs)
         given = dict(zip(self._call_fn_args[1:], args, strict=False)) | kwargs
+        add_history_of_arguments(inputs, given)
         masks = tf.nest.map_structure(lambda each: getattr(each, "_keras_mask", None), inputs)
         has_mask = any(mask is not None for mask in tf.nest.flatten(masks))
         if has_mask and "mask" in self._call_fn_args and given.get("mask") is None:
@@ -364,7 +327,7 @@ class Layer(MixedPrecision, CoreLayer):
         flat_inputs = tf.nest.flatten(inputs)
         if flat_inputs and all(hasattr(each, "_keras_history") for each in flat_inputs):
             outputs = tf.nest.map_structure(
-                lambda each: tf.identity(each) if _is_one_of(each, flat_inputs) else each, outputs
+                lambda each: tf.identity(each) if _needs_copy(each, flat_inputs) else each, outputs
             )
             Node(self, inputs, outputs, given)
         positional = dict(zip(self._call_fn_args[1:], args, strict=False))
@@ -557,7 +520,8 @@ def _layers_in(value: Any) -> Iterator[Any]:
 
 def _variables_in(value: Any) -> Iterator[Any]:
     if isinstance(value, tf.Variable):
-        yield value
+        if not is_result_of_update(value):
+            yield value
     elif isinstance(value, _SEQUENCES):
         for each in value:
             yield from _variables_in(each)
@@ -588,8 +552,9 @@ def _masks_of(tensors: Any) -> Any:
     return getattr(tensors, "_keras_mask", None)
 
 
-def _is_one_of(tensor: Any, tensors: list[Any]) -> bool:
-    return any(tensor is other for other in tensors)
+def _needs_copy(output: Any, inputs: list[Any]) -> bool:
+    """Whether an output must become a tensor of this call: a variable, or one of the inputs."""
+    return isinstance(output, tf.Variable) or any(output is other for other in inputs)
 
 
 def _leave_masks_without_layers(outputs: list[Any]) -> None:

@@ -25,19 +25,25 @@ from penstock.keras.engine.composite_data import CompositeArray, as_data
 from penstock.keras.engine.eager_steps import EagerStep
 from penstock.keras.engine.endpoints import Endpoint
 from penstock.keras.engine.execution_mode import ExecutionMode
-from penstock.keras.engine.layer_graph import in_layer_graph
+from penstock.keras.engine.layer_graph import in_layer_graph, is_eager_outside
 from penstock.keras.engine.mixed_precision_layers import with_loss_scale
 from penstock.keras.engine.network import Network, json_value
 from penstock.keras.engine.replicated_steps import ReplicatedStep
+from penstock.keras.engine.reported_metrics import ReportedMetrics
 from penstock.keras.engine.scope_strategy import strategy_of_scope
+from penstock.keras.engine.trainable_state import TrainableState
 from penstock.keras.engine.training_loops import TrainingLoops
+from penstock.keras.engine.user_data import UserData
+from penstock.keras.engine.weight_tensors import WeightTensors
 from penstock.keras.metrics import Mean
 from penstock.platform import logging
 
 __all__ = ["Model"]
 
 
-class Model(TrainingLoops, ExecutionMode, Network):
+class Model(
+    TrainingLoops, ExecutionMode, ReportedMetrics, WeightTensors, TrainableState, UserData, Network
+):
     """A network with a loss and an optimizer.
 
     Args:
@@ -58,6 +64,7 @@ class Model(TrainingLoops, ExecutionMode, Network):
         self._endpoints: list[Endpoint] = []
         self._functions: dict[str, Any] = {}
         self._run_eagerly: bool | None = None
+        self._experimental_run_tf_function = True
         self._distribution_strategy: Any = None
         self._collected_trainable_weights: list[Any] = []
 
@@ -97,8 +104,8 @@ class Model(TrainingLoops, ExecutionMode, Network):
           target_tensors: tensors to use as labels, instead of arrays.
         """
         self._run_eagerly = kwargs.pop("run_eagerly", None)
-        for key in ("experimental_run_tf_function", "cloning"):
-            kwargs.pop(key, None)
+        self._experimental_run_tf_function = kwargs.pop("experimental_run_tf_function", True)
+        kwargs.pop("cloning", None)
         unknown = set(kwargs) - {"options", "run_metadata", "feed_dict", "fetches"}
         if unknown:
             raise TypeError(f"Invalid keyword argument(s) in `compile`: {sorted(unknown)}")
@@ -125,6 +132,8 @@ class Model(TrainingLoops, ExecutionMode, Network):
         self.loss_weights = loss_weights
         self.sample_weight_mode = sample_weight_mode
         self._is_compiled = True
+        self._compiled_trainable_state = self._get_trainable_state()
+        self._endpoints = []
         if self.outputs:
             self._compile_outputs()
 
@@ -133,6 +142,7 @@ class Model(TrainingLoops, ExecutionMode, Network):
         names = self.output_names
         check_names(given["loss"], names, "loss")
         check_names(given["metrics"], names, "metrics")
+        check_names(given["weighted_metrics"], names, "metrics")
         check_names(given["loss_weights"], names, "loss_weights")
         check_names(given["sample_weight_mode"], names, "sample_weight_mode")
         check_names(given["target_tensors"], names, "target_tensors")
@@ -148,7 +158,7 @@ class Model(TrainingLoops, ExecutionMode, Network):
             endpoint.sample_weight_mode = mode
             endpoint.add_target(target)
             self._endpoints.append(endpoint)
-        taken = {"loss"}
+        taken = {"loss", *self._names_of_added_metrics}
         if len(names) > 1:
             taken.update(endpoint.loss_name for endpoint in self._trained)
         self._add_metrics(given["metrics"], is_weighted=False, taken=taken)
@@ -222,20 +232,10 @@ class Model(TrainingLoops, ExecutionMode, Network):
     def _list_metrics(self) -> None:
         """Says which metrics a model has that runs eagerly: their values come with each batch."""
         self.total_loss = None
-        own = [each for e in self._trained for each in (*e.metrics, *e.weighted_metrics)]
-        known = [(metric, None) for metric in (*self._output_loss_metrics, *own)]
+        own = (*self._output_loss_metrics, *self._compile_metrics_of_outputs)
+        known = [(metric, None) for metric in own]
         self._metric_results = known + self._added_metric_results()
         self._collected_trainable_weights = list(self.trainable_weights)
-
-    def _added_metric_results(self) -> list[tuple[Any, Any]]:
-        """The metrics that layers and the model itself added."""
-        layers = [self, *self.submodules]
-        found: list[tuple[Any, Any]] = []
-        for layer in layers:
-            for tensor in layer._metrics_tensors.values():
-                if not any(tensor._metric_obj is known for known, _ in found):
-                    found.append((tensor._metric_obj, tensor))
-        return found
 
     def _require_compiled(self) -> None:
         if not self._is_compiled:
@@ -243,37 +243,6 @@ class Model(TrainingLoops, ExecutionMode, Network):
                 "You must compile your model before training/testing. Use "
                 "`model.compile(optimizer, loss)`."
             )
-
-    @property
-    def metrics(self) -> list[Any]:
-        """The metrics that are reported, without the loss."""
-        if not self._is_compiled:
-            return super().metrics
-        return [metric for metric, _ in getattr(self, "_metric_results", [])]
-
-    @property
-    def metrics_names(self) -> list[str]:
-        """The names of what `evaluate` returns."""
-        return ["loss", *(metric.name for metric in self.metrics)]
-
-    def reset_metrics(self) -> None:
-        """Sets the metrics to zero."""
-        variables = [variable for metric in self.metrics for variable in metric.variables]
-        K.batch_set_value([(v, np.zeros(v.shape.as_list())) for v in variables])
-
-    @property
-    def targets(self) -> list[Any]:
-        """The tensors of the labels."""
-        return [endpoint.target for endpoint in self._trained]
-
-    @property
-    def _targets(self) -> list[Any]:
-        return self.targets
-
-    @property
-    def sample_weights(self) -> list[Any]:
-        """The tensors of the samples' weights, None where they aren't used."""
-        return [endpoint.sample_weight for endpoint in self._trained]
 
     def _check_trainable_weights_consistency(self) -> None:
         if len(self._collected_trainable_weights) != len(self.trainable_weights):
@@ -306,7 +275,7 @@ class Model(TrainingLoops, ExecutionMode, Network):
                 "as the first layer is an error."
             )
         try:
-            outputs = self(nested)
+            outputs = self(nested, **self._training_of_graph(self))
         except NotImplementedError:
             if not self.dynamic:
                 raise
@@ -318,6 +287,13 @@ class Model(TrainingLoops, ExecutionMode, Network):
         self.input_names = [tensor._keras_history.layer.name for tensor in made]
         self.output_names = [f"output_{i + 1}" for i in range(len(self.outputs))]
         self.built = True
+
+    @staticmethod
+    def _training_of_graph(layer: Any) -> dict[str, Any]:
+        """The argument `training` for a layer that is called to find a model's outputs."""
+        if is_eager_outside() or "training" not in layer._call_fn_args:
+            return {}
+        return {"training": K.learning_phase()}
 
     def _prepare_for(self, x: Any) -> None:
         """Makes inputs and losses if this is the first data that the model sees."""
@@ -401,7 +377,8 @@ class Model(TrainingLoops, ExecutionMode, Network):
                 "test": self._new_test_function,
                 "predict": self._new_predict_function,
             }[mode]
-            self._functions[mode] = make()
+            with self._as_compiled():
+                self._functions[mode] = make()
         return self._functions[mode]
 
     def _make_train_function(self) -> None:
@@ -414,7 +391,7 @@ class Model(TrainingLoops, ExecutionMode, Network):
         self._function("predict")
 
     def _training_inputs(self) -> list[Any]:
-        weights = [e.sample_weight for e in self._trained if e.sample_weight is not None]
+        weights = [e.sample_weight for e in self._trained if e.feeds_weight]
         return [
             *self._feed_inputs,
             *(endpoint.target for endpoint in self._feed_endpoints),
@@ -535,10 +512,11 @@ class Model(TrainingLoops, ExecutionMode, Network):
         """An array for each placeholder of weights: ones where none are given."""
         filled = []
         for endpoint, weight, target in zip(self._trained, weights, targets, strict=False):
-            if endpoint.sample_weight is None:
+            if not endpoint.feeds_weight:
                 continue
             if weight is None:
-                shape = target.shape[:2] if endpoint.sample_weight_mode else target.shape[:1]
+                is_temporal = endpoint.sample_weight_mode == "temporal"
+                shape = target.shape[:2] if is_temporal else target.shape[:1]
                 weight = np.ones(shape, dtype=K.floatx())
             filled.append(weight)
         return filled

@@ -18,6 +18,7 @@ from penstock.keras.engine.layer import Layer
 from penstock.keras.engine.layer_graph import in_layer_graph
 from penstock.keras.engine.node import Node
 from penstock.keras.engine.op_layers import add_history, needs_history
+from penstock.keras.engine.static_batches import check_batch_sizes_of_inputs
 from penstock.keras.engine.topology import GraphOfLayers
 from penstock.layers.call_context import call_context
 from penstock.layers.core_layer import CoreLayer
@@ -37,10 +38,15 @@ class Network(Layer):
         self.__dict__["_has_init"] = True
         inputs, outputs, name = _network_arguments(args, kwargs)
         trainable = kwargs.pop("trainable", True)
+        if outputs is not None and kwargs:
+            raise TypeError(
+                "Functional models may only specify `name` and `trainable` keyword arguments "
+                f"during initialization. Got an unexpected argument: {sorted(kwargs)}"
+            )
         super().__init__(name=name, trainable=trainable, dtype=kwargs.pop("dtype", None), **kwargs)
         self._is_graph_network = False
-        self.inputs: Any = None
-        self.outputs: Any = None
+        self.inputs: Any = []
+        self.outputs: Any = []
         self._graph_of_layers: GraphOfLayers | None = None
         self.supports_masking = True
         self._joint_output_and_mask = True
@@ -116,6 +122,7 @@ class Network(Layer):
         self._nested_inputs = inputs
         self._nested_outputs = outputs
         _check_inputs(self.inputs)
+        check_batch_sizes_of_inputs(self.inputs)
         for tensor in self.outputs:
             if not hasattr(tensor, "_keras_history"):
                 raise ValueError(
@@ -131,11 +138,19 @@ class Network(Layer):
         self.built = True
         self.input_names = [tensor._keras_history.layer.name for tensor in self.inputs]
         self.output_names = _unique_names(self.outputs)
+        # Not by attributes' usual way: a program's own lists of layers of these names are parts.
+        self.__dict__["_input_layers"] = [tensor._keras_history.layer for tensor in self.inputs]
+        self.__dict__["_output_layers"] = [tensor._keras_history.layer for tensor in self.outputs]
         # A graph network is itself a call of a layer, so that `model.output` and other models work.
         histories = [tensor._keras_history for tensor in self.outputs]
         Node(self, inputs, outputs, {})
         for tensor, history in zip(self.outputs, histories, strict=True):
             tensor._keras_history = history
+
+    @property
+    def _is_connected(self) -> bool:
+        """Whether the layers are a graph, be it of a stack that was built on its first data."""
+        return self._is_graph_network or self.__dict__.get("_is_built_late", False)
 
     # What is added later ------------------------------------------------------------------------
 
@@ -276,7 +291,10 @@ class Network(Layer):
     def compute_output_shape(self, input_shape: Any) -> Any:
         if self._graph_of_layers is None:
             raise NotImplementedError("the network isn't one of layers: call it to get its shape")
-        return self._graph_of_layers.output_shape(input_shape)
+        flat = self._graph_of_layers.output_shapes(input_shape)
+        if isinstance(self._nested_outputs, dict):
+            return dict(zip(sorted(self._nested_outputs), flat, strict=True))
+        return flat[0] if len(flat) == 1 else flat
 
     def build(self, input_shape: Any) -> None:
         """Makes the variables of a subclassed model, on inputs of a shape."""
@@ -310,11 +328,10 @@ class Network(Layer):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """The model that `get_config` described, with new weights."""
-        inputs, outputs, layers = network_config.tensors_from(config, custom_objects)
+        inputs, outputs, nodes = network_config.tensors_from(config, custom_objects)
         model = cls(inputs=inputs, outputs=outputs, name=config.get("name"))
-        added = [layer for layer in layers.values() if layer not in model.layers]
-        if added:
-            model._insert_layers(added)
+        if nodes:  # also of losses and metrics, to which no output leads
+            model._insert_layers([], nodes)
         return model
 
     def to_json(self, **kwargs: Any) -> str:
@@ -408,9 +425,12 @@ def _network_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
         given = dict(zip(names, args, strict=False))
         given.update({key: kwargs.pop(key) for key in names if key in kwargs})
         return given.get("inputs"), given.get("outputs"), given.get("name")
-    if len(args) == 1 and args[0] is not None and not isinstance(args[0], str):
+    name = args[0] if args else None
+    if isinstance(name, Network):  # `super().__init__(self)`, as some programs write it
+        name = None
+    if name is not None and not isinstance(name, str):
         raise ValueError("A model needs inputs and outputs")
-    return None, None, kwargs.pop("name", args[0] if args else None)
+    return None, None, kwargs.pop("name", name)
 
 
 def yaml_module() -> Any:

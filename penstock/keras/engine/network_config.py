@@ -43,22 +43,30 @@ def config_of(network: Any) -> dict[str, Any]:
                 "inbound_nodes": calls,
             }
         )
+
+    def referred(nested: Any, tensors: list[Any]) -> Any:
+        """References to tensors: by names where the network takes or gives them so."""
+        found = [reference(tensor._keras_history) for tensor in tensors]
+        return dict(zip(sorted(nested), found, strict=True)) if isinstance(nested, dict) else found
+
     return copy.deepcopy(
         {
             "name": network.name,
             "layers": layers,
-            "input_layers": [reference(tensor._keras_history) for tensor in network.inputs],
-            "output_layers": [reference(tensor._keras_history) for tensor in network.outputs],
+            "input_layers": referred(network._nested_inputs, network.inputs),
+            "output_layers": referred(network._nested_outputs, network.outputs),
         }
     )
 
 
-def _call(node: Any, reference: Any) -> list[Any]:
+def _call(node: Any, reference: Any) -> Any:
     arguments = {key: _argument(value, reference) for key, value in node.arguments.items()}
-    return [
+    inputs = [
         [*reference(history), arguments if i == 0 else {}]
         for i, history in enumerate(node.histories)
     ]
+    nested = node.input_tensors
+    return dict(zip(sorted(nested), inputs, strict=True)) if isinstance(nested, dict) else inputs
 
 
 def _argument(value: Any, reference: Any) -> Any:
@@ -84,10 +92,8 @@ def described(network: Any) -> dict[str, Any]:
     }
 
 
-def tensors_from(
-    config: dict[str, Any], custom_objects: Any = None
-) -> tuple[Any, Any, dict[str, Any]]:
-    """Input tensors, output tensors, and the layers by name, made from a configuration."""
+def tensors_from(config: dict[str, Any], custom_objects: Any = None) -> tuple[Any, Any, list[Any]]:
+    """Input tensors, output tensors, and the calls of layers, made from a configuration."""
     from penstock.keras.layers import deserialize
 
     layers = {
@@ -112,7 +118,7 @@ def tensors_from(
         return tf.nest.flatten(nodes[index].output_tensors)[tensor_index]
 
     pending = [(each["name"], call) for each in config["layers"] for call in each["inbound_nodes"]]
-    done: dict[str, int] = {}
+    calls = []
     while pending:
         later: list[Any] = []
         for name, call in pending:
@@ -120,17 +126,18 @@ def tensors_from(
             if not is_next or not _made(layers[name], call, tensor):
                 later.append((name, call))
             else:
-                done[name] = done.get(name, 0) + 1
+                calls.append(layers[name]._inbound_nodes[-1])
         if len(later) == len(pending):
             raise ValueError(f"The calls of these layers have no inputs: {[n for n, _ in later]}")
         pending = later
-    inputs = [tensor(reference) for reference in _references(config["input_layers"])]
-    outputs = [tensor(reference) for reference in _references(config["output_layers"])]
-    return (
-        inputs[0] if len(inputs) == 1 else inputs,
-        outputs[0] if len(outputs) == 1 else outputs,
-        layers,
-    )
+
+    def found(references: Any) -> Any:
+        if isinstance(references, dict):
+            return {key: tensor(reference) for key, reference in references.items()}
+        tensors = [tensor(reference) for reference in _references(references)]
+        return tensors[0] if len(tensors) == 1 else tensors
+
+    return found(config["input_layers"]), found(config["output_layers"]), calls
 
 
 def _references(given: Any) -> list[Any]:
@@ -140,16 +147,20 @@ def _references(given: Any) -> list[Any]:
 
 def _made(layer: Any, call: Any, tensor: Any) -> bool:
     """Calls a layer as a configuration says, if its inputs are there already."""
-    references = _references(call)
+    by_name = isinstance(call, dict)
+    references = list(call.values()) if by_name else _references(call)
     inputs = [tensor(reference) for reference in references]
     if any(each is None for each in inputs):
         return False
+    given: Any = inputs[0] if len(inputs) == 1 else inputs
+    if by_name:
+        given = dict(zip(call, inputs, strict=True))
     arguments: dict[str, Any] = {}
     for reference in references:
         if len(reference) > 3:
             arguments.update(reference[3])
     resolved = {key: _resolved(value, tensor) for key, value in arguments.items()}
-    layer(inputs[0] if len(inputs) == 1 else inputs, **resolved)
+    layer(given, **resolved)
     return True
 
 

@@ -58,8 +58,16 @@ class Node:
         return tf.nest.map_structure(_shape_of, self.output_tensors)
 
     def parents(self) -> list[Node]:
-        """The nodes that made the inputs."""
-        return [history.layer._inbound_nodes[history.node_index] for history in self.histories]
+        """The nodes that made the inputs, and those of layers' outputs among the arguments."""
+        others = [
+            each._keras_history
+            for each in tf.nest.flatten(self.arguments)
+            if hasattr(each, "_keras_history")
+        ]
+        return [
+            history.layer._inbound_nodes[history.node_index]
+            for history in (*self.histories, *others)
+        ]
 
     def get_config(self) -> dict[str, Any]:
         """The node in the words of JSON."""

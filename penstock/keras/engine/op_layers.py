@@ -120,6 +120,16 @@ def add_history(tensors: Any) -> list[TensorFlowOpLayer]:
     return made
 
 
+def add_history_of_arguments(inputs: Any, arguments: dict[str, Any]) -> None:
+    """Does so for what a layer is given beside inputs that are layers' outputs."""
+    if not all(hasattr(each, "_keras_history") for each in tf.nest.flatten(inputs)):
+        return
+    for name, value in arguments.items():
+        for each in () if name == "mask" else tf.nest.flatten(value):
+            if isinstance(each, tf.Tensor) and needs_history(each):
+                add_history(each)
+
+
 def _make_layers(last: Any) -> list[TensorFlowOpLayer]:
     made = []
     # Depth first without recursion: a chain of operations may be longer than Python's stack.

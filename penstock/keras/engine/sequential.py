@@ -27,8 +27,10 @@ class Sequential(Model):
         super().__init__(name=name)
         self.supports_masking = True
         self._stack: list[Any] = []
+        self._is_built_late = False
         self._layers = self._stack
-        for layer in layers or []:
+        given = layers if isinstance(layers, list | tuple) or not layers else [layers]
+        for layer in given or []:
             self.add(layer)
 
     @property
@@ -69,7 +71,7 @@ class Sequential(Model):
                 self._stack += [first_output._keras_history.layer, layer]
                 first_output = layer(first_output)
             if isinstance(first_output, (list, tuple)):
-                raise TypeError(
+                raise ValueError(
                     "All layers in a Sequential model should have a single output tensor. For "
                     "multi-output layers, use the functional API."
                 )
@@ -93,7 +95,7 @@ class Sequential(Model):
             return layer.get_output_at(-1)
         first = layer
         while isinstance(first, Network) and first._own_layers:
-            if isinstance(first, Sequential) or first._is_graph_network:
+            if isinstance(first, Sequential) or first._is_connected:
                 first = first._own_layers[0]
             else:
                 break
@@ -108,6 +110,8 @@ class Sequential(Model):
         source = stack[0].get_output_at(-1)
         self._inbound_nodes.clear()
         self._init_graph_network(source, self.outputs[0])
+        # As in TensorFlow, only a stack that was told its input shape counts as such a network.
+        self._is_graph_network = not self._is_built_late
         self._layers = stack
 
     def pop(self) -> None:
@@ -118,8 +122,8 @@ class Sequential(Model):
         if not self.layers:
             self._stack.clear()
             self.outputs = self.inputs = None
-            self.built = False
-        elif self._is_graph_network:
+            self.built = self._is_built_late = False
+        elif self._is_connected:
             layer._inbound_nodes.pop()
             last = self._stack[-1]
             last._outbound_nodes = []
@@ -128,7 +132,7 @@ class Sequential(Model):
 
     def build(self, input_shape: Any = None) -> None:
         """Builds the layers on inputs of a shape."""
-        if self._is_graph_network:
+        if self._is_connected:
             self.built = True
             return
         if isinstance(input_shape, dict):  # features, which the first layer looks up by name
@@ -146,13 +150,14 @@ class Sequential(Model):
         layers = list(self._stack)
         output = tensor
         for layer in layers:
-            output = layer(output)
+            output = layer(output, **self._training_of_graph(layer))
         self._stack.insert(0, tensor._keras_history.layer)
         self.outputs = [output]
+        self._is_built_late = True
         self._connect()
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
-        if self._is_graph_network:
+        if self._is_connected:
             return super().call(inputs, training=training, mask=mask)
         outputs = inputs
         for layer in self.layers:
@@ -192,7 +197,7 @@ class Sequential(Model):
             for layer in self.layers
         ]
         config: dict[str, Any] = {"name": self.name, "layers": copy.deepcopy(layers)}
-        if self._is_graph_network and not hasattr(self.layers[0], "_batch_input_shape"):
+        if self._is_connected and not hasattr(self.layers[0], "_batch_input_shape"):
             config["build_input_shape"] = tuple(self.inputs[0].shape.as_list())
         return config
 

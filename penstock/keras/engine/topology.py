@@ -122,7 +122,8 @@ class GraphOfLayers:
         # Inputs come first, whether or not short ways lead from them to the outputs.
         for tensor in self.inputs:
             layer = tensor._keras_history.layer
-            if not layer._inbound_nodes[0].histories:
+            is_used = self._layer_index[layer] >= 0
+            if is_used and not layer._inbound_nodes[0].histories:
                 depths[layer] = max(depths.values())
         return depths
 
@@ -189,12 +190,13 @@ class GraphOfLayers:
                 values[id(output)] = result
         return [values[id(output)] for output in self.outputs]
 
-    def output_shape(self, input_shape: Any) -> Any:
+    def output_shapes(self, input_shape: Any) -> list[Any]:
         """The static shapes of the outputs for inputs of static shapes."""
         is_one = len(self.inputs) == 1 and not (
             isinstance(input_shape, list) and isinstance(input_shape[0], (tuple, list))
         )
-        shapes = [input_shape] if is_one else list(input_shape)
+        is_single = is_one and not isinstance(input_shape, dict)
+        shapes = [input_shape] if is_single else _flat_shapes(input_shape)
         known = {
             id(tensor): tf.TensorShape(shape)
             for tensor, shape in zip(self.inputs, shapes, strict=True)
@@ -205,11 +207,16 @@ class GraphOfLayers:
                 continue
             given = tf.nest.map_structure(lambda each: known[id(each)], node.input_tensors)
             found = node.layer.compute_output_shape(given)
-            several = found if isinstance(found, list) else [found]
+            is_several = isinstance(found, list | dict)
+            several = _flat_shapes(found) if is_several else [found]
             for output, shape in zip(outputs, several, strict=True):
                 known[id(output)] = tf.TensorShape(shape)
-        result = [known[id(output)] for output in self.outputs]
-        return result[0] if len(result) == 1 else result
+        return [known[id(output)] for output in self.outputs]
+
+
+def _flat_shapes(shapes: Any) -> list[Any]:
+    """Shapes in a list, in the order in which structures are flattened."""
+    return [shapes[key] for key in sorted(shapes)] if isinstance(shapes, dict) else list(shapes)
 
 
 def _flat(tensors: Any) -> list[Any]:

@@ -200,11 +200,22 @@ def per_output(given: Any, names: Sequence[str], what: str) -> list[Any]:
             )
         return list(given)
     if isinstance(given, dict):
+        refuse_unknown(given, names, what)
         return [given.get(name) for name in names]
     raise TypeError(
         f"The model has multiple outputs, so `{what}` should be either a list or a dict. Provided "
         f"`{what}` type not understood: {given}"
     )
+
+
+def refuse_unknown(given: dict[str, Any], names: Sequence[str], what: str) -> None:
+    """ValueError for entries of a dictionary that name no output."""
+    unknown = [key for key in given if key not in names]
+    if unknown:
+        raise ValueError(
+            f"Unknown entries in {what} dictionary: {unknown}. Only expected following keys: "
+            f"{list(names)}"
+        )
 
 
 def rows(arrays: list[Any], index: Any) -> list[Any]:

@@ -17,8 +17,10 @@ from penstock.keras.engine.batch_sources import (
     refuse_beside,
     tensor_source,
 )
+from penstock.keras.engine.data_checks import check_steps_beside_arrays
 from penstock.keras.engine.joined_outputs import OutputsAggregator
 from penstock.keras.engine.layer_graph import in_layer_graph
+from penstock.keras.engine.static_batches import settled_batch_size
 from penstock.keras.utils.progress_bar import Progbar
 
 
@@ -129,8 +131,17 @@ class TrainingLoops:
                 initial_epoch=initial_epoch,
             )
         data = (x, y, sample_weight)
+        if validation_steps and validation_data is None and not 0.0 < validation_split < 1.0:
+            raise ValueError(
+                "`validation_steps` should not be specified if `validation_data` is None."
+            )
         tensors = tensor_source(self, data, steps_per_epoch, "steps_per_epoch", class_weight)
         if tensors is not None:
+            if validation_split and validation_data is None:
+                raise ValueError(
+                    "If your data is in the form of symbolic tensors, you cannot use "
+                    "`validation_split`."
+                )
             return self._fit(
                 tensors,
                 self._validation_of(validation_data, validation_steps),
@@ -142,7 +153,8 @@ class TrainingLoops:
                 validation_freq=validation_freq,
                 batch_size=None,
             )
-        batch_size = batch_size or 32
+        check_steps_beside_arrays(self, x, batch_size, steps_per_epoch, "steps_per_epoch")
+        batch_size = settled_batch_size(self, x, batch_size)
         inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
         validation: Any = None
         if validation_data is not None:
@@ -210,9 +222,11 @@ class TrainingLoops:
         tensors = tensor_source(self, (x, y, sample_weight), steps, "steps")
         if tensors is not None:
             return _single(self._evaluate(tensors, verbose=verbose, callbacks=callbacks))
+        check_steps_beside_arrays(self, x, batch_size, steps, "steps")
+        size = settled_batch_size(self, x, batch_size)
         inputs, targets, weights = self._standardized(x, y, sample_weight)
         count = inputs[0].shape[0]
-        source = _ArrayBatches([*inputs, *targets, *weights], count, batch_size or 32, False)
+        source = _ArrayBatches([*inputs, *targets, *weights], count, size, False)
         source.limit = steps
         return _single(self._evaluate(source, verbose=verbose, callbacks=callbacks))
 
@@ -235,9 +249,11 @@ class TrainingLoops:
         tensors = tensor_source(self, (x,), steps, "steps", only_inputs=True)
         if tensors is not None:
             return _single(self._predict(tensors, verbose=verbose, callbacks=callbacks))
+        check_steps_beside_arrays(self, x, batch_size, steps, "steps")
+        size = settled_batch_size(self, x, batch_size)
         inputs = self._standardized_inputs(x)
         count = inputs[0].shape[0]
-        source = _ArrayBatches(inputs, count, batch_size or 32, False)
+        source = _ArrayBatches(inputs, count, size, False)
         source.limit = steps
         return _single(self._predict(source, verbose=verbose, callbacks=callbacks))
 
@@ -346,26 +362,33 @@ class TrainingLoops:
         elif verbose and (source.samples is not None or is_dataset(source.source)):
             _announce_steps(source.steps, validation_steps)
         self.stop_training = False
+        source.epochs = epochs
+        means: list[Any] = []
         listeners.on_train_begin()
         for epoch in range(initial_epoch, epochs):
             self.reset_metrics()
             logs: dict[str, Any] = {}
             listeners.on_epoch_begin(epoch, {})
             totals = _Totals()
+            size = None
             for index, (values, size) in enumerate(source.batches()):
                 batch_logs: dict[str, Any] = {"batch": index, "size": size}
                 listeners.on_train_batch_begin(index, batch_logs)
                 results = function([*values, 1])
                 totals.add(results, size)
-                batch_logs.update(zip(self.metrics_names, results, strict=True))
+                batch_logs.update(zip(self._reported_names, results, strict=True))
                 listeners.on_train_batch_end(index, batch_logs)
                 if self.stop_training:
                     break
-            logs.update(zip(self.metrics_names, totals.means(), strict=True))
+            # Where the data ended with the last epoch, this one repeats its values.
+            means = totals.means() if size is not None or not means else means
+            logs.update(zip(self._reported_names, means, strict=True))
             is_due = not self.stop_training and _is_due(validation_freq, epoch)
             if validation is not None and is_due:
-                results = self._validated(validation, validation_steps, batch_size, listeners)
-                names = [f"val_{name}" for name in self.metrics_names]
+                # Arrays are tested in batches as large as those of the source that trains.
+                size_of_tests = batch_size or size
+                results = self._validated(validation, validation_steps, size_of_tests, listeners)
+                names = [f"val_{name}" for name in self._reported_names]
                 logs.update(zip(names, results, strict=True))
             listeners.on_epoch_end(epoch, logs)
             source.on_epoch_end()
@@ -401,7 +424,7 @@ class TrainingLoops:
         if listeners is None:
             listeners = CallbackList(_listed(callbacks))
             listeners.set_model(self)
-        bar = _bar(source, verbose, self.metrics_names[1:])
+        bar = _bar(source, verbose, self._reported_names[1:])
         self.reset_metrics()
         listeners.on_test_begin()
         totals = _Totals()
@@ -410,10 +433,10 @@ class TrainingLoops:
             listeners.on_test_batch_begin(index, logs)
             results = function([*values, 0])
             totals.add(results, size)
-            logs.update(zip(self.metrics_names, results, strict=True))
+            logs.update(zip(self._reported_names, results, strict=True))
             listeners.on_test_batch_end(index, logs)
             if bar is not None:
-                pairs = list(zip(self.metrics_names, results, strict=True))
+                pairs = list(zip(self._reported_names, results, strict=True))
                 bar.add(size if source.samples is not None else 1, pairs)
         listeners.on_test_end()
         return totals.means()
@@ -502,7 +525,7 @@ class _Totals:
 
     def means(self) -> list[Any]:
         if not self.samples:
-            raise ValueError("There is no data: an epoch had no batches")
+            raise ValueError("Empty training data.")
         return [self.loss / self.samples, *map(_number, self.metrics)]
 
 

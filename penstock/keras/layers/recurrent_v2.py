@@ -12,6 +12,17 @@ from penstock.keras.layers import recurrent_cells, recurrent_layers
 __all__ = ["GRU", "LSTM", "GRUCell", "LSTMCell"]
 
 
+# What computed a layer that was asked for it, as TensorFlow numbers it.
+_RUNTIME_UNKNOWN = 0
+_RUNTIME_CPU = 1
+_RUNTIME_GPU = 2
+
+
+def _runtime(number: int) -> tf.Tensor:
+    with tf.device("cpu:0"):
+        return tf.constant(number, dtype=tf.float32, name="runtime")
+
+
 class GRUCell(recurrent_cells.GRUCell):
     """A step of a GRU: sigmoid gates, the reset gate after the product with the last output."""
 
@@ -72,11 +83,11 @@ class _SecondDefaults:
         initial_state: Any = None,
         constants: Any = None,
     ) -> Any:
-        """Runs the cell; with `return_runtime` a string tells by which implementation."""
+        """Runs the cell; with `return_runtime` a number tells by which implementation."""
         result = super().call(inputs, mask, training, initial_state, constants)  # type: ignore[misc]
         if not self._return_runtime or self.return_state:  # type: ignore[attr-defined]
             return result
-        return result, tf.constant("cpu" if self.could_use_cudnn else "unknown", name="runtime")
+        return result, _runtime(_RUNTIME_CPU if self.could_use_cudnn else _RUNTIME_UNKNOWN)
 
 
 class GRU(_SecondDefaults, recurrent_layers.GRU):

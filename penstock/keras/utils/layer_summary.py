@@ -40,7 +40,7 @@ def print_summary(
     for index, layer in enumerate(layers):
         cells = [
             f"{layer.name} ({type(layer).__name__})",
-            _output_shape(layer) if model._is_graph_network else "multiple",
+            _output_shape(layer) if model._is_connected else "multiple",
             layer.count_params() if layer.built else "0 (unused)",
         ]
         sources = [] if is_plain else _sources(layer, model)

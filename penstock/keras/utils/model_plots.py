@@ -79,7 +79,7 @@ def model_to_dot(
         dot.set("concentrate", True)
         dot.set("dpi", dpi)
         dot.set_node_defaults(shape="record")
-    if not model._is_graph_network:
+    if not model._is_connected:
         dot.add_node(pydot.Node(str(id(model)), label=model.name))
         return dot
     drawing = _Drawing(pydot, dot, show_shapes, show_layer_names, rankdir, expand_nested)

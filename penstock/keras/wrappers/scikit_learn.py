@@ -25,12 +25,16 @@ class BaseWrapper:
     def __init__(self, build_fn: Any = None, **sk_params: Any):
         self.build_fn = build_fn
         self.sk_params = sk_params
+        self.check_params(sk_params)
+
+    def check_params(self, params: dict[str, Any]) -> None:
+        """ValueError for arguments that neither the model's methods nor its function take."""
         known = {
             name
             for function in (Sequential.fit, Sequential.predict, Sequential.evaluate, self._maker())
             for name in inspect.signature(function).parameters
         }
-        for name in sk_params:
+        for name in params:
             if name not in known and name != "nb_epoch":
                 raise ValueError(f"{name} is not a legal parameter")
 
@@ -43,6 +47,7 @@ class BaseWrapper:
 
     def set_params(self, **params: Any) -> BaseWrapper:
         """Sets arguments."""
+        self.check_params(params)
         self.sk_params.update(params)
         return self
 
@@ -51,20 +56,21 @@ class BaseWrapper:
         utils = importlib.import_module("sklearn.utils")
         return utils.Tags(estimator_type=None, target_tags=utils.TargetTags(required=True))
 
-    def _arguments(self, function: Any, override: dict[str, Any] | None = None) -> dict[str, Any]:
-        names = inspect.signature(function).parameters
+    def filter_sk_params(self, fn: Any, override: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Those of the arguments that a function takes, and others in their place."""
+        names = inspect.signature(fn).parameters
         chosen = {key: value for key, value in self.sk_params.items() if key in names}
         return {**chosen, **(override or {})}
 
     def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
         """Makes a model and trains it."""
         maker = self._maker()
-        self.model = maker(**self._arguments(maker))
+        self.model = maker(**self.filter_sk_params(maker))
         loss = self.model.loss
         name = getattr(loss, "__name__", loss)
         if name == "categorical_crossentropy" and np.ndim(y) != 2:
             y = to_categorical(y)
-        return self.model.fit(x, y, **self._arguments(Sequential.fit, kwargs))
+        return self.model.fit(x, y, **self.filter_sk_params(Sequential.fit, kwargs))
 
 
 class KerasClassifier(BaseWrapper):
@@ -84,12 +90,12 @@ class KerasClassifier(BaseWrapper):
 
     def predict(self, x: Any, **kwargs: Any) -> Any:
         """The likeliest class of each input."""
-        arguments = self._arguments(Sequential.predict_classes, kwargs)
+        arguments = self.filter_sk_params(Sequential.predict_classes, kwargs)
         return self.classes_[self.model.predict_classes(x, **arguments)]
 
     def predict_proba(self, x: Any, **kwargs: Any) -> Any:
         """The probabilities of the classes."""
-        chances = self.model.predict(x, **self._arguments(Sequential.predict, kwargs))
+        chances = self.model.predict(x, **self.filter_sk_params(Sequential.predict, kwargs))
         if chances.shape[1] == 1:
             chances = np.hstack([1 - chances, chances])
         return chances
@@ -100,7 +106,7 @@ class KerasClassifier(BaseWrapper):
         name = getattr(self.model.loss, "__name__", self.model.loss)
         if name == "categorical_crossentropy" and y.ndim != 2:
             y = to_categorical(y)
-        results = self.model.evaluate(x, y, **self._arguments(Sequential.evaluate, kwargs))
+        results = self.model.evaluate(x, y, **self.filter_sk_params(Sequential.evaluate, kwargs))
         named = zip(self.model.metrics_names, np.atleast_1d(results), strict=True)
         for metric, value in named:
             if metric in ("acc", "accuracy"):
@@ -117,10 +123,10 @@ class KerasRegressor(BaseWrapper):
     def predict(self, x: Any, **kwargs: Any) -> Any:
         """The prediction for each input."""
         return np.squeeze(
-            self.model.predict(x, **self._arguments(Sequential.predict, kwargs)), axis=-1
+            self.model.predict(x, **self.filter_sk_params(Sequential.predict, kwargs)), axis=-1
         )
 
     def score(self, x: Any, y: Any, **kwargs: Any) -> float:
         """Less the loss: larger is better."""
-        results = self.model.evaluate(x, y, **self._arguments(Sequential.evaluate, kwargs))
+        results = self.model.evaluate(x, y, **self.filter_sk_params(Sequential.evaluate, kwargs))
         return -float(np.atleast_1d(results)[0])

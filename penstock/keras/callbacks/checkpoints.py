@@ -1,0 +1,150 @@
+"""`ModelCheckpoint`: files of a model while it is trained."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import Any
+
+import penstock as tf
+from penstock.keras.callbacks.monitors import Monitor
+from penstock.platform import logging
+
+__all__ = ["ModelCheckpoint"]
+
+
+class ModelCheckpoint(Monitor):
+    """Saves the model after each epoch.
+
+    Args:
+      filepath: may have `{epoch:02d}` and names of metrics, as `{val_loss:.2f}`.
+      save_best_only: whether to save only a model better than all before.
+      save_weights_only: whether to save the weights alone.
+      save_freq: "epoch", or a number of samples.
+      period: number of epochs between two files.
+      load_weights_on_restart: whether training begins with the weights of the newest such file.
+    """
+
+    def __init__(
+        self,
+        filepath: str,
+        monitor: str = "val_loss",
+        verbose: int = 0,
+        save_best_only: bool = False,
+        save_weights_only: bool = False,
+        mode: str = "auto",
+        save_freq: Any = "epoch",
+        **kwargs: Any,
+    ):
+        super().__init__(monitor, mode)
+        self.filepath = filepath
+        self.verbose = verbose
+        self.save_best_only = save_best_only
+        self.save_weights_only = save_weights_only
+        self.save_freq = save_freq
+        if "load_weights_on_restart" in kwargs:
+            logging.warning(
+                "`load_weights_on_restart` argument is deprecated. Please use "
+                "`model.load_weights()` for loading weights before the start of `model.fit()`."
+            )
+        if "period" in kwargs:
+            logging.warning(
+                "`period` argument is deprecated. Please use `save_freq` to specify the frequency "
+                "in number of samples seen."
+            )
+        self.load_weights_on_restart = kwargs.get("load_weights_on_restart", False)
+        self.period = kwargs.get("period", 1)
+        if save_freq != "epoch" and not isinstance(save_freq, int):
+            raise ValueError(f"Unrecognized save_freq: {save_freq}")
+        self.epochs_since_last_save = 0
+        self._samples_seen_since_last_saving = 0
+        self._current_epoch = 0
+
+    def set_model(self, model: Any) -> None:
+        self.model = model
+        is_known = model._is_graph_network or type(model).__name__ == "Sequential"
+        if not is_known:  # others have no configuration that a file could hold
+            self.save_weights_only = True
+
+    # Events -------------------------------------------------------------------------------------
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        if not self.load_weights_on_restart:
+            return
+        path = self._get_most_recently_modified_file_matching_pattern(self.filepath)
+        if path is None or not (tf.train.checkpoint_exists(path) or os.path.exists(path)):
+            return
+        try:
+            self.model.load_weights(path)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"Error loading file from {path}. Reason: {error}") from error
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._current_epoch = epoch
+
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+        if isinstance(self.save_freq, int):
+            self._samples_seen_since_last_saving += (logs or {}).get("size", 1)
+            if self._samples_seen_since_last_saving >= self.save_freq:
+                self._save_model(epoch=self._current_epoch, logs=logs)
+                self._samples_seen_since_last_saving = 0
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self.epochs_since_last_save += 1
+        if self.save_freq == "epoch":
+            self._save_model(epoch=epoch, logs=logs)
+
+    # Files --------------------------------------------------------------------------------------
+
+    def _save_model(self, epoch: int, logs: Any) -> None:
+        """Saves the model, if it is time and the model is good enough."""
+        logs = logs or {}
+        if not isinstance(self.save_freq, int) and self.epochs_since_last_save < self.period:
+            return
+        self.epochs_since_last_save = 0
+        path = self._get_file_path(epoch, logs)
+        if not self.save_best_only:
+            self._say(epoch, f"saving model to {path}")
+        elif not self._is_best(epoch, logs, path):
+            return
+        save = self.model.save_weights if self.save_weights_only else self.model.save
+        save(path, overwrite=True)
+
+    def _is_best(self, epoch: int, logs: dict[str, Any], path: str) -> bool:
+        value = logs.get(self.monitor)
+        if value is None:
+            logging.warning("Can save best model only with %s available, skipping.", self.monitor)
+            return False
+        if not self.monitor_op(value, self.best):
+            self._say(epoch, f"{self.monitor} did not improve from {self.best:0.5f}")
+            return False
+        self._say(
+            epoch,
+            f"{self.monitor} improved from {self.best:0.5f} to {value:0.5f}, saving model to "
+            f"{path}",
+        )
+        self.best = value
+        return True
+
+    def _get_file_path(self, epoch: int, logs: dict[str, Any]) -> str:
+        return self.filepath.format(epoch=epoch + 1, **logs)
+
+    def _say(self, epoch: int, text: str) -> None:
+        if self.verbose > 0:
+            sys.stdout.write(f"\nEpoch {epoch + 1:05d}: {text}\n")
+
+    def _get_most_recently_modified_file_matching_pattern(self, pattern: str) -> str | None:
+        """The newest file of a pattern that may have `{epoch:02d}` and the like; None without.
+
+        The latest checkpoint of the folder comes first, if it is of the pattern. Of several files
+        of one time it is the one whose name is the largest.
+        """
+        folder, base = os.path.split(pattern)
+        regex = re.compile(f"^{re.sub(r'{.*}', '.*', base)}$")
+        latest = tf.train.latest_checkpoint(folder)
+        if latest is not None and regex.match(os.path.basename(latest)):
+            return str(latest)
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        paths = [os.path.join(folder, name) for name in names if regex.match(name)]
+        return max(paths, key=lambda path: (os.path.getmtime(path), path), default=None)

@@ -1,0 +1,170 @@
+"""Models as graphs of layers: their structure, and what their configuration keeps of it."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import penstock as tf
+from penstock import keras
+
+L = keras.layers
+
+
+@pytest.fixture(autouse=True)
+def _new_graph():
+    keras.backend.clear_session()
+
+
+def evaluated(tensors):
+    session = keras.backend.get_session()
+    return session.run(tensors)
+
+
+def test_layers_at_the_ends():
+    a, b = keras.Input((2,), name="a"), keras.Input((2,), name="b")
+    c = L.Add(name="c")([a, b])
+    model = keras.Model([a, b], [c, L.Dense(1, name="d")(c)])
+    assert [layer.name for layer in model._input_layers] == ["a", "b"]
+    assert [layer.name for layer in model._output_layers] == ["c", "d"]
+
+
+def test_a_function_of_a_model():
+    from penstock.keras.saved_metadata import trace_model_call
+
+    x = keras.Input((2,), name="x")
+    model = keras.Model(x, L.Dense(1, kernel_initializer="ones", name="sum")(x))
+    function = trace_model_call(model)
+    assert function.input_signature[0].shape.as_list() == [None, 2]
+    result = evaluated(function(tf.constant([[1.0, 2.0]])))
+    assert list(result) == ["sum"]
+    assert result["sum"] == 3.0
+    with pytest.raises(ValueError, match="input shapes have not been set"):
+        trace_model_call(keras.Sequential([L.Dense(1)]))
+
+
+def test_inputs_that_lead_nowhere_come_before_the_last_layers():
+    a, b = keras.Input((2,), name="a"), keras.Input((2,), name="b")
+    model = keras.Model([a, b], L.Dense(1, name="dense")(a))
+    again = keras.Model.from_config(model.get_config())
+    for each in (model, again):
+        assert [layer.name for layer in each.layers] == ["a", "b", "dense"]
+
+
+def test_dictionaries_of_inputs_and_outputs():
+    inputs = {"x": keras.Input((1,)), "y": keras.Input((1,))}
+    outputs = {
+        "sum": L.Add()(list(inputs.values())),
+        "product": L.Multiply()(list(inputs.values())),
+    }
+    model = keras.Model.from_config(keras.Model(inputs, outputs).get_config())
+    shapes = model.compute_output_shape({"x": (None, 1), "y": (None, 1)})
+    assert {name: shape.as_list() for name, shape in shapes.items()} == {
+        "product": [None, 1],
+        "sum": [None, 1],
+    }
+    results = evaluated(model({"x": tf.fill([1, 1], 2.0), "y": tf.fill([1, 1], 5.0)}))
+    assert results == {"sum": 7.0, "product": 10.0}
+
+
+def test_dictionaries_that_layers_are_called_on():
+    inputs = {"a": keras.Input((1,), name="a"), "b": keras.Input((1,), name="b")}
+    columns = [tf.feature_column.numeric_column(name) for name in ("b", "a")]
+    model = keras.Model(inputs, L.DenseFeatures(columns)(inputs))
+    again = keras.models.model_from_json(model.to_json())
+    data = {"a": np.array([[1.0]]), "b": np.array([[2.0]])}
+    for each in (model, again):
+        np.testing.assert_array_equal(each.predict(data), [[1.0, 2.0]])
+
+
+def test_a_model_that_names_itself():
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__(self)
+
+    assert Own().name == "own"
+
+
+def test_operations_on_layers_outputs_as_arguments():
+    class Plus(L.Layer):
+        def call(self, first, second):
+            return first + second
+
+    x = keras.Input((2,))
+    model = keras.Model(x, Plus()(x, x * 3.0))
+    again = keras.Model.from_config(model.get_config(), custom_objects={"Plus": Plus})
+    ones = np.ones((1, 2), "f")
+    for each in (model, again):
+        np.testing.assert_array_equal(each.predict(ones), 4 * ones)
+
+
+def test_calls_for_losses_alone_survive_the_configuration():
+    x, y = keras.Input((2,)), keras.Input((2,))
+    shared = keras.Sequential([L.Dense(1, input_shape=(2,))])
+    model = keras.Model([x, y], shared(x))
+    distance = tf.reduce_sum(tf.square(model.output - shared(0.5 * y)))
+    model.add_loss(distance)
+    model.add_metric(distance, aggregation="mean", name="distance")
+    again = keras.Model.from_config(model.get_config())
+    again.set_weights(model.get_weights())
+    data = [np.ones((3, 2)), np.full((3, 2), 2.0)]
+    for each in (model, again):
+        each.compile("sgd", "mse")
+        assert each.metrics_names == ["loss", "distance"]
+    np.testing.assert_allclose(
+        *(each.evaluate(data, np.zeros((3, 1)), verbose=0) for each in (model, again)), rtol=1e-6
+    )
+
+
+def test_arguments_of_models_of_layers():
+    x = keras.Input((2,))
+    with pytest.raises(TypeError, match="unexpected argument"):
+        keras.Model(x, x, name="m", dtype="int64")
+    assert not keras.Model(x, x, name="m", trainable=False).trainable
+
+
+def test_models_that_are_not_built_have_no_ends():
+    model = keras.Sequential([L.Dense(1)])
+    assert (model.inputs, model.outputs) == ([], [])
+
+
+def test_several_outputs_in_a_sequence():
+    class Twice(L.Layer):
+        def call(self, inputs):
+            return inputs, inputs
+
+    with pytest.raises(ValueError, match="should have a single output tensor"):
+        keras.Sequential([Twice(input_shape=(2,))])
+    with pytest.raises(TypeError, match="should have a single output tensor"):
+        keras.Sequential([L.Dense(1, input_shape=(2,)), Twice()])
+
+
+# Sources of batches -----------------------------------------------------------------------------
+
+
+def test_data_that_ends_with_an_epoch(caplog):
+    model = keras.Sequential([L.Dense(1, input_shape=(2,))])
+    model.compile("sgd", "mse")
+    data = tf.data.Dataset.from_tensor_slices((np.ones((4, 2)), np.ones((4, 1)))).batch(2)
+    with caplog.at_level(logging.WARNING):
+        history = model.fit(data, epochs=3, steps_per_epoch=2, verbose=0).history
+    assert len(history["loss"]) == 2
+    assert "at least `steps_per_epoch * epochs` batches (in this case, 6 batches)" in caplog.text
+
+
+def test_arrays_are_tested_in_batches_like_those_that_train():
+    class Pairs(keras.utils.Sequence):
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, index):
+            return np.ones((2, 2)), np.ones((2, 1))
+
+    model = keras.Sequential([L.Dense(1, input_shape=(2,))])
+    model.compile("sgd", "mse")
+    tests = []
+    callback = keras.callbacks.LambdaCallback()
+    callback.on_test_batch_end = lambda batch, logs: tests.append(batch)
+    held_out = (np.ones((4, 2)), np.ones((4, 1)))
+    model.fit(Pairs(), validation_data=held_out, callbacks=[callback], verbose=0)
+    assert tests == [0, 1]
