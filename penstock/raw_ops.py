@@ -9,9 +9,28 @@ from penstock.ir import registry
 from penstock.ir.apply import apply_op
 from penstock.ir.registry import OpSpec
 
+_REDUCTIONS = ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
+#: What functions call arguments that have other names in the op's definition.
+_PUBLIC_NAMES = {
+    **{op_type: {"reduction_indices": "axis"} for op_type in _REDUCTIONS},
+    "ExpandDims": {"dim": "axis"},
+    "Select": {"t": "x", "e": "y"},
+    "Split": {"split_dim": "axis"},
+    "SplitV": {"split_dim": "axis"},
+    "Squeeze": {"squeeze_dims": "axis"},
+    "Where": {"input": "condition"},
+}
+
+
+def public_names(spec: OpSpec) -> dict[str, str]:
+    """From arguments of an op's definition to what its functions call them, where that differs."""
+    return _PUBLIC_NAMES.get(spec.name, {})
+
 
 def _function(spec: OpSpec) -> Callable[..., Any]:
-    names = [arg.name for arg in spec.inputs]
+    public = public_names(spec)
+    own = {new: old for old, new in public.items()}
+    names = [public.get(arg.name, arg.name) for arg in spec.inputs]
 
     def raw_op(*args: Any, name: str | None = None, **kwargs: Any) -> Any:
         if args:
@@ -20,9 +39,10 @@ def _function(spec: OpSpec) -> Callable[..., Any]:
         if missing:
             raise TypeError(f"{spec.name} missing required keyword arguments: {missing}")
         inputs = [kwargs.pop(key) for key in names]
-        return apply_op(spec, inputs, kwargs, name)
+        attrs = {own.get(key, key): value for key, value in kwargs.items()}
+        return apply_op(spec, inputs, attrs, name)
 
-    explicit = [key for key in spec.attrs if key not in spec.implicit_attrs]
+    explicit = [public.get(key, key) for key in spec.attrs if key not in spec.implicit_attrs]
     possible = [*names, *explicit, "name"]
     raw_op.__name__ = raw_op.__qualname__ = spec.name
     raw_op.__doc__ = f"Adds a {spec.name} node; keyword arguments: {', '.join(possible)}."

@@ -6,16 +6,17 @@ those with one, then the node's name; all may be given by position.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from penstock import raw_ops
 from penstock.ir import registry
 from penstock.ir.apply import apply_op
 from penstock.ir.registry import OpSpec
+from penstock.raw_ops import public_names
 
 
 def snake_case(op_type: str) -> str:
@@ -27,10 +28,13 @@ def snake_case(op_type: str) -> str:
 def parameters(spec: OpSpec) -> inspect.Signature:
     """The arguments of an op's generated function."""
     either = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    public = public_names(spec)
     explicit = [attr for name, attr in spec.attrs.items() if name not in spec.implicit_attrs]
-    required = [arg.name for arg in spec.inputs]
+    required = [public.get(arg.name, arg.name) for arg in spec.inputs]
     required += [attr.name for attr in explicit if not attr.has_default]
-    optional = [(attr.name, attr.default) for attr in explicit if attr.has_default]
+    optional = [
+        (public.get(attr.name, attr.name), attr.default) for attr in explicit if attr.has_default
+    ]
     return inspect.Signature(
         [inspect.Parameter(name, either) for name in required]
         + [
@@ -49,11 +53,13 @@ def _op_types() -> dict[str, str]:
 def _function(op_type: str) -> Callable[..., Any]:
     spec = registry.find(op_type)
     assert spec is not None
+    own = {new: old for old, new in public_names(spec).items()}
     inputs = [arg.name for arg in spec.inputs]
     signature = parameters(spec)
 
     def generated(*args: Any, **kwargs: Any) -> Any:
-        given = dict(signature.bind(*args, **kwargs).arguments)
+        bound = signature.bind(*args, **kwargs).arguments
+        given = {own.get(key, key): value for key, value in bound.items()}
         name = given.pop("name", None)
         return apply_op(spec, [given.pop(key) for key in inputs], given, name)
 
@@ -65,7 +71,7 @@ def _function(op_type: str) -> Callable[..., Any]:
 
 def __getattr__(name: str) -> Callable[..., Any]:
     if registry.find(name) is not None:  # `gen_math_ops.MatMul` is `tf.raw_ops.MatMul`
-        return getattr(importlib.import_module("penstock.raw_ops"), name)
+        return getattr(raw_ops, name)
     # Old programs ask for `_mat_mul`, too: functions with a wrapper in the API were once private.
     op_type = _op_types().get(name.removeprefix("_"))
     if op_type is None or name.startswith("__"):

@@ -4,23 +4,17 @@ import torch
 
 from penstock import errors
 from penstock.kernels.output_lists import as_outputs
-from penstock.kernels.registry import direct, kernel
+from penstock.kernels.registry import direct, kernel, passed_on
 from penstock.kernels.values import torch_type
-
-
-def _same(value):
-    return value
-
 
 direct(
     {
-        "Identity": _same,
-        "Snapshot": _same,
-        "StopGradient": _same,
-        "PreventGradient": _same,
+        "Identity": passed_on,
+        "Snapshot": passed_on,
+        "StopGradient": passed_on,
+        "PreventGradient": passed_on,
     },
     fresh=False,
-    same=True,
 )
 
 
@@ -29,7 +23,7 @@ def _(node):
     if node.inputs[0].dtype.name == "resource":
         message = "Input tensor cannot be a resource variable handle."
         raise errors.InvalidArgumentError(None, None, message)
-    return _same
+    return passed_on
 
 
 @kernel("IdentityN")

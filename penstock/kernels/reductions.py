@@ -6,16 +6,17 @@ import torch
 from penstock import errors, shapes
 from penstock.kernels.host_loops import LARGE, shares_memory
 from penstock.kernels.known_inputs import known_list, known_number
-from penstock.kernels.registry import kernel
+from penstock.kernels.registry import kernel, passed_on
 from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
 from penstock.kernels.values import torch_type
 
 
-def _reduction(op_type, choose, over_none=torch.clone, over_all=None):
+def _reduction(op_type, choose, over_none=None, over_all=None):
     """Registers a reduction; `choose(dtype)` gives its function of (x, axes, keep).
 
     That function gets at least one axis: for torch, none would be all. `over_none` is what the
-    reduction over no axis does; `over_all` is a faster way to reduce floats to one number.
+    reduction over no axis computes, if anything; `over_all` is a faster way to reduce floats to one
+    number.
     """
 
     @kernel(op_type, fresh=True)
@@ -25,14 +26,14 @@ def _reduction(op_type, choose, over_none=torch.clone, over_all=None):
 
         def checked(x, axes):
             axes = _distinct(axes, x.dim())
-            return reduce(x, axes, keep) if axes else over_none(x)
+            return reduce(x, axes, keep) if axes else (over_none or torch.clone)(x)
 
         axes = known_list(node, env, 1)
         if axes is None:
             return lambda x, axes: checked(x, _as_tuple(axes.tolist()))
         axes = _as_tuple(axes)
         if not axes:
-            return lambda x, _: over_none(x)
+            return passed_on if over_none is None else lambda x, _: over_none(x)
         if node.inputs[0].shape is None:
             return lambda x, _: checked(x, axes)
         rank = len(node.inputs[0].shape)

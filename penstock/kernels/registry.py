@@ -51,12 +51,16 @@ class Kernel:
     takes_env: bool
     fresh: bool = False
     step: bool = False
-    same: bool = False
     marks_fresh: bool = False
     takes_offer: bool = False
 
     def specialise(self, node: Node, env: Any) -> KernelFunction | Constant:
         return self.factory(node, env) if self.takes_env else self.factory(node)
+
+
+def passed_on(value: Any, *_: Any) -> Any:
+    """What a factory returns for a node whose output is its first input: no plan calls it."""
+    return value
 
 
 _kernels: dict[tuple[str, str], Kernel] = {}
@@ -69,21 +73,19 @@ def kernel(
     devices: tuple[str, ...] = TORCH_DEVICES,
     fresh: bool = False,
     step: bool = False,
-    same: bool = False,
     marks_fresh: bool = False,
     takes_offer: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers the decorated factory, `factory(node)` or `factory(node, env)`, for op types.
 
     `fresh` promises outputs in new memory; `step` asks for the running step as first argument;
-    `same` says that the output is the only input itself, so that a plan need not call it;
-    `marks_fresh` that outputs which happen to be in new memory are marked (`values.mark_fresh`);
-    `takes_offer` that the output may go to memory which the caller offers (`offered_memory.py`).
+    `marks_fresh` says that outputs which happen to be in new memory are marked
+    (`values.mark_fresh`); `takes_offer` that the output may go to memory which the caller offers (`offered_memory.py`).
     """
 
     def register(factory: Callable[..., Any]) -> Callable[..., Any]:
         takes_env = len(inspect.signature(factory).parameters) > 1
-        entry = Kernel(factory, takes_env, fresh, step, same, marks_fresh, takes_offer)
+        entry = Kernel(factory, takes_env, fresh, step, marks_fresh, takes_offer)
         for op_type in op_types:
             for device in devices:
                 if (op_type, device) in _kernels:
@@ -94,10 +96,10 @@ def kernel(
     return register
 
 
-def direct(functions: dict[str, KernelFunction], *, fresh: bool = True, same: bool = False) -> None:
+def direct(functions: dict[str, KernelFunction], *, fresh: bool = True) -> None:
     """Registers functions that need nothing of the node: `{"Exp": torch.exp, …}`."""
     for op_type, function in functions.items():
-        kernel(op_type, fresh=fresh, same=same)(_giving(function))
+        kernel(op_type, fresh=fresh)(_giving(function))
 
 
 def _giving(function: KernelFunction) -> Callable[[Node], KernelFunction]:

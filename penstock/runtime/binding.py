@@ -12,7 +12,7 @@ from penstock.ir.step_graph import Node, StepGraph
 from penstock.kernels import registry
 from penstock.kernels.checked_paths import with_checked_paths
 from penstock.kernels.gpu_types import has_gpu_types
-from penstock.kernels.registry import Constant
+from penstock.kernels.registry import Constant, passed_on
 from penstock.ops.file_paths import PATHS
 from penstock.runtime.device import Device, KernelEnv
 from penstock.runtime.rendezvous import copy_function, recv_function, send_function
@@ -106,13 +106,14 @@ def bind(node: Node, device: Device) -> BoundNode:
         return BoundNode(node, None, made.value, False, False, False, dereferences)
     if node.type in PATHS and node.origin is not None and node.origin._is_imported:
         made = with_checked_paths(node, made, takes_step=kernel.step)
+    is_passed_on = made is passed_on
     return BoundNode(
         node,
         made,
         None,
         kernel.step,
-        kernel.fresh,
-        kernel.same,
+        kernel.fresh and not is_passed_on,
+        is_passed_on,
         dereferences,
         of_tensors=device.kind is None,
         marks_fresh=kernel.marks_fresh,

@@ -221,3 +221,33 @@ def test_names_that_tests_of_initializers_and_gradients_use() -> None:
     assert random_seed.DEFAULT_GRAPH_SEED == 87654321
     assert ops.get_gradient_function(tf.constant(1.0).op) is None
     assert callable(ops.get_gradient_function(tf.negative(1.0).op))
+
+
+def test_arguments_have_the_names_of_the_api():
+    from penstock.internal_paths import generated_ops as gen
+
+    x = tf.constant([[1.0, 2.0]])
+    made = [
+        tf.raw_ops.Sum(input=x, axis=1),
+        tf.raw_ops.Squeeze(input=x, axis=[0]),
+        tf.raw_ops.Select(condition=[[True, False]], x=x, y=x + 1.0),
+        tf.raw_ops.Where(condition=x > 1.0),
+        tf.raw_ops.Split(axis=1, value=x, num_split=2)[1],
+        gen._max(x, axis=1, keep_dims=True),
+        gen.expand_dims(x, axis=0),
+        gen.squeeze(x, [0]),
+    ]
+    with tf.Session() as session:
+        values = [value.tolist() for value in session.run(made)]
+    assert values == [
+        [3.0],
+        [1.0, 2.0],
+        [[1.0, 3.0]],
+        [[0, 1]],
+        [[2.0]],
+        [[2.0]],
+        [[[1.0, 2.0]]],
+        [1.0, 2.0],
+    ]
+    with pytest.raises(TypeError, match="axis"):
+        tf.raw_ops.Sum(input=x, reduction_indices=1)
