@@ -80,7 +80,8 @@ def kernel(
 
     `fresh` promises outputs in new memory; `step` asks for the running step as first argument;
     `marks_fresh` says that outputs which happen to be in new memory are marked
-    (`values.mark_fresh`); `takes_offer` that the output may go to memory which the caller offers (`offered_memory.py`).
+    (`values.mark_fresh`); `takes_offer` that the output may go to memory which the caller offers
+    (`offered_memory.py`).
     """
 
     def register(factory: Callable[..., Any]) -> Callable[..., Any]:
