@@ -12,6 +12,7 @@ import torch
 
 from penstock.ir.step_graph import Node, StepGraph
 from penstock.passes.beside import compute_products_beside
+from penstock.runtime.allocator import use_huge_pages
 from penstock.runtime.device import Device
 from penstock.runtime.fusion.forms import FormRecorder
 from penstock.runtime.step import Step
@@ -88,6 +89,8 @@ class Warming:
                 compiled.use_fused(graphs, self._devices)
             if self._beside and not compiled.parts:
                 self._compute_products_beside(compiled, graphs[0], seen)
+            moved = use_huge_pages()
+            _log.debug("%d MiB of memory are in huge pages", moved >> 20)
         except Exception:
             _log.warning("a step could not be fused and runs as before", exc_info=True)
         finally:
