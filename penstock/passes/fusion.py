@@ -250,7 +250,7 @@ class _Runs:
         while members and not self._may_end(members[-1]):
             ends.insert(0, members.pop())
         fixed, movable = self._split_behind()
-        if sum(node.type in _COMPUTING for node in members) >= LEAST:
+        if sum(self._computes(node) for node in members) >= LEAST:
             self.found += [*self._before, Region(members), *ends, *fixed]
         else:
             nodes = [*self._open, *self._before, *fixed]
@@ -260,6 +260,10 @@ class _Runs:
         self._has_scalars_alone = True
         for node in movable:
             self.add(node)
+
+    def _computes(self, node: Node) -> bool:
+        """Whether a node does more than pass on what it gets, as a sum over no axis does."""
+        return node.type in _COMPUTING and not self._is_view(node)
 
     def _split_behind(self) -> tuple[list[Node], list[Node]]:
         """Of what is behind the region, that which has its place, and that which could be fused."""
