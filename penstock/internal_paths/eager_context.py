@@ -208,7 +208,7 @@ class Context:
         return bool(self.config.log_device_placement)
 
     def get_optimizer_experimental_options(self) -> dict[str, Any]:
-        return _settings("optimizer").get_experimental_options()  # type: ignore[no-any-return]
+        return dict(_settings("optimizer").get_experimental_options())
 
     def set_optimizer_experimental_options(self, options: dict[str, Any]) -> None:
         _settings("optimizer").set_experimental_options(options)

@@ -17,7 +17,7 @@ from penstock.ir import registry
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.registry import OpSpec
 from penstock.ir.tensor import Tensor
-from penstock.ops.variables import Variable
+from penstock.ops.resource_variable import ResourceVariable
 from penstock.shapes import TensorShape
 
 _BASE_ARGUMENTS = 5  # a context, a device, the type of the operation, its name, callbacks
@@ -95,8 +95,8 @@ def _taken(value: Any) -> Any:
     """An input of the fast way, or a list of them."""
     if isinstance(value, (list, tuple)):
         return [_taken(each) for each in value]
-    if isinstance(value, Variable):
-        value = value.handle if not isinstance(value.handle, EagerTensor) else value.read_value()
+    if isinstance(value, ResourceVariable):
+        value = value.read_value() if isinstance(value.handle, EagerTensor) else value.handle
     if isinstance(value, EagerTensor):
         return value
     raise _FallbackException(

@@ -17,9 +17,10 @@ def flatten_nested_indexed_slices(grad: IndexedSlices) -> IndexedSlices:
     """Slices whose values are a tensor: those of slices of slices."""
     if not isinstance(grad, IndexedSlices):
         raise AssertionError(f"not slices: {grad}")
-    if not isinstance(grad.values, IndexedSlices):
+    values: Any = grad.values
+    if not isinstance(values, IndexedSlices):
         return grad
-    inner = flatten_nested_indexed_slices(grad.values)
+    inner = flatten_nested_indexed_slices(values)
     return IndexedSlices(inner.values, gather(grad.indices, inner.indices), inner.dense_shape)
 
 

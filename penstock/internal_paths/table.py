@@ -32,7 +32,8 @@ core.kernels.boosted_trees.*_pb2          proto
 core.lib.core.error_codes_pb2           errors proto internal_paths.enum_values
 
 contrib.framework.python.framework      contrib.framework
-contrib.framework.python.framework.checkpoint_utils train.checkpoint_variables
+contrib.framework.python.framework.checkpoint_utils contrib.framework.checkpoints
+ train.checkpoint_variables
 contrib.framework.python.framework.experimental contrib.framework.printing
 contrib.framework.python.framework.graph_util contrib.framework.graph_parts
 contrib.framework.python.framework.tensor_util contrib.framework

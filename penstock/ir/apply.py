@@ -395,11 +395,11 @@ def _check_minimum(spec: OpSpec, declared: Attr, value: Any) -> None:
     assert declared.minimum is not None
     if size < declared.minimum:
         if executing_eagerly():
-            what = "Length" if isinstance(value, list) else "Value"
+            measure = "Length" if isinstance(value, list) else "Value"
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"{what} for attr '{declared.name}' of {size} must be at least minimum "
+                f"{measure} for attr '{declared.name}' of {size} must be at least minimum "
                 f"{declared.minimum} [Op:{spec.name}]",
             )
         what = f"list of length {size}" if isinstance(value, list) else size

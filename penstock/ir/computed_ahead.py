@@ -24,8 +24,6 @@ _LARGEST = 10_000  # elements of a result: building must stay fast
 _NOT_COMPUTED = frozenset([CALLS_PYTHON, CONTROL_FLOW, WAITS])
 
 
-
-
 class _Inferring(threading.local):
     """`with while_inferring:` around a shape rule: values that kernels can compute are known."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock import shapes
 from penstock.ir import computed_ahead
 from penstock.ir.tensor import Tensor
 from penstock.shapes import Shape
@@ -24,7 +25,10 @@ def constant_value(tensor: Tensor) -> np.ndarray | None:
     if type(tensor) is Tensor and tensor._op.spec.name == "Enter":
         # TensorFlow looks out of a loop for the input of a node, but not for the input's inputs.
         tensor = tensor._op._inputs[0]
-    return _value(tensor)
+    try:
+        return _value(tensor)
+    except RecursionError:  # a chain of constants that is too long to look through
+        return None
 
 
 def _value(tensor: Tensor) -> np.ndarray | None:
@@ -40,7 +44,9 @@ def _value(tensor: Tensor) -> np.ndarray | None:
     key = "_computed" if inferring else "_folded"
     known = op.__dict__.get(key, False)
     if known is False:
-        known = None if rule is None else _fold(op, rule)
+        # A rule of NumPy's may read the static shapes of its results, a kernel does not.
+        full = all(shapes.is_full(each._shape) for each in op.outputs)
+        known = _fold(op, rule) if rule is not None and (full or not inferring) else None
         if known is None and inferring:
             known = _compute(op)
         op.__dict__[key] = known

@@ -165,7 +165,7 @@ def unregister(name: str) -> None:
 def register_gradient(name: str, function: GradientFunction | None) -> None:
     """Registers the gradient of op type `name`; None says that it is not differentiable."""
     if name in _gradients:
-        raise KeyError(f"a gradient for {name!r} is registered already")
+        raise KeyError(f"Registering two gradient with name {name!r}!")
     _gradients[name] = function
 
 

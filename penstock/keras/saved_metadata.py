@@ -43,18 +43,17 @@ def trace_model_call(model: Any, input_signature: Any = None) -> Any:
     Args:
       input_signature: specs of the inputs; by default those of the model, or of its `call`.
     """
-    specs = input_signature or getattr(model.call, "input_signature", None)
+    specs: Any = input_signature or getattr(model.call, "input_signature", None)
     specs = specs or model_input_signature(model)
     if specs is None:
         raise_model_input_error(model)
 
-    @tf.function(input_signature=specs, autograph=False)
     def called(*args: Any) -> dict[str, Any]:
         outputs = tf.nest.flatten(model(args[0] if len(specs) == 1 else list(args), training=False))
         names = getattr(model, "output_names", None) or generic_output_names(outputs)
         return dict(zip(names, outputs, strict=True))
 
-    return called
+    return tf.function(called, input_signature=specs, autograph=False)
 
 
 def raise_model_input_error(model: Any) -> None:

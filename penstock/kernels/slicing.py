@@ -118,11 +118,11 @@ def _write(target, index, value):
     try:
         value = value.expand(place.shape)
     except RuntimeError:
-        raise errors.UnimplementedError(
+        raise errors.InvalidArgumentError(
             None,
             None,
-            f"sliced l-value shape {shapes.text(tuple(place.shape))} does not match r-value shape "
-            f"{shapes.text(tuple(value.shape))}. Automatic broadcasting not yet implemented.",
+            f"Cannot broadcast input shape {list(value.shape)} into final shape "
+            f"{list(place.shape)}",
         ) from None
     if value.untyped_storage().data_ptr() == place.untyped_storage().data_ptr():
         value = value.clone()  # another part of the same buffer, which may overlap

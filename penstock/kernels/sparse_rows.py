@@ -196,4 +196,5 @@ class Groups:
         if not len(values):
             return values
         ordered = values if self._order is None else values[self._order]
-        return ufunc.reduceat(ordered, self.starts)
+        # NumPy would add small integers as larger ones.
+        return ufunc.reduceat(ordered, self.starts, dtype=ordered.dtype)

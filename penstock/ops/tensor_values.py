@@ -35,7 +35,7 @@ def make_tensor_proto(
         )
     array, found = to_array(values, None if dtype is None else dtypes.as_dtype(dtype))
     if shape is not None:
-        full = shapes.raw(shape)
+        full: Any = shapes.raw(shape)
         count = shapes.num_elements(full)
         if allow_broadcast and array.shape not in ((), (1,)) and array.size != count:
             raise TypeError(f"Expected Tensor's shape: {full}, got {array.shape}.")

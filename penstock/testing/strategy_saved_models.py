@@ -18,6 +18,7 @@ import penstock as tf
 from penstock.module import Module
 from penstock.testing import strategy_combinations as strategies_by_name
 from penstock.testing.combinations import NamedObject, combine
+from penstock.testing.test_case import TensorFlowTestCase
 
 _BATCH_SIZE = 10
 _RANDOM_SEED = 1337
@@ -95,18 +96,20 @@ class SimpleSubclassModel(_SimpleModelAndInput):
     """A model that is a class of its own."""
 
     def get_model(self, **kwargs: Any) -> tuple[Any, str]:
-        class OneLayer(tf.keras.Model):  # type: ignore[misc]
+        class OneLayer(tf.keras.Model):
             def __init__(self) -> None:
                 super().__init__()
                 self._dense_layer = _dense()
 
-            def call(self, inputs: Any) -> Any:
+            def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
                 return self._dense_layer(inputs)
 
         return _compiled(OneLayer(), cloning=False, **kwargs), "output_layer"
 
 
-class _SimpleModule(Module):
+class SimpleModule(Module):
+    """Multiplies by a variable."""
+
     def __init__(self) -> None:
         super().__init__()
         self.v = tf.Variable(3.0)
@@ -120,7 +123,7 @@ class SimpleTFModuleModel(_SimpleModelAndInput):
     """A `tf.Module`."""
 
     def get_model(self, **kwargs: Any) -> tuple[Any, str]:
-        return _SimpleModule(), "foo"
+        return SimpleModule(), "foo"
 
 
 simple_functional_model = NamedObject("SimpleFunctionalModel", SimpleFunctionalModel())
@@ -183,7 +186,7 @@ def load_and_run_with_saved_model_api(
     return tf.concat(distribution.experimental_local_results(results), 0)
 
 
-class TestSavedModelBase(tf.test.TestCase, parameterized.TestCase):
+class TestSavedModelBase(TensorFlowTestCase, parameterized.TestCase):
     """What a model predicts is the same before it is saved and after it is loaded."""
 
     def setUp(self) -> None:

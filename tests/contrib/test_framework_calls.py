@@ -61,3 +61,19 @@ def test_matrices_of_other_vocabularies(tmp_path):
         biases, rows = sess.run(variables)
     assert biases.ravel().tolist() == [2, 0, 0, 0]
     assert rows.tolist() == [[6, 7, 8], [0, 0, 0], [0, 1, 2]]
+
+
+def test_checkpoints_by_the_names_of_arguments(tmp_path):
+    framework = tf.contrib.framework
+    tf.get_variable("v", initializer=[1.0, 2.0])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, str(tmp_path / "model"))
+    assert framework.list_variables(checkpoint_dir=str(tmp_path)) == [("v", [2])]
+    assert framework.load_variable(checkpoint_dir=str(tmp_path), name="v").tolist() == [1.0, 2.0]
+    assert framework.load_checkpoint(filepattern=str(tmp_path / "model")).has_tensor("v")
+    with tf.Graph().as_default(), tf.Session() as session:
+        other = tf.get_variable("w", [2])
+        framework.init_from_checkpoint(checkpoint_dir=str(tmp_path), assignment_map={"v": other})
+        session.run(other.initializer)
+        assert session.run(other).tolist() == [1.0, 2.0]

@@ -7,6 +7,7 @@ import pytest
 
 import penstock as tf
 from penstock import keras
+from penstock.eager import context
 
 L = keras.layers
 
@@ -168,3 +169,51 @@ def test_arrays_are_tested_in_batches_like_those_that_train():
     held_out = (np.ones((4, 2)), np.ones((4, 1)))
     model.fit(Pairs(), validation_data=held_out, callbacks=[callback], verbose=0)
     assert tests == [0, 1]
+
+
+def dataset(labels, count=4):
+    return tf.data.Dataset.from_tensor_slices((np.ones((count, 2), "f"), labels)).batch(2)
+
+
+def two_columns():
+    model = keras.Sequential([L.Dense(2, kernel_initializer="ones", input_shape=(2,), name="two")])
+    model.compile("sgd", "mse")
+    return model
+
+
+def test_one_batch_of_a_dataset():
+    model = two_columns()
+    data = dataset(np.zeros((4, 2), "f"))
+    np.testing.assert_array_equal(model.predict_on_batch(data), np.full((2, 2), 2.0))
+    assert model.test_on_batch(data) == 4.0
+    assert model.train_on_batch(data) == 4.0
+    unbatched = tf.data.Dataset.from_tensors((np.ones(2, "f"), np.ones(2, "f")))
+    with pytest.raises(ValueError, match=r"to have shape \(2,\) but got array with shape \(1,\)"):
+        model.train_on_batch(unbatched)
+
+
+def test_labels_of_datasets_may_be_broadcast():
+    model = two_columns()
+    labels = np.zeros(4, "f")
+    assert model.evaluate(dataset(labels), verbose=0) == 4.0
+    with pytest.raises(ValueError, match="A target array with shape"):
+        model.evaluate(np.ones((4, 2)), labels, verbose=0)
+
+
+def test_datasets_tell_their_sizes(capsys):
+    labels = np.zeros((4, 2), "f")
+    two_columns().fit(dataset(labels), validation_data=dataset(labels[:2], count=2))
+    assert "Train on 2 steps, validate on 1 steps" in capsys.readouterr().out
+    with context.eager_mode():
+        model = two_columns()
+        model.fit(dataset(labels))
+        assert "Train" not in capsys.readouterr().out
+        model.fit(dataset(labels), steps_per_epoch=1)
+        assert "Train for 1 steps" in capsys.readouterr().out
+
+
+def test_losses_of_single_numbers():
+    x = keras.Input((2,))
+    model = keras.Model(x, L.Lambda(keras.backend.sum)(x))
+    model.compile("sgd", "mae")
+    assert model.evaluate(np.ones((3, 2)), np.zeros((3, 1)), verbose=0) == 6.0

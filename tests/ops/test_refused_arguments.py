@@ -78,18 +78,6 @@ def test_building_refuses(case: str) -> None:
         build()
 
 
-def test_a_part_of_another_size_is_not_assigned() -> None:
-    variable = tf.Variable([1, 2, 3, 4])
-    assigned = variable[1:3].assign([5, 6, 7])
-    with tf.Session() as session:
-        session.run(variable.initializer)
-        with pytest.raises(
-            tf.errors.UnimplementedError,
-            match=r"sliced l-value shape \[2\] does not match r-value shape \[3\]",
-        ):
-            session.run(assigned)
-
-
 def test_types_in_messages_have_their_names_in_the_runtime() -> None:
     variable = tf.Variable([1.0], use_resource=True)
     with pytest.raises(
@@ -116,3 +104,8 @@ def test_initializers_of_version_2_by_their_old_names() -> None:
         initializers_v2.constant_initializer([1, 2, 3])([2, 2])
     with pytest.raises(ValueError, match="Expected numeric or boolean dtype"):
         initializers_v2.ones_initializer()([2], dtype=tf.string)
+
+
+def test_a_gradient_is_registered_once() -> None:
+    with pytest.raises(KeyError, match="Registering two gradient with name 'MatMul'!"):
+        tf.RegisterGradient("MatMul")(lambda op, grad: grad)

@@ -165,3 +165,12 @@ def test_safe_embedding_lookup(sess: Any) -> None:
     assert sess.run(plain).tolist() == [[2, 3], [0, 0], [0, 0], [5, 6]]
     weighted = tf.nn.safe_embedding_lookup_sparse(table, ids, weights, default_id=3)
     assert sess.run(weighted).tolist() == [[2, 3], [6, 7], [6, 7], [4, 5]]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "float32"])
+def test_sparse_reductions_keep_the_type(dtype: str) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        values = tf.constant([1, 2, 3], dtype)
+        sparse = tf.SparseTensor([[0, 0], [0, 1], [1, 1]], values, [2, 2])
+        for reduce in (tf.sparse_reduce_sum_sparse, tf.sparse_reduce_max_sparse):
+            assert session.run(reduce(sparse, axis=1)).values.dtype == dtype

@@ -56,7 +56,9 @@ class Affine(Bijector):
                 self._scale = _operator(
                     self._shift,
                     _tensor(scale_identity_multiplier, "identity_multiplier"),
-                    *(_tensor(each, "scale") for each in matrices),
+                    _tensor(scale_diag, "diag"),
+                    _tensor(scale_tril, "tril"),
+                    _tensor(scale_perturb_factor, "perturb_factor"),
                     _tensor(scale_perturb_diag, "perturb_diag"),
                     validate_args,
                 )

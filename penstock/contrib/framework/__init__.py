@@ -11,6 +11,7 @@ from penstock.contrib.framework.arg_scope import (
     has_arg_scope,
 )
 from penstock.contrib.framework.bounded_specs import BoundedTensorSpec
+from penstock.contrib.framework.checkpoints import *
 from penstock.contrib.framework.graph_parts import (
     fuse_op,
     get_graph_from_inputs,
@@ -46,11 +47,5 @@ from penstock.ops.sparse_tensors import convert_to_tensor_or_sparse_tensor
 from penstock.ops.tensor_values import is_tensor
 from penstock.ops.type_assertions import assert_same_float_dtype, is_numeric_tensor
 from penstock.ops.value_assertions import is_non_decreasing, is_strictly_increasing
-from penstock.train.checkpoint_variables import (
-    init_from_checkpoint,
-    list_variables,
-    load_checkpoint,
-    load_variable,
-)
 
 __getattr__ = lazy_paths.resolver(__name__)

@@ -103,7 +103,7 @@ def placeholder(
     """A tensor to feed, of a shape or of a rank."""
     if sparse and ragged:
         raise ValueError("Cannot set both sparse and ragged to True when creating a placeholder.")
-    if shape is None and ndim is not None:
+    if shape is None and ndim:  # as in TensorFlow, no dimensions are an unknown number of them
         shape = (None,) * ndim
     if ragged:
         return _ragged_placeholder(dtype or floatx(), shape, name)

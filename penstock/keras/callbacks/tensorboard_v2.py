@@ -60,7 +60,7 @@ class TensorBoard(Callback):
         self.update_freq = 1 if update_freq == "batch" else update_freq
         self.embeddings_freq = embeddings_freq
         self.embeddings_metadata = embeddings_metadata
-        self._profile_batch = profile_batch
+        self._profile_batch: int | None = profile_batch
         self._is_tracing = False
         self._writers: dict[str, Any] = {}
         self._total_batches_seen: dict[str, Any] = {}

@@ -12,7 +12,7 @@ import penstock as tf
 from penstock.data.eager_iterator import EagerIterator
 from penstock.keras import backend as K
 from penstock.keras.engine.composite_data import run_values
-from penstock.keras.engine.layer_graph import as_array, outside_layer_graph
+from penstock.keras.engine.layer_graph import as_array, is_eager_outside, outside_layer_graph
 from penstock.keras.utils.data_sequence import Sequence
 from penstock.ops.tensor_values import is_tensor
 from penstock.platform import logging
@@ -162,6 +162,8 @@ class BatchSource:
     steps_name = "steps_per_epoch"
     #: How often the batches will be gone through.
     epochs = 1
+    #: Whether labels of another shape than the outputs' are refused, where losses don't broadcast.
+    checks_labels = True
 
     def __init__(
         self,
@@ -180,6 +182,11 @@ class BatchSource:
         self.only_inputs = only_inputs
         self._first: Any = None
         self._raw: Iterator[Any] | None = None
+
+    @property
+    def shown_steps(self) -> int | None:
+        """The number of batches, where it is known before they are counted."""
+        return self.steps
 
     def _values(self) -> Iterator[Any]:
         """The values of an epoch or, for an endless source, of all epochs."""
@@ -241,12 +248,16 @@ class BatchSource:
             return self.model._standardized_inputs(parts[0])
         weights = parts[2] if len(parts) > 2 else None
         labels = parts[1] if len(parts) > 1 else None
-        arrays = self.model._standardized(parts[0], labels, weights, self.class_weight)
+        arrays = self.model._standardized(
+            parts[0], labels, weights, self.class_weight, checks_labels=self.checks_labels
+        )
         return [array for each in arrays for array in each]
 
 
 class _TensorBatches(BatchSource):
     """Tensors are evaluated in Keras' session; their values are fed to the model."""
+
+    checks_labels = False
 
     def _values(self) -> Iterator[Any]:
         while True:
@@ -291,16 +302,21 @@ class _SequenceBatches(BatchSource):
 class _DatasetBatches(BatchSource):
     """A dataset is iterated in Keras' session; its values are fed to the model."""
 
-    def prepare(self) -> None:
-        if self.steps is None and hasattr(self.source, "make_one_shot_iterator"):
-            from penstock.data.experimental import INFINITE_CARDINALITY, cardinality
+    checks_labels = False
 
-            if _computed(lambda: cardinality(self.source)) == INFINITE_CARDINALITY:
-                raise ValueError(
-                    "When passing an infinitely repeating dataset, you must specify the "
-                    f"`{self.steps_name}` argument."
-                )
+    def prepare(self) -> None:
+        from penstock.data.experimental import INFINITE_CARDINALITY
+
+        if self.steps is None and _size_of(self.source) == INFINITE_CARDINALITY:
+            raise ValueError(
+                "When passing an infinitely repeating dataset, you must specify the "
+                f"`{self.steps_name}` argument."
+            )
         super().prepare()
+
+    @property
+    def shown_steps(self) -> int | None:
+        return self.steps if self.steps is not None else known_steps(self.source)
 
     def _values(self) -> Iterator[Any]:
         source = self.source
@@ -318,6 +334,33 @@ class _DatasetBatches(BatchSource):
                 yield run_values(K.get_session(), following)
             except tf.errors.OutOfRangeError:
                 return
+
+
+def known_steps(source: Any) -> int | None:
+    """The number of a dataset's batches, where a graph is run and the dataset tells it."""
+    size = None if is_eager_outside() else _size_of(source)
+    return size if size is not None and size >= 0 else None
+
+
+def _size_of(source: Any) -> int | None:
+    from penstock.data.experimental import cardinality
+
+    if not hasattr(source, "make_one_shot_iterator"):
+        return None
+    return int(_computed(lambda: cardinality(source)))
+
+
+def first_batch(x: Any, *beside: Any) -> tuple[Any, ...]:
+    """The first elements of a dataset in the place of what stands for one batch's inputs.
+
+    Args:
+      beside: labels and weights; other inputs than datasets are given back with them.
+    """
+    if not is_dataset(x):
+        return (x, *beside)
+    element = next(_DatasetBatches(None, x, 1, None, False, False)._values())
+    parts = element if isinstance(element, tuple) else (element,)
+    return (*parts, *beside[len(parts) - 1 :])
 
 
 def _computed(make: Callable[[], Any]) -> Any:

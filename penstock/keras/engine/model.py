@@ -454,7 +454,12 @@ class Model(
         return training_data.as_arrays(x, self._feed_input_names, shapes, "input")
 
     def _standardized(
-        self, x: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        checks_labels: bool = True,
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Inputs, labels and weights as lists of arrays."""
         self._require_compiled()
@@ -483,7 +488,8 @@ class Model(
         weights = self._filled_weights(weights, targets)
         training_data.check_lengths(inputs, targets, weights)
         for endpoint, target in zip(endpoints, targets, strict=True):
-            endpoint.check_labels(target)
+            if checks_labels:
+                endpoint.check_labels(target)
         self._check_batch_sizes(inputs)
         return inputs, targets, weights
 

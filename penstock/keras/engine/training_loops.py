@@ -11,15 +11,17 @@ from penstock.keras.engine import training_data
 from penstock.keras.engine.batch_sources import (
     batch_source,
     evaluated,
+    first_batch,
     is_dataset,
     is_endless,
     is_source,
+    known_steps,
     refuse_beside,
     tensor_source,
 )
 from penstock.keras.engine.data_checks import check_steps_beside_arrays
 from penstock.keras.engine.joined_outputs import OutputsAggregator
-from penstock.keras.engine.layer_graph import in_layer_graph
+from penstock.keras.engine.layer_graph import in_layer_graph, is_eager_outside
 from penstock.keras.engine.static_batches import settled_batch_size
 from penstock.keras.utils.progress_bar import Progbar
 
@@ -44,7 +46,7 @@ class TrainingLoops:
         reset_metrics: bool = True,
     ) -> Any:
         """One step on one batch: the loss, or a list of it and the metrics."""
-        x, y, sample_weight = evaluated((x, y, sample_weight))
+        x, y, sample_weight = evaluated(first_batch(x, y, sample_weight))
         inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
         results = self._function("train")([*inputs, *targets, *weights, 1])
         if reset_metrics:
@@ -56,7 +58,7 @@ class TrainingLoops:
         self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True
     ) -> Any:
         """The loss of one batch, or a list of it and the metrics."""
-        x, y, sample_weight = evaluated((x, y, sample_weight))
+        x, y, sample_weight = evaluated(first_batch(x, y, sample_weight))
         inputs, targets, weights = self._standardized(x, y, sample_weight)
         results = self._function("test")([*inputs, *targets, *weights, 0])
         if reset_metrics:
@@ -66,7 +68,7 @@ class TrainingLoops:
     @in_layer_graph
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch."""
-        x = evaluated(x)
+        x = evaluated(first_batch(x)[0])
         return _single(self._function_for_inputs(x)([*self._standardized_inputs(x), 0]))
 
     def _function_for_inputs(self, x: Any) -> Any:
@@ -352,7 +354,7 @@ class TrainingLoops:
             callbacks,
             epochs=epochs,
             batch_size=batch_size,
-            steps=source.steps,
+            steps=source.shown_steps,
             samples=source.samples,
             verbose=verbose,
             has_validation=validation is not None,
@@ -360,7 +362,7 @@ class TrainingLoops:
         if verbose and source.samples is not None and source.steps is None:
             _announce(source.samples, validation)
         elif verbose and (source.samples is not None or is_dataset(source.source)):
-            _announce_steps(source.steps, validation_steps)
+            _announce_steps(source.shown_steps, validation_steps or known_steps(validation))
         self.stop_training = False
         source.epochs = epochs
         means: list[Any] = []
@@ -481,6 +483,10 @@ class _ArrayBatches:
         self.limit: int | None = None
 
     @property
+    def shown_steps(self) -> int | None:
+        return self.steps
+
+    @property
     def steps(self) -> int | None:
         """The number of steps, where it was given: else the samples are counted."""
         return self.limit
@@ -561,8 +567,12 @@ def _bar(source: Any, verbose: int, metrics: Any = ()) -> Progbar | None:
 def _announce_steps(steps: int | None, validation_steps: int | None) -> None:
     import sys
 
-    more = f", validate on {validation_steps} steps" if validation_steps else ""
-    sys.stdout.write(f"Train on {steps} steps{more}\n")
+    is_eager = is_eager_outside()  # where TensorFlow's other loops print
+    if is_eager and steps is None:
+        return
+    word = "for" if is_eager else "on"
+    more = f", validate {word} {validation_steps} steps" if validation_steps else ""
+    sys.stdout.write(f"Train {word} {steps} steps{more}\n")
 
 
 def _announce(samples: int, validation: Any) -> None:
