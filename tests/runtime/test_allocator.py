@@ -3,7 +3,11 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+import penstock as tf
+from penstock.runtime.fusion import regions, warming
 
 _TAKES_MEMORY = """
 import torch
@@ -35,3 +39,20 @@ def test_memory_is_kept_and_moved_to_huge_pages(malloc, expected, monkeypatch):
     if told == "True False False":
         pytest.skip("this kernel moves nothing to huge pages when asked")
     assert told.startswith(expected)
+
+
+@pytest.mark.parametrize(("rows", "is_moved"), [(2**12, True), (2**4, False)])
+def test_only_large_steps_are_moved(rows, is_moved, monkeypatch):
+    moves = []
+    monkeypatch.setattr(warming, "use_huge_pages", lambda: moves.append(1) or 0)
+    monkeypatch.setattr(regions, "_compile_elsewhere", lambda sources, threads: False)
+    monkeypatch.setitem(warming.HOT, "hot", (1, 0.0))
+    x = tf.placeholder(tf.float32, [rows, 1024])
+    y = tf.reduce_sum(tf.sqrt(tf.exp(x) + x) * x)
+    feeds = {x: np.ones([rows, 1024], np.float32)}
+    with tf.Session() as session:
+        heat = session._prepare(None, y, feeds).step.warming
+        for _ in range(3):
+            session.run(y, feeds)
+        heat.wait()
+    assert bool(moves) is is_moved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,6 +32,15 @@ class FormRecorder(Trace):
     def seconds(self, graph: StepGraph) -> dict[str, float]:
         """How long the nodes of a graph took, by name."""
         return {node.name: 1e-9 * self._nanoseconds[node] for node in graph.nodes}
+
+    def host_bytes(self) -> int:
+        """How much memory of the host the nodes' results took, all of them together."""
+        forms = (form for made in self._made.values() for form in made if form is not None)
+        return sum(
+            math.prod(form.shape) * getattr(torch, form.dtype).itemsize
+            for form in forms
+            if form.device == "cpu"
+        )
 
     def enter(self, graph: StepGraph, feeds: Sequence[Any]) -> None:
         self._fed[graph] = tuple(form_of(value) for value in feeds)

@@ -25,6 +25,10 @@ _log = logging.getLogger("penstock.fusion")
 #: By `PassOptions.fusion`, when a step is hot: after how many runs, and how many seconds of them.
 HOT = {"hot": (30, 3.0), "soon": (2, 0.0)}
 
+#: Bytes of results from which a step's memory is moved to huge pages: a processor finds the
+#: addresses of less without them.
+_LARGE = 2**25
+
 #: Compilers use the processor for a while, one step's after the other's.
 _one_at_a_time = threading.Lock()
 
@@ -89,8 +93,8 @@ class Warming:
                 compiled.use_fused(graphs, self._devices)
             if self._beside and not compiled.parts:
                 self._compute_products_beside(compiled, graphs[0], seen)
-            moved = use_huge_pages()
-            _log.debug("%d MiB of memory are in huge pages", moved >> 20)
+            if seen.host_bytes() >= _LARGE:
+                _log.debug("%d MiB of memory are in huge pages", use_huge_pages() >> 20)
         except Exception:
             _log.warning("a step could not be fused and runs as before", exc_info=True)
         finally:
