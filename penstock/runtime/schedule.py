@@ -22,6 +22,9 @@ class _PlannedPart:
     part: Part
     plan: Plan
     releases: list[int]
+    #: Whether it may be called to see if it has to wait: not a loop, which has done some of its
+    #: iterations by then.
+    can_be_tried: bool
 
 
 class Schedule:
@@ -45,7 +48,8 @@ class Schedule:
         entries = {entry.node: entry for entry in bound}
         parts = regions(step)
         self._parts = [
-            _PlannedPart(part, _plan(part, entries, checked, traced), []) for part in parts
+            _PlannedPart(part, _plan(part, entries, checked, traced), [], not _has_loop(part))
+            for part in parts
         ]
         for number, part in enumerate(parts):
             for earlier in part.after:
@@ -107,12 +111,20 @@ class Schedule:
             if not planned.part.waits:
                 done(number, planned.plan.run(step, given))
                 continue
-            result = waits.attempt(number, _call(planned.plan, given))
+            call = _call(planned.plan, given)
+            if not planned.can_be_tried:
+                waits.put_aside(number, call)
+                continue
+            result = waits.attempt(number, call)
             if result is not None:
                 done(number, result[0])
 
     def _rank(self, number: int) -> tuple[bool, int]:
         return self._parts[number].part.waits, number
+
+
+def _has_loop(part: Part) -> bool:
+    return any("loop" in node.attrs for node in part.graph.nodes)
 
 
 def _unchanged(value: Any) -> Any:

@@ -1,7 +1,8 @@
 """Calls that may wait, several at once, while their step goes on.
 
-A call is tried first. One that has to wait is put aside; when nothing else is left to run, those
-put aside wait together: a single one in the step's own thread, several in a thread each.
+A call is tried first, unless it does more than wait. One that has to wait is put aside; when
+nothing else is left to run, those put aside wait together: a single one in the step's own thread,
+several in a thread each.
 """
 
 from __future__ import annotations
@@ -45,8 +46,12 @@ class Waits:
         try:
             return (call(self._trial),)
         except MustWait:
-            self._aside.append((key, call))
+            self.put_aside(key, call)
             return None
+
+    def put_aside(self, key: Any, call: Call) -> None:
+        """Takes a call that is not to be tried: what it does before it waits is done once."""
+        self._aside.append((key, call))
 
     def next(self) -> tuple[Any, Any]:
         """Waits until one of the calls has ended; its key and its result."""

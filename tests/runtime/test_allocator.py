@@ -43,6 +43,7 @@ def test_memory_is_kept_and_moved_to_huge_pages(malloc, expected, monkeypatch):
 
 @pytest.mark.parametrize(("rows", "is_moved"), [(2**12, True), (2**4, False)])
 def test_only_large_steps_are_moved(rows, is_moved, monkeypatch):
+    monkeypatch.delenv("PENSTOCK_FUSION", raising=False)
     moves = []
     monkeypatch.setattr(warming, "use_huge_pages", lambda: moves.append(1) or 0)
     monkeypatch.setattr(regions, "_compile_elsewhere", lambda sources, threads: False)

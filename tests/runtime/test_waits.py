@@ -135,3 +135,31 @@ def test_enqueuing_more_than_there_is_room_for_beside_the_dequeues_that_make_roo
         first, second, _ = sess.run([*taken, put])
         assert sorted([*first, *second]) == [1, 2, 3, 4, 5]
         assert sess.run(queue.size()) == 0
+
+
+def test_loops_that_wait_beside_each_other_run_each_iteration_once():
+    x = tf.placeholder(tf.float32, [None])
+    queues = [tf.FIFOQueue(9, tf.float32, [[]]) for _ in range(2)]
+    counter = tf.Variable(0.0, use_resource=False)
+
+    def waiting(queue):
+        def body(i, total):
+            with tf.control_dependencies([counter.assign_add(1.0)]):
+                return i + 1, total + queue.dequeue()
+
+        return tf.while_loop(lambda i, total: i < 2, body, [0, 0.0])[1]
+
+    def calling(factor):
+        return tf.map_fn(lambda e: tf.py_func(lambda v: v * np.float32(factor), [e], tf.float32), x)
+
+    totals = [waiting(queue) for queue in queues]
+    filled = [queue.enqueue(5.0) for queue in queues]
+    with tf.Session() as session:
+        session.run(counter.initializer)
+        twice, thrice = session.run([calling(2), calling(3)], {x: [1.0, 2.0]})
+        assert twice.tolist() == [2.0, 4.0] and thrice.tolist() == [3.0, 6.0]
+        later = threading.Timer(0.2, lambda: [session.run(filled) for _ in range(2)])
+        later.start()
+        assert session.run(totals) == [10.0, 10.0]
+        later.join()
+        assert session.run(counter) == 4.0
