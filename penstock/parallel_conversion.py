@@ -7,6 +7,7 @@ same error as in TensorFlow where an op type has no converter there, unless the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -68,6 +69,10 @@ _SHARED_STATE = {
 _OF_SHAPES = {"Shape", "ShapeN", "Size", "Rank", "TensorArraySizeV3"}
 
 
+#: The scopes of gradients: that of a whole computation, or of a node's part in it.
+_OF_GRADIENTS = re.compile(r"(^|/)(gradients?(_tape)?(_\d+)?|[^/]*_grad(_\d+)?)(/|$)")
+
+
 class RegisterPFor:
     """A decorator of the function that converts an op type: with it, `pfor` takes the op type."""
 
@@ -80,12 +85,10 @@ class RegisterPFor:
 
 
 class RegisterPForWithArgs(RegisterPFor):
-    """`RegisterPFor` with further arguments for the converter."""
+    """`RegisterPFor` for a converter with further arguments, which nobody calls here."""
 
     def __init__(self, op_type: str, *args: Any, **kwargs: Any):
         super().__init__(op_type)
-        self._args = args
-        self._kwargs = kwargs
 
 
 def check_convertible(loop_var: Tensor, made: list[Operation], outputs: Iterable[Any]) -> None:
@@ -128,7 +131,7 @@ def _check(op: Operation, made: list[Operation]) -> None:
     if op.type == "StackPushV2" and op.inputs[0].op not in made:
         raise ValueError("StackPushV2 not allowed on stacks created outside pfor")
     # Loops are converted as wholes, and gradients are built of other ops here than in TensorFlow.
-    exempt = op._get_control_flow_context() is not None or "grad" in op.name
+    exempt = op._get_control_flow_context() is not None or _OF_GRADIENTS.search(op.name)
     if op.type in _CONVERTED or exempt or flags.FLAGS[_FLAG].value:
         return
     raise ValueError(

@@ -115,6 +115,15 @@ def test_an_op_type_with_a_registered_converter_is_taken() -> None:
         assert session.run(found).tolist() == [[False], [False], [True]]
 
 
+def test_only_the_scopes_of_gradients_take_any_op_type() -> None:
+    matrices = tf.constant(np.ones([3, 2, 2], np.float32))
+    with (
+        tf.name_scope("upgrade"),
+        pytest.raises(ValueError, match="No converter defined for Svd"),
+    ):
+        pfor(lambda i: tf.linalg.svd(tf.gather(matrices, i), compute_uv=False), 3)
+
+
 def test_a_stack_from_outside_takes_nothing() -> None:
     handle = tf.raw_ops.StackV2(max_size=4, elem_type=tf.int32)
     with pytest.raises(ValueError, match="StackPushV2 not allowed on stacks created outside pfor"):

@@ -53,7 +53,7 @@ class SavedModelEstimator(Estimator):
         )
         if self._train_distribution or self._eval_distribution:
             raise NotImplementedError(
-                "SavedModelEstimator currently does not support DistributionStrategy."
+                "SavedModelEstimator trains and evaluates on one device, without strategies"
             )
         self.saved_model_dir = saved_model_dir
         self.saved_model_loader = SavedModelLoader(saved_model_dir)
@@ -83,7 +83,7 @@ class SavedModelEstimator(Estimator):
         known = self._get_meta_graph_def_for_mode(mode).signature_def
         if key not in known:
             logging.warning(
-                'Metagraph for mode %s was found, but SignatureDef with key "%s" is missing.',
+                'The SavedModel has a graph for mode %s, but no signature "%s" in it.',
                 mode,
                 key,
             )
@@ -97,14 +97,14 @@ class SavedModelEstimator(Estimator):
     def _model_fn_from_saved_model(self, features: Any, labels: Any, mode: str) -> EstimatorSpec:
         if mode not in self._available_modes:
             raise RuntimeError(
-                f"{mode} mode is not available in the SavedModel. Use saved_model_cli to check "
-                "that the Metagraph for this mode has been exported."
+                f"{mode} mode is not available: the SavedModel was exported for "
+                f"{self._available_modes} (`saved_model_cli show` lists its graphs)"
             )
         graph = tf.get_default_graph()
         if get_global_step(graph) is not None:
             raise RuntimeError(
-                "Graph must not contain a global step tensor before the SavedModel is loaded. "
-                "Please make sure that the input function does not create a global step."
+                "Graph must not contain a global step tensor of its own, such as an input "
+                "function may make: the step comes with the SavedModel"
             )
         signature = self._get_signature_def_for_mode(mode)
         keys, names = list(signature.outputs), [info.name for info in signature.outputs.values()]
@@ -135,7 +135,7 @@ class SavedModelEstimator(Estimator):
 def _only_train_op() -> Any:
     found: Sequence[Any] = tf.get_collection(constants.TRAIN_OP_KEY)
     if len(found) > 1:
-        raise RuntimeError("Multiple ops found in the train_op collection.")
+        raise RuntimeError(f"a SavedModel has one train_op, this one has {len(found)}: {found}")
     return found[0] if found else None
 
 
@@ -148,8 +148,8 @@ def _generate_input_map(signature_def: Any, features: Any, labels: Any) -> dict[
     for key, info in signature_def.inputs.items():
         if key not in given:
             raise ValueError(
-                f'Key "{key}" not found in features or labels passed in to the model function. '
-                f"All required keys: {signature_def.inputs.keys()}"
+                f'Key "{key}" not found in features or labels; the SavedModel takes '
+                f"{sorted(signature_def.inputs)}"
             )
         _check_same_dtype_and_shape(given[key], info, key)
         name = info.name.partition(":")[0]
@@ -166,7 +166,7 @@ def _check_same_dtype_and_shape(tensor: Any, tensor_info: Any, name: str) -> Non
         problems.append(f"\n\tExpected shape: {shape}, Got: {tensor.shape}")
     if problems:
         raise ValueError(
-            f"Tensor shape and/or dtype validation failed for input {name}:{''.join(problems)}"
+            f"The SavedModel takes another tensor for input {name}:{''.join(problems)}"
         )
 
 
@@ -192,9 +192,8 @@ def _validate_and_extract_outputs(
         return None, output_dict, None
     if method_name != _METHODS[mode]:
         raise RuntimeError(
-            f"Invalid SignatureDef method name for mode {mode}.\n\tExpected: {_METHODS[mode]}\n\t"
-            f"Got: {method_name}\nPlease ensure that the SavedModel was exported with "
-            "`tf.estimator.experimental_export_all_saved_models()`."
+            f"The signature for mode {mode} has the method {method_name}, not {_METHODS[mode]}: "
+            "was the SavedModel exported by `Estimator.experimental_export_all_saved_models`?"
         )
     separator, wanted = _SupervisedOutput._SEPARATOR_CHAR, _SupervisedOutput.PREDICTIONS_NAME
     predictions = {

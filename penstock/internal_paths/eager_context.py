@@ -7,11 +7,12 @@ import importlib
 import sys
 import threading
 import types
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Any
 
-from penstock.client.session_defaults import start_afresh
+from penstock.client.session_defaults import new_session_config, start_afresh
 from penstock.devices import DeviceSpec
 from penstock.eager import callbacks
 from penstock.internal_paths.eager_executors import Executor
@@ -59,7 +60,7 @@ def _of_thread(name: str, before: Any = None) -> Any:
 
 
 def _settings(part: str) -> Any:
-    """`tf.config`, or a part of it."""
+    """`tf.config`, or a part of it; not imported above, since `tf.config` asks the context."""
     return importlib.import_module(f"penstock.config.{part}".rstrip("."))
 
 
@@ -71,6 +72,18 @@ def _setting(part: str, name: str) -> Any:
 
     def put(self: Any, value: Any) -> None:
         getattr(_settings(part), f"set_{name}")(value)
+
+    return property(get, put)
+
+
+def _of_summaries(name: str) -> Any:
+    """An attribute of what summaries are written with in a thread."""
+
+    def get(self: Any) -> Any:
+        return getattr(importlib.import_module("penstock.summary.op_writers").defaults, name)
+
+    def put(self: Any, value: Any) -> None:
+        setattr(importlib.import_module("penstock.summary.op_writers").defaults, name, value)
 
     return property(get, put)
 
@@ -191,8 +204,6 @@ class Context:
     @property
     def config(self) -> Any:
         """The ConfigProto of eager operations: what was given, and the settings of `tf.config`."""
-        from penstock.client.session_defaults import new_session_config
-
         made = new_session_config()
         if self._config is not None:
             made.MergeFrom(self._config)
@@ -239,6 +250,10 @@ class _ProcessContext(Context):
 
     def executing_eagerly(self) -> bool:
         return executing_eagerly()
+
+    summary_writer = _of_summaries("writer")
+    summary_recording = _of_summaries("recording")
+    summary_step = _of_summaries("step")
 
     def num_gpus(self) -> int:
         return super().num_gpus() if executing_eagerly() else 0
@@ -381,3 +396,19 @@ def function_executor_type(executor_type: str) -> Any:
 def is_async() -> bool:
     """Whether operations were asked to run in the background."""
     return _CONTEXT.executor.is_async()
+
+
+def set_execution_mode(mode: int | None) -> None:
+    """Says whether operations may run in the background: here they run as they are called."""
+    context().execution_mode = mode
+
+
+@contextmanager
+def execution_mode(mode: int | None) -> Iterator[None]:
+    """A block in which `set_execution_mode(mode)` holds."""
+    before = context().execution_mode
+    set_execution_mode(mode)
+    try:
+        yield
+    finally:
+        set_execution_mode(before)

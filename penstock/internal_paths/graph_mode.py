@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
+from penstock.client.session_defaults import fix_settings
 from penstock.gradient_functions import (  # noqa: F401 - the names of `eager.backprop`
     gradients_function,
     implicit_grad,
@@ -48,19 +49,8 @@ def graph_mode() -> AbstractContextManager[Any]:
 
 def ensure_initialized() -> None:
     """Takes the settings of devices and threads as they are now."""
-    from penstock.client.session_defaults import fix_settings
-
     if defaults.starts_eagerly():
         fix_settings()
-
-
-def execution_mode(mode: Any) -> AbstractContextManager[None]:
-    """A block whose operations may run in the background: here none do."""
-    return nullcontext()
-
-
-def set_execution_mode(mode: Any) -> None:
-    """Nothing to set: operations run as they are called."""
 
 
 def async_wait() -> None:

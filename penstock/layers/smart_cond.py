@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from penstock.client.session import Session
 from penstock.ir import constants
-from penstock.ir.operation import Operation
-from penstock.ir.registry import CONTROL_FLOW
+from penstock.ir.computed_ahead import while_inferring
 from penstock.ir.tensor import Tensor
 from penstock.ops.conditionals import case, cond
 from penstock.ops.variables import Variable
-
-_FED = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 
 
 def smart_cond(
@@ -38,31 +34,14 @@ def smart_constant_value(pred: Any) -> bool | None:
     if isinstance(pred, Variable):
         return None
     if isinstance(pred, Tensor):
-        value = constants.constant_value(pred)
-        if value is None and _hangs_on_constants(pred):
-            with Session(graph=pred.graph) as session:
-                value = session.run(pred)
+        with while_inferring:  # TensorFlow decides it as shape inference would, with kernels
+            value = constants.constant_value(pred)
         return None if value is None else bool(value)
     if isinstance(pred, (bool, int, float)) and pred in (0, 1):
         return bool(pred)
     raise TypeError(
         f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}"
     )
-
-
-def _hangs_on_constants(tensor: Tensor) -> bool:
-    """Whether a value is computed from constants alone, by nodes without state or branches."""
-    seen: set[Operation] = set()
-    pending = [tensor.op]
-    while pending:
-        op = pending.pop()
-        if op in seen:
-            continue
-        if op.spec.is_stateful or CONTROL_FLOW in op.spec.traits or op.type in _FED:
-            return False
-        seen.add(op)
-        pending.extend(each.op for each in op.inputs)
-    return True
 
 
 def smart_case(

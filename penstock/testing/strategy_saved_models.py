@@ -35,14 +35,14 @@ class ModelAndInput:
 
     def get_model(self, **kwargs: Any) -> tuple[Any, str]:
         """The model, and the name of its output."""
-        raise NotImplementedError("must be implemented in descendants")
+        raise NotImplementedError("a subclass says this")
 
     def get_data(self) -> tuple[Any, Any, Any]:
         """What to train with, the labels, and what to predict from."""
-        raise NotImplementedError("must be implemented in descendants")
+        raise NotImplementedError("a subclass says this")
 
     def get_batch_size(self) -> int:
-        raise NotImplementedError("must be implemented in descendants")
+        raise NotImplementedError("a subclass says this")
 
 
 class _SimpleModelAndInput(ModelAndInput):
@@ -195,7 +195,7 @@ class TestSavedModelBase(TensorFlowTestCase, parameterized.TestCase):
         super().setUp()
 
     def _save_model(self, model: Any, saved_dir: str) -> None:
-        raise NotImplementedError("must be implemented in descendants")
+        raise NotImplementedError("a subclass says this")
 
     def _load_and_run_model(
         self,
@@ -205,7 +205,7 @@ class TestSavedModelBase(TensorFlowTestCase, parameterized.TestCase):
         output_name: str,
         experimental_run_tf_function: bool,
     ) -> Any:
-        raise NotImplementedError("must be implemented in descendants")
+        raise NotImplementedError("a subclass says this")
 
     def _train_model(self, model: Any, x_train: Any, y_train: Any, batch_size: int) -> None:
         rows = tf.data.Dataset.from_tensor_slices((x_train, y_train))
@@ -253,13 +253,20 @@ class TestSavedModelBase(TensorFlowTestCase, parameterized.TestCase):
         )
 
     def _compare(
-        self, model_and_input: Any, saving: Any, restoring: Any, save_in_scope: bool, run: bool
+        self,
+        model_and_input: Any,
+        saving: Any,
+        restoring: Any,
+        save_in_scope: bool,
+        run_tf_function: bool,
     ) -> None:
         saved_dir = os.path.join(self.get_temp_dir(), f"model{int(saving is None)}")
         batch_size = model_and_input.get_batch_size()
 
         def train() -> tuple[Any, str, Any, Any]:
-            model, output_name = model_and_input.get_model(experimental_run_tf_function=run)
+            model, output_name = model_and_input.get_model(
+                experimental_run_tf_function=run_tf_function
+            )
             x_train, y_train, x_predict = model_and_input.get_data()
             self._train_model(model, x_train, y_train, batch_size)
             batches = self._get_predict_dataset(x_predict, batch_size)
@@ -274,7 +281,7 @@ class TestSavedModelBase(TensorFlowTestCase, parameterized.TestCase):
                 saved_dir=saved_dir,
                 predict_dataset=batches,
                 output_name=output_name,
-                experimental_run_tf_function=run,
+                experimental_run_tf_function=run_tf_function,
             ),
         )
         self.assertAllClose(before, after, atol=_TOLERANCE)

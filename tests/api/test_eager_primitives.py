@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import penstock as tf
 from penstock.internal_paths import eager_context, eager_primitives
 from penstock.internal_paths.graph_mode import ASYNC, SYNC, eager_mode
+from penstock.summary.op_writers import create_file_writer_v2
 
 
 @pytest.fixture(autouse=True)
@@ -97,6 +99,21 @@ def test_a_context_keeps_its_settings_by_thread() -> None:
     thread.join()
     assert seen == [SYNC, None]
     assert (context.execution_mode, context.summary_step) == (ASYNC, 3)
+
+
+def test_the_context_knows_how_operations_run() -> None:
+    context = eager_context.context()
+    with eager_context.execution_mode(ASYNC):
+        assert context.execution_mode == ASYNC
+        assert not tf.config.experimental.get_synchronous_execution()
+    assert context.execution_mode == SYNC
+
+
+def test_the_context_knows_what_summaries_are_written_with(tmp_path: Path) -> None:
+    context = eager_context.context()
+    with create_file_writer_v2(str(tmp_path)).as_default() as writer:
+        assert context.summary_writer is writer
+    assert context.summary_writer is None
 
 
 def test_functions_that_were_made_are_known() -> None:

@@ -161,5 +161,5 @@ def test_a_head_by_the_likelihood_of_a_distribution():
     assert loss == pytest.approx(2.873014)  # TensorFlow 1.15's
     assert scores.tolist() == [0.0, 1.0]
     assert len(made.distributions) == 1
-    with pytest.raises(TypeError, match="must be a callable"):
+    with pytest.raises(TypeError, match="is no function"):
         tf.contrib.distributions.estimator_head_distribution_regression("normal")

@@ -304,5 +304,5 @@ def test_affine_scales_with_updates_of_low_rank(parts, diagonal):
 
 
 def test_affine_needs_a_factor_for_an_update():
-    with pytest.raises(ValueError, match="scale_perturb_factor must be specified"):
+    with pytest.raises(ValueError, match="needs a scale_perturb_factor"):
         bijectors.Affine(scale_perturb_diag=[1.0])

@@ -6,15 +6,15 @@ from typing import Any
 
 import penstock as tf
 from penstock import linalg
-from penstock.contrib.distributions.scales import make_tril_scale
+from penstock.contrib.distributions.scales import (
+    make_tril_scale,
+    optional_tensor,
+    singularity_checks,
+)
 from penstock.distributions.bijector import Bijector
 from penstock.distributions.static_shapes import dimension_size
 
 __all__ = ["Affine"]
-
-
-def _tensor(value: Any, name: str) -> Any:
-    return None if value is None else tf.convert_to_tensor(value, name=name)
 
 
 class Affine(Bijector):
@@ -41,25 +41,23 @@ class Affine(Bijector):
         name: str = "affine",
     ):
         if scale_perturb_diag is not None and scale_perturb_factor is None:
-            raise ValueError(
-                "When scale_perturb_diag is specified, scale_perturb_factor must be specified."
-            )
+            raise ValueError("scale_perturb_diag needs a scale_perturb_factor beside it")
         matrices = (scale_diag, scale_tril, scale_perturb_factor)
         self._is_only_identity_multiplier = all(each is None for each in matrices)
         given = [shift, scale_identity_multiplier, *matrices, scale_perturb_diag]
         with tf.name_scope(f"{name}/init", values=[each for each in given if each is not None]):
-            self._shift = _tensor(shift, "shift")
+            self._shift = optional_tensor(shift, "shift")
             if self._is_only_identity_multiplier:
                 dtype = tf.float32 if shift is None else self._shift.dtype.base_dtype
                 self._scale = _multiplier(scale_identity_multiplier, dtype, validate_args)
             else:
                 self._scale = _operator(
                     self._shift,
-                    _tensor(scale_identity_multiplier, "identity_multiplier"),
-                    _tensor(scale_diag, "diag"),
-                    _tensor(scale_tril, "tril"),
-                    _tensor(scale_perturb_factor, "perturb_factor"),
-                    _tensor(scale_perturb_diag, "perturb_diag"),
+                    optional_tensor(scale_identity_multiplier, "identity_multiplier"),
+                    optional_tensor(scale_diag, "diag"),
+                    optional_tensor(scale_tril, "tril"),
+                    optional_tensor(scale_perturb_factor, "perturb_factor"),
+                    optional_tensor(scale_perturb_diag, "perturb_diag"),
                     validate_args,
                 )
         super().__init__(
@@ -89,7 +87,7 @@ class Affine(Bijector):
         if self._is_only_identity_multiplier:
             y = x * self.scale
         else:
-            with tf.control_dependencies(self._checks()):
+            with tf.control_dependencies(singularity_checks(self.scale, self.validate_args)):
                 y = self.scale.matvec(x)
         return y if self.shift is None else y + self.shift
 
@@ -103,17 +101,11 @@ class Affine(Bijector):
         size = tf.cast(tf.shape(x)[-1], self.scale.dtype)
         return tf.log(tf.abs(self.scale)) * size
 
-    def _checks(self) -> list[Any]:
-        if not self.validate_args:
-            return []
-        try:
-            return [self.scale.assert_non_singular()]
-        except NotImplementedError:
-            return []
-
 
 def _multiplier(given: Any, dtype: Any, validate_args: bool) -> Any:
-    factor = tf.constant(1.0, dtype) if given is None else _tensor(given, "identity_multiplier")
+    factor = optional_tensor(given, "identity_multiplier")
+    if factor is None:
+        factor = tf.constant(1.0, dtype)
     if not validate_args:
         return factor
     zero = tf.zeros([], factor.dtype)
@@ -151,7 +143,5 @@ def _operator(
             is_square=True,
         )
     if shift is not None and shift.dtype.base_dtype != scale.dtype.base_dtype:
-        raise TypeError(
-            f"shift.dtype({shift.dtype}) is incompatible with scale.dtype({scale.dtype})."
-        )
+        raise TypeError(f"shift and scale have different types: {shift.dtype}, {scale.dtype}")
     return scale

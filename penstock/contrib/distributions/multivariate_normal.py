@@ -9,6 +9,7 @@ from typing import Any
 
 import penstock as tf
 from penstock import linalg
+from penstock.contrib.distributions.scales import optional_tensor
 from penstock.contrib.distributions.transformed_vectors import (
     VectorsOfOperator,
     checked_scale,
@@ -32,10 +33,6 @@ _DIAGONAL = (
     linalg.LinearOperatorIdentity,
     linalg.LinearOperatorScaledIdentity,
 )
-
-
-def _tensor(value: Any, name: str) -> Any:
-    return None if value is None else tf.convert_to_tensor(value, name=name)
 
 
 class MultivariateNormalLinearOperator(VectorsOfOperator):
@@ -109,8 +106,8 @@ class MultivariateNormalTriL(MultivariateNormalLinearOperator):
         if loc is None and scale_tril is None:
             raise ValueError("Must specify one or both of `loc`, `scale_tril`.")
         with tf.name_scope(name) as scope, tf.name_scope("init"):
-            loc = _tensor(loc, "loc")
-            scale_tril = _tensor(scale_tril, "scale_tril")
+            loc = optional_tensor(loc, "loc")
+            scale_tril = optional_tensor(scale_tril, "scale_tril")
             scale: Any
             if scale_tril is None:
                 scale = linalg.LinearOperatorIdentity(dimension_size(loc, -1), dtype=loc.dtype)
@@ -136,7 +133,7 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
         name: str = "MultivariateNormalFullCovariance",
     ):
         with tf.name_scope(name) as scope, tf.name_scope("init"):
-            covariance = _tensor(covariance_matrix, "covariance_matrix")
+            covariance = optional_tensor(covariance_matrix, "covariance_matrix")
             if covariance is not None and validate_args:
                 symmetric = tf.assert_near(
                     covariance, tf.matrix_transpose(covariance), message="Matrix was not symmetric"
@@ -177,8 +174,8 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
             if perturbed:
                 scale = linalg.LinearOperatorLowRankUpdate(
                     scale,
-                    u=_tensor(scale_perturb_factor, "scale_perturb_factor"),
-                    diag_update=_tensor(scale_perturb_diag, "scale_perturb_diag"),
+                    u=optional_tensor(scale_perturb_factor, "scale_perturb_factor"),
+                    diag_update=optional_tensor(scale_perturb_diag, "scale_perturb_diag"),
                     is_diag_update_positive=scale_perturb_diag is None,
                     is_non_singular=True,
                     is_self_adjoint=True,

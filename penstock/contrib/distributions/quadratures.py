@@ -10,7 +10,7 @@ import numpy as np
 import penstock as tf
 from penstock.contrib.distributions.bijectors import SoftmaxCentered
 from penstock.contrib.distributions.scalars import Poisson
-from penstock.contrib.distributions.scales import static_value
+from penstock.contrib.distributions.scales import batch_ndims, static_value
 from penstock.distributions.argument_checks import gen_new_seed
 from penstock.distributions.categorical import Categorical
 from penstock.distributions.distribution import NOT_REPARAMETERIZED, Distribution
@@ -45,11 +45,6 @@ def _edges(batch_ndims: Any, quadrature_size: int, dtype: Any) -> Any:
     return tf.reshape(inner, tf.concat([[-1], ones], axis=0))
 
 
-def _batch_ndims(distribution: Any) -> Any:
-    known = distribution.batch_shape.ndims
-    return tf.shape(distribution.batch_shape_tensor())[0] if known is None else known
-
-
 def _first_last(x: Any, ndims: Any) -> Any:
     """The first dimension put last."""
     return tf.transpose(x, tf.concat([tf.range(1, 1 + ndims), [0]], axis=0))
@@ -75,7 +70,7 @@ def quadrature_scheme_lognormal_quantiles(
     """Points between quantiles of a log-normal, of equal probabilities."""
     with tf.name_scope(name, "quadrature_scheme_lognormal_quantiles", [loc, scale]):
         normal = Normal(loc=loc, scale=scale, validate_args=validate_args)
-        ndims = _batch_ndims(normal)
+        ndims = batch_ndims(normal)
         edges = _edges(ndims, quadrature_size, normal.dtype)
         quantiles = _first_last(tf.exp(normal.quantile(edges)), ndims)
         grid = (quantiles[..., :-1] + quantiles[..., 1:]) / 2.0
@@ -137,7 +132,7 @@ def quadrature_scheme_softmaxnormal_quantiles(
     with tf.name_scope(name, "softmax_normal_grid_and_probs", [normal_loc, normal_scale]):
         loc, scale = _mixing_params(normal_loc, normal_scale, validate_args)
         normal = Normal(loc=loc, scale=scale)
-        ndims = _batch_ndims(normal)
+        ndims = batch_ndims(normal)
         edges = _edges(ndims, quadrature_size, normal.dtype)
         quantiles = _first_last(SoftmaxCentered().forward(normal.quantile(edges)), ndims)
         grid = (quantiles[..., :-1] + quantiles[..., 1:]) / 2.0

@@ -18,7 +18,8 @@ from penstock.ops.tensor_values import get_static_value
 from penstock.shapes import dimension_value
 
 
-def _tensor(value: Any, name: str) -> Any:
+def optional_tensor(value: Any, name: str) -> Any:
+    """An argument as a tensor, None where it is not given."""
     return None if value is None else tf.convert_to_tensor(value, name=name)
 
 
@@ -31,6 +32,22 @@ def checked_diagonal(diagonal: Any, positive: bool) -> Any:
         check = tf.assert_none_equal(diagonal, zero, message="diagonal part must be non-zero")
     with tf.control_dependencies([check]):
         return tf.identity(diagonal)
+
+
+def singularity_checks(scale: Any, validate_args: bool) -> list[Any]:
+    """Assertions that a linear operator can be inverted, where it knows how to tell."""
+    if not validate_args:
+        return []
+    try:
+        return [scale.assert_non_singular()]
+    except NotImplementedError:
+        return []
+
+
+def batch_ndims(distribution: Any) -> Any:
+    """The rank of a distribution's batch: a number where it is known, else a tensor."""
+    known = distribution.batch_shape.ndims
+    return tf.shape(distribution.batch_shape_tensor())[0] if known is None else known
 
 
 def mixture_stddev(mixture_weight_vector: Any, mean_vector: Any, stddev_vector: Any) -> Any:
@@ -62,10 +79,12 @@ def make_tril_scale(
     """The operator of a triangular matrix plus a diagonal plus a multiple of the identity."""
     given = [loc, scale_diag, scale_identity_multiplier]
     with tf.name_scope(name, "make_tril_scale", values=given):
-        loc = _tensor(loc, "loc")
-        scale_tril = _tensor(scale_tril, "scale_tril")
-        scale_diag = _tensor(scale_diag, "scale_diag")
-        scale_identity_multiplier = _tensor(scale_identity_multiplier, "scale_identity_multiplier")
+        loc = optional_tensor(loc, "loc")
+        scale_tril = optional_tensor(scale_tril, "scale_tril")
+        scale_diag = optional_tensor(scale_diag, "scale_diag")
+        scale_identity_multiplier = optional_tensor(
+            scale_identity_multiplier, "scale_identity_multiplier"
+        )
     if scale_tril is None:
         return make_diag_scale(
             loc=loc,
@@ -110,9 +129,9 @@ def make_diag_scale(
     with tf.name_scope(
         name, "make_diag_scale", values=[loc, scale_diag, scale_identity_multiplier]
     ):
-        loc = _tensor(loc, "loc")
-        diagonal = _tensor(scale_diag, "scale_diag")
-        multiplier = _tensor(scale_identity_multiplier, "scale_identity_multiplier")
+        loc = optional_tensor(loc, "loc")
+        diagonal = optional_tensor(scale_diag, "scale_diag")
+        multiplier = optional_tensor(scale_identity_multiplier, "scale_identity_multiplier")
         if diagonal is not None:
             if multiplier is not None:
                 diagonal += multiplier[..., tf.newaxis]
@@ -233,11 +252,6 @@ def pad_mixture_dimensions(
     x: Any, mixture_distribution: Any, categorical_distribution: Any, event_ndims: int
 ) -> Any:
     """Weights with dimensions of one for those of the mixture's batch and events."""
-
-    def batch_ndims(distribution: Any) -> Any:
-        known = distribution.batch_shape.ndims
-        return tf.shape(distribution.batch_shape_tensor())[0] if known is None else known
-
     with tf.name_scope("pad_mix_dims", values=[x]):
         all_ndims = batch_ndims(mixture_distribution)
         rest = all_ndims - batch_ndims(categorical_distribution)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import penstock as tf
+from penstock.contrib.distributions.scales import singularity_checks
 from penstock.distributions.bijector import Bijector
 from penstock.ir.constants import constant_value
 from penstock.linear_operators.operator import LinearOperator
@@ -96,7 +97,7 @@ class AffineLinearOperator(Bijector):
     def _forward(self, x: Any) -> Any:
         y = x
         if self.scale is not None:
-            with tf.control_dependencies(self._checks()):
+            with tf.control_dependencies(singularity_checks(self.scale, self.validate_args)):
                 y = self.scale.matvec(y)
         return y if self.shift is None else y + self.shift
 
@@ -107,16 +108,8 @@ class AffineLinearOperator(Bijector):
     def _forward_log_det_jacobian(self, x: Any) -> Any:
         if self.scale is None:
             return tf.constant(0.0, dtype=x.dtype.base_dtype)
-        with tf.control_dependencies(self._checks()):
+        with tf.control_dependencies(singularity_checks(self.scale, self.validate_args)):
             return self.scale.log_abs_determinant()
-
-    def _checks(self) -> list[Any]:
-        if not self.validate_args:
-            return []
-        try:
-            return [self.scale.assert_non_singular()]
-        except NotImplementedError:
-            return []
 
 
 def _check_scale(scale: Any, shift: Any, validate_args: bool) -> None:

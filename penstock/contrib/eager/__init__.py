@@ -26,16 +26,12 @@ from penstock.gradient_functions import (
     implicit_val_and_grad,
     val_and_grad_function,
 )
+from penstock.internal_paths.eager_context import execution_mode, set_execution_mode
 from penstock.internal_paths.framework_ops import eager_run as run
 from penstock.internal_paths.framework_ops import (
     enable_eager_execution_internal as enable_remote_eager_execution,
 )
-from penstock.internal_paths.graph_mode import (
-    async_clear_error,
-    async_wait,
-    execution_mode,
-    set_execution_mode,
-)
+from penstock.internal_paths.graph_mode import async_clear_error, async_wait
 from penstock.ops.eager_variable_store import EagerVariableStore
 from penstock.ops.graph_functions import defun
 from penstock.ops.resource_variable import ResourceVariable as Variable

@@ -54,7 +54,7 @@ class _DistributionRegressionHead(_RegressionHead):
         **options: Any,
     ):
         if not callable(make_distribution_fn):
-            raise TypeError("`make_distribution_fn` must be a callable function.")
+            raise TypeError(f"make_distribution_fn is no function: {make_distribution_fn}")
         self._distributions: dict[Any, Any] = {}
         self._make_distribution_fn = make_distribution_fn
         super().__init__(

@@ -35,10 +35,10 @@ class InfeedQueue:
             number_of_tuple_elements = next((len(each) for each in lists if each is not None), None)
         if number_of_tuple_elements is None:
             raise ValueError(
-                "number of tuple elements cannot be inferred from InfeedQueue constructor"
+                "InfeedQueue needs number_of_tuple_elements, or a list that has it as its length"
             )
         if number_of_tuple_elements <= 0:
-            raise ValueError(f"number_of_tuple_elements {number_of_tuple_elements} must be > 0")
+            raise ValueError(f"a queue of {number_of_tuple_elements} tuple elements holds nothing")
         self._sharding_policies = [ShardingPolicy() for _ in range(number_of_tuple_elements)]
         self._tuple_types: list[Any] | None = None
         self._tuple_shapes: list[TensorShape] | None = None
@@ -57,14 +57,14 @@ class InfeedQueue:
     def _check_length(self, what: str, given: Sequence[Any]) -> None:
         if len(given) != self.number_of_tuple_elements:
             raise ValueError(
-                f"{what} is {given}, but must be a list of length {self.number_of_tuple_elements}"
+                f"{what} needs {self.number_of_tuple_elements} elements, one for each of the "
+                f"tuple's, got {given}"
             )
 
     def _check_frozen(self, what: str, frozen: Sequence[Any], updated: Sequence[Any]) -> None:
         if any(old != new for old, new in zip(frozen, updated, strict=True)):
             raise ValueError(
-                "Trying to update InfeedQueue with frozen configuration with an incompatible "
-                f"{what}. Frozen {what}s are {frozen}, updated {what}s are {updated}"
+                f"the queue is frozen with the {what}s {frozen}, which can't become {updated}"
             )
 
     @property
@@ -83,10 +83,7 @@ class InfeedQueue:
         try:
             self._tuple_types = [as_dtype(each) for each in tuple_types]
         except TypeError as error:
-            raise TypeError(
-                f"tuple_types is {tuple_types}, but must be a list of elements each convertible "
-                f"to dtype: got error {error}"
-            ) from error
+            raise TypeError(f"tuple_types {tuple_types} are not all types: {error}") from error
 
     @property
     def tuple_shapes(self) -> list[TensorShape] | None:
@@ -97,10 +94,7 @@ class InfeedQueue:
         try:
             shapes = [as_shape(each) for each in tuple_shapes]
         except (ValueError, TypeError) as error:
-            raise TypeError(
-                f"tuple_shapes is {tuple_shapes}, but must be a list of elements each convertible "
-                f"to TensorShape: got error {error}"
-            ) from error
+            raise TypeError(f"tuple_shapes {tuple_shapes} are not all shapes: {error}") from error
         if self._frozen:
             self._check_frozen("shape", self._tuple_shapes or (), shapes)
         else:
@@ -146,9 +140,8 @@ class InfeedQueue:
         for shard in input_tensors:
             if len(shard) != self.number_of_tuple_elements:
                 raise ValueError(
-                    f"input_tensors is {input_tensors} but must be a list of lists, where each "
-                    "inner list has length number_of_tuple_elements="
-                    f"{self.number_of_tuple_elements}"
+                    f"a shard has {self.number_of_tuple_elements} tensors, one for each element "
+                    f"of the tuple, got {shard}"
                 )
         elements = list(zip(*input_tensors, strict=True))
         pairs = zip(self._sharding_policies, elements, strict=True)
@@ -157,7 +150,7 @@ class InfeedQueue:
         )
         if any(part.dtype != parts[0].dtype for parts in elements for part in parts):
             raise TypeError(
-                f"types of the tuple elements of input_tensors {input_tensors} are not consistent"
+                f"an element of the tuple has different types in the shards {input_tensors}"
             )
         self.set_tuple_types([parts[0].dtype for parts in elements])
 
@@ -165,9 +158,9 @@ class InfeedQueue:
         """Allows no further change; ValueError unless types and shapes are set."""
         self._frozen = True
         if self._tuple_types is None:
-            raise ValueError("Can't freeze an InfeedQueue without setting all tuple types.")
+            raise ValueError("A queue can be frozen when its tuple_types are set")
         if self._tuple_shapes is None or any(s.dims is None for s in self._tuple_shapes):
-            raise ValueError("Can't freeze an InfeedQueue without setting all tuple shapes.")
+            raise ValueError("A queue can be frozen when its tuple_shapes are set and known")
         for policy in self._sharding_policies:
             policy.freeze()
         self._validate()

@@ -44,15 +44,13 @@ class ShardingPolicy:
         if self._frozen:
             if self._number_of_shards != number_of_shards:
                 raise ValueError(
-                    f"Can't set sharding policy to use {number_of_shards} shards since it has "
-                    f"been frozen to use {self._number_of_shards}."
+                    f"the policy is frozen with {self._number_of_shards} shards, which can't "
+                    f"become {number_of_shards}"
                 )
         elif number_of_shards > 0:
             self._number_of_shards = number_of_shards
         else:
-            raise ValueError(
-                f"Can't set sharding policy to use {number_of_shards} shards; value must be >0"
-            )
+            raise ValueError(f"a tensor has one shard or more, got {number_of_shards}")
 
     @property
     def shard_dimension(self) -> Any:
@@ -63,8 +61,8 @@ class ShardingPolicy:
             self._shard_dimension = as_dimension(shard_dimension)
         elif self._shard_dimension != shard_dimension:
             raise ValueError(
-                f"Can't set shard dimension to {shard_dimension} since it has been frozen to use "
-                f"{self._shard_dimension}."
+                f"the policy is frozen with the dimension {self._shard_dimension}, which can't "
+                f"become {shard_dimension}"
             )
 
     def merge(self, other: ShardingPolicy) -> None:
@@ -80,21 +78,17 @@ class ShardingPolicy:
             return None
         if shard_index is not None and not 0 <= shard_index < self._number_of_shards:
             raise ValueError(
-                f"shard_index {shard_index}, but must be in [0,{self._number_of_shards})."
+                f"there is no shard_index {shard_index} among {self._number_of_shards} shards"
             )
         shape = as_shape(shape)
         if self._number_of_shards == 1:
             return shape
         sizes, place = self._sizes(shape)
         if sizes[place] is None:
-            raise ValueError(
-                f"shape {sizes} must have a fixed size for dimension {place} that is known at "
-                "graph construction time."
-            )
+            raise ValueError(f"dimension {place} of {sizes} is divided: its size must be known")
         if sizes[place] % self._number_of_shards:
             raise ValueError(
-                f"shape {sizes} cannot be sharded {self._number_of_shards} ways along dimension "
-                f"{place}"
+                f"dimension {place} of {sizes} is no multiple of {self._number_of_shards} shards"
             )
         sizes[place] //= self._number_of_shards
         return as_shape(sizes)
@@ -102,10 +96,10 @@ class ShardingPolicy:
     def _sizes(self, shape: TensorShape) -> tuple[list[Any], int]:
         """A shape as a list, and where in it shards are divided."""
         if shape.ndims is None:
-            raise ValueError("shape must be a specified shape not Unknown")
+            raise ValueError("a shape of unknown rank can't be divided")
         sizes, place = shape.as_list(), int(self._shard_dimension)
         if len(sizes) <= place:
-            raise ValueError(f"shape {sizes} does not contain shard_dimension {place}")
+            raise ValueError(f"{sizes} has no dimension {place} to divide")
         return sizes, place
 
     def _unshard_shape(self, shape: Any) -> TensorShape:
@@ -121,13 +115,12 @@ class ShardingPolicy:
         self._fill_default_values()
         if len(shapes) != self._number_of_shards:
             raise ValueError(
-                f"shapes is {shapes} but must be a list of length "
-                f"number_of_shards={self._number_of_shards}"
+                f"a tensor of {self._number_of_shards} shards has as many shapes, got {shapes}"
             )
         whole = [self._unshard_shape(shape) for shape in shapes]
         if not all(shape.is_compatible_with(whole[-1]) for shape in whole):
             raise ValueError(
-                f"sharded shapes {shapes} are not consistent shards of a full shape sharded "
-                f"{self._number_of_shards} ways along dimension {self._shard_dimension}"
+                f"shards of the shapes {shapes} don't make one tensor along dimension "
+                f"{self._shard_dimension}"
             )
         return whole[0]

@@ -31,13 +31,11 @@ class Topology:
         self._mesh_shape = np.asarray(mesh_shape, np.int32)
         self._device_coordinates = np.asarray(device_coordinates, np.int32)
         if self._mesh_shape.shape != (3,) or np.any(self._mesh_shape < 1):
-            raise ValueError(
-                f"`mesh_shape` must be a sequence of 3 positive entries; got {self._mesh_shape}"
-            )
+            raise ValueError(f"mesh_shape is three sizes of 1 or more, got {self._mesh_shape}")
         if self._device_coordinates.ndim != 3 or self._device_coordinates.shape[2] != 3:
             raise ValueError(
-                "`device_coordinates` must be a rank 3 int32 array with minor dimension equal to "
-                "the mesh shape rank"
+                "device_coordinates has the shape [tasks, devices of a task, 3], got "
+                f"{self._device_coordinates.shape}"
             )
         self._topology_tasks = np.full(self._mesh_shape, -1, np.int32)
         self._topology_devices = np.full(self._mesh_shape, -1, np.int32)
@@ -110,20 +108,17 @@ def _parsed(serialized: bytes) -> tuple[Any, Any]:
     message = proto.TopologyProto.FromString(serialized)
     mesh = list(message.mesh_shape)
     if len(mesh) != 3 or min(mesh) < 1:
-        raise ValueError(
-            f"`mesh_shape` must be a vector of size 3 with positive entries; got {mesh}"
-        )
+        raise ValueError(f"mesh_shape is three sizes of 1 or more, got {mesh}")
     sizes = (message.num_tasks, message.num_tpu_devices_per_task, len(mesh))
     for name, size in zip(("num_tasks", "num_tpu_devices_per_task"), sizes, strict=False):
         if size < 0:
-            raise ValueError(f"`{name}` must be >= 0; got {size}")
+            raise ValueError(f"{name} is negative: {size}")
     points = np.array(message.device_coordinates, np.int32)
     if points.size != np.prod(sizes):
         raise ValueError(
-            f"`device_coordinates` must have shape num_tasks ({sizes[0]}) * "
-            f"num_tpu_devices_per_task ({sizes[1]}) * len(mesh_shape) ({mesh}); "
-            f"got shape {points.size}"
+            f"device_coordinates has three numbers for each of {sizes[1]} devices of {sizes[0]} "
+            f"tasks, got {points.size} in all"
         )
     if np.any(points < 0):
-        raise ValueError("`device_coordinates` must be >= 0")
+        raise ValueError("device_coordinates has negative numbers")
     return mesh, points.reshape(sizes)

@@ -107,9 +107,7 @@ def _filter_estimator_spec_outputs(spec: EstimatorSpec) -> dict[str, Any]:
 
 def _named(receiver_tensors: Any) -> Mapping[str, Any]:
     if any(not isinstance(tensor, tf.Tensor) for tensor in tf.nest.flatten(receiver_tensors)):
-        raise ValueError(
-            "All receiver tensors must be tensors (composite tensors are not yet supported)."
-        )
+        raise ValueError(f"a function receives plain tensors, got {receiver_tensors}")
     if isinstance(receiver_tensors, dict):
         return receiver_tensors
     return {SINGLE_RECEIVER_DEFAULT_NAME: receiver_tensors}

@@ -45,13 +45,13 @@ class ModelCheckpoint(Monitor):
         self.save_freq = save_freq
         if "load_weights_on_restart" in kwargs:
             logging.warning(
-                "`load_weights_on_restart` argument is deprecated. Please use "
-                "`model.load_weights()` for loading weights before the start of `model.fit()`."
+                "`load_weights_on_restart` argument is deprecated: call `model.load_weights` "
+                "before `model.fit`."
             )
         if "period" in kwargs:
             logging.warning(
-                "`period` argument is deprecated. Please use `save_freq` to specify the frequency "
-                "in number of samples seen."
+                "`period` argument is deprecated: `save_freq` is a number of samples between two "
+                "files."
             )
         self.load_weights_on_restart = kwargs.get("load_weights_on_restart", False)
         self.period = kwargs.get("period", 1)

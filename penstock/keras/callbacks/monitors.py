@@ -173,9 +173,7 @@ class ReduceLROnPlateau(Monitor):
         if factor >= 1.0:
             raise ValueError("ReduceLROnPlateau does not support a factor >= 1.0.")
         if "epsilon" in kwargs:
-            logging.warning(
-                "`epsilon` argument is deprecated and will be removed, use `min_delta` instead."
-            )
+            logging.warning("`epsilon` argument is deprecated: its name is `min_delta` now.")
         super().__init__(monitor, mode)
         self.min_delta = kwargs.get("epsilon", min_delta)
         self.factor = factor

@@ -70,7 +70,7 @@ class TensorBoard(Callback):
         for name in _OF_VERSION_1:
             if kwargs.get(name):
                 logging.warning(
-                    "`%s` will be ignored in TensorFlow 2.0 for the `TensorBoard` Callback.", name
+                    "`%s` will be ignored: it is an argument of version 1's `TensorBoard`.", name
                 )
         unknown = set(kwargs) - set(_OF_VERSION_1)
         if unknown:
@@ -137,8 +137,7 @@ class TensorBoard(Callback):
                     described.metadata_path = path
         if names:
             raise ValueError(
-                "Unrecognized `Embedding` layer names passed to `keras.callbacks.TensorBoard` "
-                f"`embeddings_metadata` argument: {list(names)}"
+                f"embeddings_metadata names layers that are no embeddings here: {list(names)}"
             )
         projector.visualize_embeddings(_Folder(self.log_dir), config)
 

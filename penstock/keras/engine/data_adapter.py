@@ -13,7 +13,7 @@ import numpy as np
 import penstock as tf
 from penstock.data.dataset import make_one_shot_iterator
 from penstock.ir.convert import CompositeTensor
-from penstock.keras.engine.data_checks import list_to_tuple, slice_arrays
+from penstock.keras.engine.data_checks import STEPS_BESIDE_ARRAYS, list_to_tuple, slice_arrays
 from penstock.keras.utils.data_sequence import Sequence
 from penstock.keras.utils.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from penstock.nest import flatten, map_structure, pack_sequence_as
@@ -328,10 +328,7 @@ def convert_to_generator_like(
     if inspect.isgenerator(data) or hasattr(data, "__next__") or hasattr(data, "get_next"):
         return data, steps_per_epoch
     if batch_size is None:
-        raise ValueError(
-            "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. "
-            "Please use `batch_size` instead."
-        )
+        raise ValueError(STEPS_BESIDE_ARRAYS)
     samples = int(flatten(data)[0].shape[0])
     batches = _array_batches(data, samples, batch_size, epochs, shuffle)
     return batches, math.ceil(samples / batch_size)

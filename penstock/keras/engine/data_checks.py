@@ -14,6 +14,11 @@ from penstock.keras.utils import plain_data
 from penstock.ops.tensor_values import is_tensor
 from penstock.platform import logging
 
+STEPS_BESIDE_ARRAYS = (
+    "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. Please "
+    "use `batch_size` instead."
+)
+
 
 def _is_symbolic(value: Any) -> bool:
     composites = (CompositeTensor, tf.SparseTensorValue)
@@ -59,10 +64,7 @@ def check_steps_argument(input_data: Any, steps: int | None, steps_name: str) ->
     if isinstance(input_data, tf.data.Dataset):
         return True
     if steps is not None and isinstance(input_data, (np.ndarray, list, tuple, dict)):
-        logging.warning(
-            "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. "
-            "Please use `batch_size` instead."
-        )
+        logging.warning(STEPS_BESIDE_ARRAYS)
     return False
 
 
@@ -73,10 +75,7 @@ def check_steps_beside_arrays(
     check_steps_argument(data, steps, steps_name)
     runs_alone = model.run_eagerly and not model._experimental_run_tf_function
     if runs_alone and steps is not None and batch_size is None:
-        raise ValueError(
-            "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. "
-            "Please use `batch_size` instead."
-        )
+        raise ValueError(STEPS_BESIDE_ARRAYS)
 
 
 def check_num_samples(

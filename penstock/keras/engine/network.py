@@ -40,8 +40,8 @@ class Network(Layer):
         trainable = kwargs.pop("trainable", True)
         if outputs is not None and kwargs:
             raise TypeError(
-                "Functional models may only specify `name` and `trainable` keyword arguments "
-                f"during initialization. Got an unexpected argument: {sorted(kwargs)}"
+                "A model of inputs and outputs takes `name` and `trainable` beside them. Got an "
+                f"unexpected argument: {sorted(kwargs)}"
             )
         super().__init__(name=name, trainable=trainable, dtype=kwargs.pop("dtype", None), **kwargs)
         self._is_graph_network = False

@@ -33,8 +33,7 @@ def settled_batch_size(model: Any, data: Any, batch_size: int | None) -> int:
     if batch_size is not None:
         if batch_size % replicas:
             raise ValueError(
-                f"The `batch_size` argument value {batch_size} cannot be divisible by number of "
-                f"replicas {replicas}"
+                f"a batch of {batch_size} can't be shared out evenly among {replicas} replicas"
             )
         if batch_size // replicas != fixed:
             raise ValueError(
@@ -53,8 +52,7 @@ def _check_batches_of_dataset(dataset: Any, replicas: int, fixed: int) -> None:
         return
     if given % replicas:
         raise ValueError(
-            f"The batch output shape of your `Dataset` {given} cannot be divisible by number of "
-            f"replicas {replicas}"
+            f"the dataset's batches of {given} can't be shared out evenly among {replicas} replicas"
         )
     if given // replicas != fixed:
         raise ValueError(

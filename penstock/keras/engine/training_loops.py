@@ -133,6 +133,14 @@ class TrainingLoops:
                 initial_epoch=initial_epoch,
             )
         data = (x, y, sample_weight)
+        of_loop: dict[str, Any] = {
+            "epochs": epochs,
+            "initial_epoch": initial_epoch,
+            "verbose": verbose,
+            "callbacks": callbacks,
+            "validation_steps": validation_steps,
+            "validation_freq": validation_freq,
+        }
         if validation_steps and validation_data is None and not 0.0 < validation_split < 1.0:
             raise ValueError(
                 "`validation_steps` should not be specified if `validation_data` is None."
@@ -144,48 +152,42 @@ class TrainingLoops:
                     "If your data is in the form of symbolic tensors, you cannot use "
                     "`validation_split`."
                 )
-            return self._fit(
-                tensors,
-                self._validation_of(validation_data, validation_steps),
-                epochs=epochs,
-                initial_epoch=initial_epoch,
-                verbose=verbose,
-                callbacks=callbacks,
-                validation_steps=validation_steps,
-                validation_freq=validation_freq,
-                batch_size=None,
-            )
+            validation = self._validation_of(validation_data, validation_steps)
+            return self._fit(tensors, validation, batch_size=None, **of_loop)
         check_steps_beside_arrays(self, x, batch_size, steps_per_epoch, "steps_per_epoch")
         batch_size = settled_batch_size(self, x, batch_size)
-        inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
-        validation: Any = None
-        if validation_data is not None:
-            validation = self._validation_of(validation_data, validation_steps)
-            if isinstance(validation, tuple):
-                # Weights may have been given here alone: the training data then gets ones.
-                inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
-        elif validation_split and 0.0 < validation_split < 1.0:
-            at = int(inputs[0].shape[0] * (1.0 - validation_split))
-            validation = tuple(
-                training_data.rows(each, slice(at, None)) for each in (inputs, targets, weights)
-            )
-            inputs, targets, weights = (
-                training_data.rows(each, slice(0, at)) for each in (inputs, targets, weights)
-            )
+        arrays, validation = self._arrays_to_fit(
+            (*data, class_weight), validation_data, validation_steps, validation_split
+        )
+        inputs, targets, weights = arrays
         count = inputs[0].shape[0] if inputs else targets[0].shape[0]
         source = _ArrayBatches([*inputs, *targets, *weights], count, batch_size, shuffle)
         if steps_per_epoch is not None:
             source.limit = steps_per_epoch
-        return self._fit(
-            source,
-            validation,
-            epochs=epochs,
-            initial_epoch=initial_epoch,
-            verbose=verbose,
-            callbacks=callbacks,
-            validation_steps=validation_steps,
-            validation_freq=validation_freq,
-            batch_size=batch_size,
+        return self._fit(source, validation, batch_size=batch_size, **of_loop)
+
+    def _arrays_to_fit(
+        self,
+        given: tuple[Any, ...],
+        validation_data: Any,
+        validation_steps: int | None,
+        validation_split: float,
+    ) -> tuple[Any, Any]:
+        """Inputs, labels and weights to train with, and what to validate on (None for nothing)."""
+        arrays = self._standardized(*given)
+        if validation_data is not None:
+            validation = self._validation_of(validation_data, validation_steps)
+            if isinstance(validation, tuple):
+                # Weights may have been given here alone: the training data then gets ones.
+                arrays = self._standardized(*given)
+            return arrays, validation
+        if not 0.0 < (validation_split or 0.0) < 1.0:
+            return arrays, None
+        at = int(arrays[0][0].shape[0] * (1.0 - validation_split))
+        first, last = slice(0, at), slice(at, None)
+        return (
+            tuple(training_data.rows(each, first) for each in arrays),
+            tuple(training_data.rows(each, last) for each in arrays),
         )
 
     def _validation_of(self, given: Any, steps: int | None) -> Any:
