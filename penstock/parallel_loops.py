@@ -31,7 +31,6 @@ from penstock.ops.reductions import reduce_max, reduce_mean, reduce_sum
 from penstock.ops.shaping import expand_dims, shape
 from penstock.ops.tensor_array import TensorArray
 from penstock.ops.tensor_values import get_static_value
-from penstock.parallel_conversion import check_convertible
 from penstock.shapes import TensorShape, dimension_value
 
 __all__ = ["for_loop", "pfor", "vectorized_map"]
@@ -135,6 +134,8 @@ def _pfor(loop_fn: LoopFunction, iters: Any, parallel_iterations: int | None) ->
         number = placeholder_with_default(0, []) if in_function else placeholder(dtypes.int32, [])
         example = loop_fn(number)
         outputs = [_as_output(output) for output in nest.flatten(example)]
+    from penstock.parallel_conversion import check_convertible  # it has a flag, and imports absl
+
     made = get_default_graph().get_operations()[before:]
     parts = [part for output in outputs for part in _parts(output)]
     check_convertible(number, made, parts)
