@@ -30,8 +30,6 @@ REASONS: dict[str, str] = {
         ],
         "There are no TPUs here.",
     ),
-    "tf.user_ops": "Libraries of compiled ops are made for one TensorFlow; write the op as "
-    "docs/adding-an-op.md shows.",
     "tf.pywrap_tensorflow": "There is no compiled core: tf.train.NewCheckpointReader reads "
     "checkpoints, tf.io.tf_record_iterator reads records.",
     "tf.LazyLoader": "Use importlib.",
@@ -73,14 +71,6 @@ REASONS: dict[str, str] = {
         ],
         "There are no TPUs here: TPUEstimator runs with use_tpu=False, and a session on a CPU or "
         "GPU.",
-    ),
-    **dict.fromkeys(
-        ["tf.contrib.estimator.replicate_model_fn", "tf.contrib.estimator.TowerOptimizer"],
-        "Build a tower for each GPU under tf.device, and average their gradients.",
-    ),
-    **dict.fromkeys(
-        ["tf.contrib.estimator.RNNClassifier", "tf.contrib.estimator.RNNEstimator"],
-        "Write a model_fn with tf.nn.dynamic_rnn for a tf.estimator.Estimator.",
     ),
     "tf.train.do_quantize_training_on_graphdef": "Training does not simulate quantization.",
     "tf.contrib.tensorrt": "Graphs are optimised for the device at hand without being asked to.",

@@ -193,6 +193,19 @@ def canonical_name(device: str | DeviceSpec | None) -> str:
     return _format(_parse(device or ""))
 
 
+def spelled(device: str | DeviceSpec) -> str:
+    """A device as a node keeps it: a string in its own spelling, once it is known to be one."""
+    if isinstance(device, DeviceSpec):
+        return device.to_string()
+    if not isinstance(device, str):
+        raise TypeError(
+            f"Expected binary or unicode string, got {device!r}: a device function returns the "
+            "device of an op, '' for any"
+        )
+    _parse(device)
+    return device
+
+
 def check_valid(spec: str | None) -> None:
     """Raises ValueError if a device string cannot be parsed."""
     _parse(spec or "")

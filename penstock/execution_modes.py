@@ -62,7 +62,7 @@ def enable_eager_execution(
         )
     from penstock.eager import context
 
-    context.enable()
+    context.enable(config, device_policy, execution_mode)
 
 
 def disable_eager_execution() -> None:

@@ -48,6 +48,7 @@ LAZY = (
     "testing",
     "tools",
     "tpu",
+    "user_ops",
     "version",
     "xla",
 )

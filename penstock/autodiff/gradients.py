@@ -59,6 +59,11 @@ def is_trainable(tensor: Tensor) -> bool:
     return tensor._dtype.base_dtype in TRAINABLE
 
 
+def _IsBackpropagatable(tensor: Tensor) -> bool:
+    """Whether what uses a tensor lies between xs and ys; explainers of models replace it."""
+    return is_trainable(tensor)
+
+
 def gradients(
     ys: Any,
     xs: Any,
@@ -361,7 +366,7 @@ def _between(
         if op not in reached:
             reached.add(op)
             for tensor in op._outputs:
-                if is_trainable(tensor):
+                if _IsBackpropagatable(tensor):
                     pending.extend(captured.consumers(tensor))
     reachable = {op for op in to_ops if op in reached}
     between: dict[Operation, None] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from penstock.ir import registry, tapes
@@ -13,6 +13,7 @@ from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.nest import flatten, pack_as
+from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 
 _names = itertools.count()
@@ -97,22 +98,47 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     return functools.wraps(f)(recomputing)
 
 
+class _Reads:
+    """A tape that only notes which trainable resource variables are read."""
+
+    def __init__(self) -> None:
+        self.variables: list[Any] = []
+
+    def record(self, op: Operation) -> None:
+        """In a graph nothing is recorded: the graph is the record."""
+
+    def knows(self, tensors: Sequence[Any]) -> bool:
+        return False
+
+    def variable_accessed(self, variable: Any) -> None:
+        self.variables.append(variable)
+
+
 def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from penstock.ops.array import identity, identity_n
 
     graph = get_default_graph()
     if graph.is_eager:
         return _apply_now(f, args, kwargs)
-    inputs = [identity(to_tensor(arg)) for arg in args]
-    result, grad_fn = f(*inputs, **kwargs)
-    outputs = [to_tensor(value) for value in flatten(result)]
-    variables = _variables_between(inputs, outputs)
-    if any(not isinstance(getattr(variable, "handle", None), Tensor) for variable in variables):
-        raise TypeError(
-            "All variables used by `f` with @custom_gradient must be `ResourceVariable`s. Ensure "
-            "that no `variable_scope` is created with `use_resource=False`."
+    if kwargs:
+        raise ValueError(
+            "custom_gradient: functions take keywords arguments only when eager execution is "
+            f"enabled, got {', '.join(kwargs)}; pass them by position"
         )
+    given = [to_tensor(arg) for arg in args]
+    inputs = [identity(arg) for arg in given]
+    known = {id(variable) for variable in _variables_in(graph)}
+    reads = _Reads()
+    tapes.start(reads)
+    try:
+        result, grad_fn = f(*inputs)
+    finally:
+        tapes.stop(reads)
+    _refuse_references([each for each in _variables_in(graph) if id(each) not in known])
+    outputs = [to_tensor(value) for value in flatten(result)]
+    variables = _variables_used([*given, *inputs], outputs, reads.variables, args)
     _check_takes(grad_fn, variables)
+    _refuse_unknown_variables(grad_fn, variables)
     name = f"CustomGradient-{next(_names)}"
     count = len(outputs)
 
@@ -120,6 +146,11 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
         if not variables:
             return [None] * count + _as_list(grad_fn(*grads[:count]))
         input_grads, variable_grads = grad_fn(*grads[:count], variables=variables)
+        if len(variable_grads) != len(variables):
+            raise ValueError(
+                "custom_gradient: grad_fn must return gradient for each variable, got "
+                f"{len(variable_grads)} for {[each.name for each in variables]}"
+            )
         return [None] * count + _as_list(input_grads) + list(variable_grads)
 
     graph._gradient_functions[name] = gradient
@@ -193,22 +224,66 @@ def _captured_variables(graph: Any) -> dict[Any, Any]:
     }
 
 
-def _variables_between(inputs: list[Tensor], outputs: list[Tensor]) -> list[Any]:
-    """The trainable variables that outputs depend on other than through the inputs."""
+def _variables_in(graph: Any) -> list[Any]:
+    keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES)
+    return [variable for key in keys for variable in graph.get_collection(key)]
+
+
+def _refuse_references(made: list[Any]) -> None:
+    """Reference variables that a function makes would be others when it is called again."""
+    references = [
+        each.name for each in made if not isinstance(getattr(each, "handle", None), Tensor)
+    ]
+    if references:
+        raise TypeError(
+            "custom_gradient: variables that the function makes must be `ResourceVariable`s, "
+            f"got {references}; open a variable_scope with use_resource=True"
+        )
+
+
+def _refuse_unknown_variables(grad_fn: Callable[..., Any], variables: list[Any]) -> None:
+    """A gradient function that expects variables where none were found has a reason to."""
+    from penstock.ops.variable_scope import get_variable_scope
+
+    if variables or not _takes_variables(grad_fn) or get_variable_scope().use_resource:
+        return
+    raise TypeError(
+        "custom_gradient: grad_fn takes variables, but the function uses none that are known; "
+        "the enclosing variable scope must have use_resource=True"
+    )
+
+
+def _is_differentiable(op: Operation) -> bool:
+    try:
+        return registry.gradient_of(op.type) is not None
+    except LookupError:
+        return False
+
+
+def _variables_used(
+    inputs: list[Tensor], outputs: list[Tensor], read: Iterable[Any], args: tuple[Any, ...]
+) -> list[Any]:
+    """The trainable variables that outputs have gradients by other than through the inputs.
+
+    Those that were `read` meanwhile count even where their values go nowhere.
+    """
     by_op = {
         _source(variable).op: variable
         for variable in get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES)
     }
     by_op.update(_captured_variables(get_default_graph()))
-    seen = {tensor.op for tensor in inputs}
-    found: dict[Any, None] = {}
-    pending = [tensor.op for tensor in outputs]
+    found = {id(each): each for each in read if not any(each is arg for arg in args)}
+    ends = {id(tensor) for tensor in inputs}
+    seen: set[Operation] = set()
+    pending = list(outputs)
     while pending:
-        op = pending.pop()
-        if op in seen:
+        tensor = pending.pop()
+        op = tensor.op
+        if id(tensor) in ends or op in seen:
             continue
         seen.add(op)
         if op in by_op:
-            found[by_op[op]] = None
-        pending.extend(tensor.op for tensor in op.inputs)
-    return list(found)
+            found[id(by_op[op])] = by_op[op]
+        if _is_differentiable(op):
+            pending.extend(op.inputs)
+    return list(found.values())

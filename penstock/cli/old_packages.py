@@ -174,6 +174,12 @@ def _yaml(module: Any) -> None:
         setattr(module, name, load)
 
 
+def _tensorboard_summary(module: Any) -> None:
+    """`tensorboard.summary` had the functions of 1.x, as its `v1` has them."""
+    old = importlib.import_module("tensorboard.summary.v1")
+    module.__dict__.update({name: value for name, value in vars(old).items() if name[0] != "_"})
+
+
 #: Module → what gives it back what it has lost, called once it is loaded.
 _REFILLS: dict[str, Callable[[Any], None]] = {
     "scipy": _scipy,
@@ -188,6 +194,7 @@ _REFILLS: dict[str, Callable[[Any], None]] = {
     "matplotlib.figure": _matplotlib_figure,
     "matplotlib.backends.backend_agg": _matplotlib_canvas,
     "matplotlib.pyplot": _matplotlib_pyplot,
+    "tensorboard.summary": _tensorboard_summary,
     "yaml": _yaml,
 }
 

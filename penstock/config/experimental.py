@@ -10,7 +10,8 @@ from penstock.client.session_defaults import (
     forgotten_with_settings,
     session_defaults,
 )
-from penstock.internal_paths import eager_context, graph_mode
+from penstock.eager import settings
+from penstock.eager.settings import eager_settings
 
 __all__ = [
     "VirtualDeviceConfiguration",
@@ -157,16 +158,16 @@ def set_virtual_device_configuration(device: Any, virtual_devices: Any) -> None:
 
 
 _POLICIES = {
-    graph_mode.DEVICE_PLACEMENT_SILENT: "silent",
-    graph_mode.DEVICE_PLACEMENT_SILENT_FOR_INT32: "silent_for_int32",
-    graph_mode.DEVICE_PLACEMENT_WARN: "warn",
-    graph_mode.DEVICE_PLACEMENT_EXPLICIT: "explicit",
+    settings.DEVICE_PLACEMENT_SILENT: "silent",
+    settings.DEVICE_PLACEMENT_SILENT_FOR_INT32: "silent_for_int32",
+    settings.DEVICE_PLACEMENT_WARN: "warn",
+    settings.DEVICE_PLACEMENT_EXPLICIT: "explicit",
 }
 
 
 def get_device_policy() -> str:
     """What was asked to happen to an input on another device; it is copied in any case."""
-    return _POLICIES[eager_context.context().device_policy]
+    return _POLICIES[eager_settings.device_policy]
 
 
 def set_device_policy(device_policy: str | None) -> None:
@@ -175,16 +176,16 @@ def set_device_policy(device_policy: str | None) -> None:
     number = numbers.get(device_policy or "silent")
     if number is None:
         raise ValueError(f"Not a valid device policy: {device_policy!r}")
-    eager_context.context().device_policy = number
+    eager_settings.device_policy = number
 
 
 def get_synchronous_execution() -> bool:
     """Whether eager operations were asked to have run when they return; they have in any case."""
-    return eager_context.context().execution_mode == graph_mode.SYNC
+    return eager_settings.execution_mode == settings.SYNC
 
 
 def set_synchronous_execution(enable: bool | None) -> None:
     """Says whether eager operations are to have run when they return, as they always have."""
-    eager_context.context().execution_mode = (
-        graph_mode.ASYNC if enable is False else graph_mode.SYNC
+    eager_settings.execution_mode = (
+        settings.ASYNC if enable is False else settings.SYNC
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.client.session import BaseSession
+from penstock.ir.collections import GraphKeys
 from penstock.ir.function import FunctionGraph
 
 
@@ -18,6 +19,7 @@ class BodySession(BaseSession):
     def __init__(self, graph: FunctionGraph):
         super().__init__(graph=graph)
         self._body = graph
+        self._filled_tables = 0
 
     def run(
         self,
@@ -26,14 +28,23 @@ class BodySession(BaseSession):
         options: Any = None,
         run_metadata: Any = None,
     ) -> Any:
+        captured = self._captured_values()
+        # In eager mode nobody runs the initializers of tables.
+        initializers = self._body.get_collection(GraphKeys.TABLE_INITIALIZERS)
+        if len(initializers) > self._filled_tables:
+            super().run(initializers[self._filled_tables :], captured)
+            self._filled_tables = len(initializers)
+        return super().run(fetches, {**(feed_dict or {}), **captured}, options, run_metadata)
+
+    def _captured_values(self) -> dict[Any, Any]:
         from penstock.runtime.immediate import keep_what_was_read
 
-        feeds = dict(feed_dict or {})
+        values: dict[Any, Any] = {}
         for outer, inner in self._body.captures:
             captured: Any = outer
             if captured._dtype in (dtypes.resource, dtypes.variant):
                 keep_what_was_read([captured._value])
-                feeds[inner] = captured._value
+                values[inner] = captured._value
             else:
-                feeds[inner] = captured._array()
-        return super().run(fetches, feeds, options, run_metadata)
+                values[inner] = captured._array()
+        return values

@@ -7,25 +7,45 @@ operation is made in a graph: it is the graph that differs.
 from __future__ import annotations
 
 import random
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from penstock import devices
+from penstock import devices, dtypes
+from penstock.client.session_defaults import (
+    fix_settings,
+    forgotten_with_settings,
+    session_defaults,
+)
 from penstock.dtypes import DType
 from penstock.eager import callbacks
 from penstock.eager.tensor import EagerOperation, EagerTensor, tensor_of
-from penstock.ir import registry, scopes, tapes
+from penstock.ir import defaults, registry, scopes, tapes
 from penstock.ir.collections import GraphKeys
 from penstock.ir.graph import Graph, _PlacedProbe
 from penstock.ir.operation import Operation
 from penstock.ir.registry import OpSpec
 from penstock.ir.tensor import Tensor
 
+if TYPE_CHECKING:
+    from penstock.runtime.immediate import Immediate
+
 # What libraries add to by themselves and nobody could ever take out again.
 _NOT_KEPT = frozenset(
     key for key in vars(GraphKeys).values() if isinstance(key, str) and key != "global_step"
 )
+
+
+_graphs: weakref.WeakSet[EagerGraph] = weakref.WeakSet()
+
+
+@forgotten_with_settings
+def _forget_devices() -> None:
+    """Lets the next operation of each graph ask for the devices again."""
+    for graph in list(_graphs):
+        graph.__dict__.pop("runtime", None)
 
 
 class EagerGraph(Graph):
@@ -40,10 +60,23 @@ class EagerGraph(Graph):
 
     def __init__(self) -> None:
         super().__init__()
+        self._random = random.Random()
+        _graphs.add(self)
+
+    @cached_property
+    def runtime(self) -> Immediate:
+        """What runs operations: from the first one on, the devices are as they are."""
         from penstock.runtime.immediate import Immediate
 
-        self.runtime = Immediate()
-        self._random = random.Random()
+        if defaults.starts_eagerly():
+            fix_settings()
+        chosen = session_defaults()
+        counts = chosen.device_count
+        return Immediate(
+            max(1, counts.get("CPU", 1)),
+            counts.get("GPU", None),
+            chosen.gpu_options.visible_device_list,
+        )
 
     @property
     def seed(self) -> int | None:
@@ -53,7 +86,8 @@ class EagerGraph(Graph):
     def seed(self, seed: int | None) -> None:
         self._seed = seed
         self._random = random.Random(seed)
-        self.runtime.forget_kernels()
+        if "runtime" in self.__dict__:
+            self.runtime.forget_kernels()
 
     def drawn_seed(self) -> int:
         return self._random.randint(0, 2**31 - 1)
@@ -73,8 +107,9 @@ class EagerGraph(Graph):
         _refuse_references(spec, types)
         made_by = EagerOperation(self, spec, name, attrs)
         values = [_value(tensor) for tensor in inputs]
+        wanted = _device_of_state(spec, inputs) or self._current_device()
         results, device = self.runtime.run(
-            made_by, [tensor._dtype for tensor in inputs], values, self._current_device()
+            made_by, [tensor._dtype for tensor in inputs], values, wanted
         )
         outputs: list[Tensor] = [
             tensor_of(made_by, i, dtype, result, device)
@@ -174,6 +209,19 @@ class EagerGraph(Graph):
 
     def finalize(self) -> None:
         """Nothing to do: it never has nodes."""
+
+
+def _device_of_state(spec: OpSpec, inputs: Sequence[Tensor]) -> str:
+    """The further CPU device that an operation's state is on: it runs where its state is.
+
+    A call of a function does not: its nodes may be on many devices.
+    """
+    for tensor in inputs:
+        if tensor._dtype is dtypes.resource and "f" not in spec.attrs:
+            place = str(getattr(tensor, "_device", ""))
+            if "CPU:" in place and not place.endswith("CPU:0"):
+                return place
+    return ""
 
 
 def _value(tensor: Tensor) -> Any:

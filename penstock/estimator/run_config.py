@@ -143,7 +143,7 @@ class RunConfig:
             save_checkpoints_steps=steps,
             save_checkpoints_secs=secs,
             session_config=(
-                _session_config_in_cluster(self._task) if session_config is None else session_config
+                self._session_config_of(self._task) if session_config is None else session_config
             ),
             keep_checkpoint_max=keep_checkpoint_max,
             keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
@@ -159,6 +159,9 @@ class RunConfig:
 
     def _task_of(self, tf_config: Mapping[str, Any]) -> ClusterTask:
         return ClusterTask.of(tf_config)
+
+    def _session_config_of(self, task: ClusterTask) -> Any:
+        return _session_config_in_cluster(task)
 
     def replace(self, **kwargs: Any) -> Any:
         """A copy with other properties; those of the cluster can't be changed."""

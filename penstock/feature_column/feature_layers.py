@@ -69,6 +69,11 @@ class LayerState(StateManager):
 
     def add_resource(self, feature_column: Any, name: str, resource: Any) -> None:
         self._resources[feature_column][name] = resource
+        # The layer owns it, so that a SavedModel has the table that its functions use.
+        if self._layer is not None:
+            if not hasattr(self._layer, "_resources"):
+                self._layer._resources = []
+            self._layer._resources.append(resource)
 
     def get_resource(self, feature_column: Any, name: str) -> Any:
         if name not in self._resources[feature_column]:

@@ -100,6 +100,8 @@ def input_layer(
 class InputLayer:
     """`input_layer` as an object that makes its variables once."""
 
+    _build = staticmethod(_internal_input_layer)
+
     def __init__(
         self,
         feature_columns: Any,
@@ -114,9 +116,7 @@ class InputLayer:
         self._trainable = trainable
         self._cols_to_vars = cols_to_vars
         self._name = name
-        self._template = tf.make_template(
-            name, _internal_input_layer, create_scope_now_=create_scope_now
-        )
+        self._template = tf.make_template(name, self._build, create_scope_now_=create_scope_now)
         self._scope = self._template.variable_scope
 
     def __call__(self, features: Mapping[str, Any]) -> Any:

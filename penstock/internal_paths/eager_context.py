@@ -12,15 +12,14 @@ from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Any
 
+from penstock import config as settings
 from penstock.client.session_defaults import new_session_config, start_afresh
 from penstock.devices import DeviceSpec
 from penstock.eager import callbacks
+from penstock.eager.settings import ASYNC, EagerSettings, eager_settings
 from penstock.internal_paths.eager_executors import Executor
 from penstock.internal_paths.graph_mode import (
-    ASYNC,
-    DEVICE_PLACEMENT_SILENT,
     EAGER_MODE,
-    SYNC,
     eager_mode,
     ensure_initialized,
     graph_mode,
@@ -59,19 +58,14 @@ def _of_thread(name: str, before: Any = None) -> Any:
     return property(get, put)
 
 
-def _settings(part: str) -> Any:
-    """`tf.config`, or a part of it; not imported above, since `tf.config` asks the context."""
-    return importlib.import_module(f"penstock.config.{part}".rstrip("."))
-
-
-def _setting(part: str, name: str) -> Any:
+def _setting(module: types.ModuleType, name: str) -> Any:
     """An attribute that `tf.config` gets and sets."""
 
     def get(self: Any) -> Any:
-        return getattr(_settings(part), f"get_{name}")()
+        return getattr(module, f"get_{name}")()
 
     def put(self: Any, value: Any) -> None:
-        getattr(_settings(part), f"set_{name}")(value)
+        getattr(module, f"set_{name}")(value)
 
     return property(get, put)
 
@@ -99,9 +93,8 @@ class Context:
         server_def: Any = None,
     ):
         self._config = config
-        self.device_policy = DEVICE_PLACEMENT_SILENT if device_policy is None else device_policy
+        self._settings = EagerSettings(device_policy, execution_mode)
         self.context_switches = _ContextSwitchStack()
-        self._first_execution_mode = SYNC if execution_mode is None else execution_mode
         self._local = threading.local()
 
     # Modes --------------------------------------------------------------------------------------
@@ -117,13 +110,19 @@ class Context:
 
     @property
     def execution_mode(self) -> int:
-        return int(getattr(self._local, "execution_mode", self._first_execution_mode))
+        return self._settings.execution_mode
 
     @execution_mode.setter
     def execution_mode(self, mode: int | None) -> None:
-        if mode not in (None, SYNC, ASYNC):
-            raise ValueError(f"Execution mode should be None/SYNC/ASYNC. Got {mode}")
-        self._local.execution_mode = SYNC if mode is None else mode
+        self._settings.execution_mode = mode
+
+    @property
+    def device_policy(self) -> int:
+        return self._settings.device_policy
+
+    @device_policy.setter
+    def device_policy(self, policy: int) -> None:
+        self._settings.device_policy = policy
 
     @contextmanager
     def _mode(self, mode: int) -> Any:
@@ -165,9 +164,7 @@ class Context:
         return list_devices()
 
     def list_logical_devices(self, device_type: str | None = None) -> list[Any]:
-        from penstock.config.experimental import list_logical_devices
-
-        return list_logical_devices(device_type)
+        return list(settings.experimental.list_logical_devices(device_type))
 
     def num_gpus(self) -> int:
         return sum(":GPU:" in name for name in self.devices())
@@ -209,20 +206,20 @@ class Context:
             made.MergeFrom(self._config)
         return made
 
-    intra_op_parallelism_threads = _setting("threading", "intra_op_parallelism_threads")
-    inter_op_parallelism_threads = _setting("threading", "inter_op_parallelism_threads")
-    soft_device_placement = _setting("", "soft_device_placement")
-    optimizer_jit = _setting("optimizer", "jit")
+    intra_op_parallelism_threads = _setting(settings.threading, "intra_op_parallelism_threads")
+    inter_op_parallelism_threads = _setting(settings.threading, "inter_op_parallelism_threads")
+    soft_device_placement = _setting(settings, "soft_device_placement")
+    optimizer_jit = _setting(settings.optimizer, "jit")
 
     @property
     def log_device_placement(self) -> bool:
         return bool(self.config.log_device_placement)
 
     def get_optimizer_experimental_options(self) -> dict[str, Any]:
-        return dict(_settings("optimizer").get_experimental_options())
+        return dict(settings.optimizer.get_experimental_options())
 
     def set_optimizer_experimental_options(self, options: dict[str, Any]) -> None:
-        _settings("optimizer").set_experimental_options(options)
+        settings.optimizer.set_experimental_options(options)
 
     # What summaries ask -------------------------------------------------------------------------
 
@@ -247,6 +244,10 @@ class Context:
 
 class _ProcessContext(Context):
     """The one that operations ask."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._settings = eager_settings
 
     def executing_eagerly(self) -> bool:
         return executing_eagerly()

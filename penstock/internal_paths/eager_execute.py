@@ -58,6 +58,7 @@ def execute(
     pairs = list(attrs or ())
     given = dict(zip(pairs[::2], pairs[1::2], strict=True))
     values = {key: _value(spec, key, value) for key, value in given.items()}
+    values.update(_types_of_first(spec, inputs))
     _check_inputs(spec, inputs, values)
     try:
         op = get_default_graph().create_op(op_type, list(inputs), name=name, attrs=values)
@@ -68,6 +69,17 @@ def execute(
             None, None, f"Expecting {len(op.outputs)} outputs, but *num_retvals is {num_outputs}"
         )
     return list(op.outputs)
+
+
+def _types_of_first(spec: OpSpec, inputs: Sequence[Any]) -> dict[str, Any]:
+    """The types that the first input of each has, whatever the attrs say."""
+    found: dict[str, Any] = {}
+    for arg, tensor in zip(spec.inputs, inputs, strict=False):
+        if arg.number_attr is not None or arg.type_list_attr is not None:
+            break  # from here on an input's place is not that of its argument
+        if arg.type_attr is not None:
+            found.setdefault(arg.type_attr, tensor.dtype.base_dtype)
+    return found
 
 
 def _check_inputs(spec: OpSpec, inputs: Sequence[Any], values: dict[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """Functions of TensorFlow's generated modules: `gen_math_ops.mat_mul(a, b, transpose_a=False, …)`.
 
 Each op type has one, named in snake case: inputs first, then the attrs without a default, then
-those with one, then the node's name; all may be given by position.
+those with one, then the node's name; all may be given by position, but for attrs that came after
+TensorFlow 1.15, which would move the name: they are keywords.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from penstock import raw_ops
 from penstock.ir import registry
 from penstock.ir.apply import apply_op
+from penstock.ir.later_attrs import LATER_ATTRS
 from penstock.ir.registry import OpSpec
 from penstock.raw_ops import public_names
 
@@ -32,15 +34,17 @@ def parameters(spec: OpSpec) -> inspect.Signature:
     explicit = [attr for name, attr in spec.attrs.items() if name not in spec.implicit_attrs]
     required = [public.get(arg.name, arg.name) for arg in spec.inputs]
     required += [attr.name for attr in explicit if not attr.has_default]
-    optional = [
-        (public.get(attr.name, attr.name), attr.default) for attr in explicit if attr.has_default
-    ]
+    optional = {
+        public.get(attr.name, attr.name): attr.default for attr in explicit if attr.has_default
+    }
+    later = [name for name in optional if (spec.name, name) in LATER_ATTRS]
+    ordered = [name for name in optional if name not in later]
+    keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Signature(
         [inspect.Parameter(name, either) for name in required]
-        + [
-            inspect.Parameter(name, either, default=default)
-            for name, default in [*optional, ("name", None)]
-        ]
+        + [inspect.Parameter(name, either, default=optional[name]) for name in ordered]
+        + [inspect.Parameter("name", either, default=None)]
+        + [inspect.Parameter(name, keyword, default=optional[name]) for name in later]
     )
 
 

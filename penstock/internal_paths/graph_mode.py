@@ -7,6 +7,14 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from penstock.client.session_defaults import fix_settings
+from penstock.eager.settings import (  # noqa: F401 - the names of `eager.context`
+    ASYNC,
+    DEVICE_PLACEMENT_EXPLICIT,
+    DEVICE_PLACEMENT_SILENT,
+    DEVICE_PLACEMENT_SILENT_FOR_INT32,
+    DEVICE_PLACEMENT_WARN,
+    SYNC,
+)
 from penstock.gradient_functions import (  # noqa: F401 - the names of `eager.backprop`
     gradients_function,
     implicit_grad,
@@ -19,11 +27,6 @@ from penstock.ir.defaults import executing_eagerly
 
 GRAPH_MODE = 0
 EAGER_MODE = 1
-SYNC, ASYNC = 0, 1
-DEVICE_PLACEMENT_EXPLICIT = 0
-DEVICE_PLACEMENT_WARN = 1
-DEVICE_PLACEMENT_SILENT = 2
-DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
 
 in_eager_mode = executing_eagerly
 

@@ -57,7 +57,7 @@ NAMES: dict[str, str] = {
         export export.export export.export_lib export.export_output exporter gc inputs
         inputs.inputs inputs.numpy_io inputs.pandas_io inputs.queues
         inputs.queues.feeding_functions inputs.queues.feeding_queue_runner keras model_fn
-        run_config training util
+        run_config training util tpu tpu.tpu_config tpu.tpu_estimator tpu.util
         head head.base_head head.binary_class_head head.multi_class_head head.multi_head
         head.head_utils head.multi_label_head head.regression_head head.sequential_head hooks
         hooks.fake_summary_writer

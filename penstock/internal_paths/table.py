@@ -209,6 +209,7 @@ contrib.eager.python                    contrib.eager
 contrib.eager.python.tfe                contrib.eager
 contrib.eager.python.datasets           contrib.eager
 contrib.eager.python.metrics            contrib.eager.metrics
+contrib.eager.python.network            contrib.eager.network
 contrib.eager.python.saver              contrib.eager
 contrib.eager.python.metrics_impl       contrib.eager.metrics
 contrib.cudnn_rnn.python                contrib.cudnn_rnn
@@ -304,6 +305,9 @@ contrib.training.python.training.resample contrib.training.resample contrib.trai
 contrib.training.python.training.sampling_ops contrib.training.sampling_ops contrib.training
 contrib.training.python.training.*      contrib.training contrib.training.hparam
  contrib.training.sequence_queueing_state_saver
+contrib.estimator.python.estimator.dnn_with_layer_annotations contrib.estimator.layer_annotations
+contrib.estimator.python.estimator.replicate_model_fn contrib.estimator.replication
+contrib.estimator.python.estimator.rnn  contrib.estimator.recurrent
 contrib.estimator.python.estimator.*    contrib.estimator estimator
 contrib.learn.python                    contrib.learn
 contrib.learn.python.learn              contrib.learn
@@ -359,6 +363,9 @@ contrib.tpu.python                      contrib.tpu
 contrib.tpu.python.ops                  contrib.tpu
 contrib.tpu.python.ops.tpu_ops          contrib.tpu internal_paths.generated_ops
 contrib.tpu.python.tpu                  contrib.tpu
+contrib.tpu.python.tpu.datasets         contrib.tpu.datasets
+contrib.tpu.python.tpu.feature_column   contrib.tpu.feature_columns
+contrib.tpu.python.tpu.feature_column_v2 contrib.tpu.feature_columns
 contrib.tpu.python.tpu.topology         contrib.tpu.topology
 contrib.tpu.python.tpu.tpu_feed         contrib.tpu.infeed
 contrib.tpu.python.tpu.tpu_sharding     contrib.tpu.sharding
@@ -656,6 +663,7 @@ python.distribute.*                     distribute
 python.module.module                    module
 
 python.eager.context                    internal_paths.eager_context internal_paths.graph_mode
+                                        internal_paths.run_metadata
  internal_paths.eager_primitives config.experimental debugging
 python.eager.forwardprop                autodiff.forward_mode
 python.eager.execute                    internal_paths.eager_execute internal_paths.eager_primitives
@@ -731,6 +739,10 @@ python.estimator.inputs.*               estimator.inputs
 python.estimator.model_fn               estimator.estimator_spec estimator
                                         estimator.model_fn_names
 python.estimator.run_config             estimator.run_config estimator.cluster_task
+python.estimator.tpu.tpu_config         contrib.tpu.configuration
+python.estimator.tpu.tpu_estimator      contrib.tpu.estimator
+python.estimator.tpu.util               contrib.tpu.configuration
+python.estimator.tpu.*                  estimator.tpu
 python.estimator.training               estimator.train_and_evaluate estimator.specs estimator
 python.estimator.keras                  keras.estimator
 python.estimator.util                   estimator.input_results estimator.argument_names
@@ -905,8 +917,8 @@ python.keras.preprocessing.*            keras.preprocessing.*
 python.keras.regularizers               keras.regularizers
 python.keras.saving.hdf5_format         keras.hdf5_names keras.saving
 python.keras.saving.saving_utils        keras.saved_metadata
-python.keras.saving.saved_model.load    keras.saved_models
-python.keras.saving.saved_model.save    keras.saved_models
+python.keras.saving.saved_model.load    keras.saved_models keras.revived_layers
+python.keras.saving.saved_model.save    keras.saved_models keras.saved_calls
 python.keras.saving.saved_model_experimental keras.exported_models
 python.keras.saving.*                   keras.saving keras.models
 python.keras.testing_utils              testing.keras_models
@@ -1232,6 +1244,9 @@ python.tools.strip_unused_lib           tools.strip_unused_lib
 python.tpu                              contrib.tpu
 python.tpu.ops                          contrib.tpu
 python.tpu.ops.tpu_ops                  contrib.tpu internal_paths.generated_ops
+python.tpu.datasets                     contrib.tpu.datasets
+python.tpu.feature_column               contrib.tpu.feature_columns
+python.tpu.feature_column_v2            contrib.tpu.feature_columns
 python.tpu.topology                     contrib.tpu.topology
 python.tpu.tpu_feed                     contrib.tpu.infeed
 python.tpu.tpu_sharding                 contrib.tpu.sharding
@@ -1286,7 +1301,7 @@ python.training.tracking.util           train.tracking ops.templates train
 python.training.tracking.*              train.tracking train
 python.training.*                       train
 
-python.user_ops.user_ops                .
+python.user_ops.user_ops                user_ops .
 
 python.util.all_util                    internal_paths.python.documented_names
 python.util.compat                      compat internal_paths.python_util

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -54,8 +54,6 @@ class Graph:
         self._seed: int | None = None
         self._functions: dict[str, Any] = {}
         self._py_functions: dict[str, Any] = {}
-        # Computes a tensor where they have values at once (`tf.py_function`).
-        self._evaluate_now: Callable[[Tensor], Any] | None = None
         self._gradient_functions: dict[str, Any] = {}  # of tf.custom_gradient: they hold tensors
         self._versions = (PRODUCER_VERSION, 0)  # that wrote its nodes, that a reader needs
         self.mutations = 0
@@ -96,10 +94,12 @@ class Graph:
         return self._add(spec, self._op_name(name, op_type), tuple(inputs), values, dtypes)
 
     def _op_name(self, name: str | bytes | None, op_type: str) -> str:
-        if not name:
+        if name is None or (self.is_eager and not name):
             return self.unique_name(op_type)
         if isinstance(name, bytes):
             name = name.decode()
+        if not name:
+            naming.check_op_name(name)
         return name[:-1] if name[-1] == "/" else self.unique_name(name)
 
     def _add(

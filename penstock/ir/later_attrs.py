@@ -84,7 +84,9 @@ _OP_TYPES_BY_ATTR = {
     "snapshot_name": "SnapshotDataset",
     "sparse_gradient": "SparseSegmentMean SparseSegmentMeanWithNumSegments SparseSegmentSqrtN "
     "SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumWithNumSegments",
+    "stop_on_empty_dataset": "DirectedInterleaveDataset",
     "strip_device_assignment": "DatasetToGraph",
+    "timeout_seconds": "CollectiveBcastRecv CollectiveBcastSend CollectiveGather CollectiveReduce",
     "use_default_device": "ScanDataset",
     "validate_shape": "AssignVariableOp",
 }

@@ -111,7 +111,7 @@ class Operation:
         return self._device
 
     def _set_device(self, device: Any) -> None:
-        self._device = devices.canonical_name(device)
+        self._device = devices.spelled(device)
         self.graph._changed()
 
     @property

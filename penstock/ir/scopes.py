@@ -108,7 +108,7 @@ def apply_devices(stack: list[DeviceScope], op: Operation) -> None:
     for scope in reversed(stack):
         if scope.function is None:
             return
-        op._device = devices.canonical_name(scope.function(op))
+        op._device = devices.spelled(scope.function(op))
 
 
 def apply_colocation(stack: list[ColocationScope], op: Operation) -> None:

@@ -131,9 +131,6 @@ class Tensor:
         )
 
     def __bool__(self) -> bool:
-        evaluate = self._op.graph._evaluate_now
-        if evaluate is not None:
-            return bool(evaluate(self))
         raise errors.OperatorNotAllowedInGraphError(
             f"using a `tf.Tensor` as a Python `bool` is not allowed{why_not_allowed()}. "
             f"{getattr(self, 'name', 'It')!r} has no value while the graph is built. Use `if t is "
@@ -144,20 +141,14 @@ class Tensor:
     __nonzero__ = __bool__  # Python 2's name of it, which libraries copy
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        if self.graph._evaluate_now is not None:
-            import numpy as np
-
-            return np.asarray(self.graph._evaluate_now(self), dtype)
         raise NotImplementedError(
             f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array: it has a value only "
             "in a step (session.run or eval)"
         )
 
-    def __getattr__(self, name: str) -> Any:
-        evaluate = self._op.graph._evaluate_now if name == "numpy" else None
-        if evaluate is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return lambda: evaluate(self)
+    if TYPE_CHECKING:  # eager tensors alone have them
+
+        def __getattr__(self, name: str) -> Any: ...
 
     # Two Python calls fewer in every `run` than a function that returns id(self).
     __hash__ = object.__hash__

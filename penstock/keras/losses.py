@@ -216,10 +216,18 @@ class Loss:
         scope = "lambda" if self.name == "<lambda>" else self.name
         with tf.name_scope(scope or type(self).__name__):
             losses = self.call(y_true, y_pred)
-            reduction = self.reduction
-            if reduction == Reduction.AUTO:
-                reduction = Reduction.SUM_OVER_BATCH_SIZE
-            return weighted_loss(losses, sample_weight, reduction)
+            return weighted_loss(losses, sample_weight, self._get_reduction())
+
+    def _get_reduction(self) -> str:
+        """How losses become one; under a strategy nobody but the program knows their number."""
+        counts_batch = self.reduction in (Reduction.AUTO, Reduction.SUM_OVER_BATCH_SIZE)
+        if counts_batch and tf.distribute.has_strategy():
+            raise ValueError(
+                "Please use `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE` "
+                "for a loss that is called under a `tf.distribute.Strategy` outside of `fit`, and "
+                "divide the sum by the number of examples of all replicas."
+            )
+        return Reduction.SUM_OVER_BATCH_SIZE if counts_batch else self.reduction
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """The losses of the examples."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from typing import Any
 
 import penstock as tf
 from penstock.keras import backend as K
-from penstock.keras.engine.model import Model
+from penstock.keras.revived_layers import KerasObjectLoader
 from penstock.keras.saved_metadata import (
     compile_args_from_training_config,
     raise_model_input_error,
@@ -17,8 +18,9 @@ from penstock.keras.saved_metadata import (
 from penstock.platform import logging
 from penstock.saved_model import tensor_infos
 from penstock.saved_model.loader import parse_saved_model
+from penstock.saved_model.object_loader import load_by
 
-__all__ = ["RevivedModel", "load", "save"]
+__all__ = ["load", "save"]
 
 
 def save(
@@ -41,42 +43,53 @@ def save(
     if not include_optimizer:
         model.optimizer = None
     try:
-        if tf.executing_eagerly():
-            tf.saved_model.save(model, filepath, signatures)
-        else:
-            with K.get_session().as_default():
+        # Functions of the program that call the model do so for inference.
+        with K.learning_phase_scope(0):
+            if tf.executing_eagerly():
                 tf.saved_model.save(model, filepath, signatures)
+            else:
+                with K.get_session().as_default():
+                    tf.saved_model.save(model, filepath, signatures)
     finally:
         model.optimizer = optimizer
 
 
 def load(filepath: str, custom_objects: dict[str, Any] | None = None, compile: bool = True) -> Any:
-    """The model of a SavedModel, of Penstock or TensorFlow.
+    """The model or layer of a SavedModel, of Penstock or TensorFlow.
 
-    A model that has a description is made from it. One that is only known by what it computes, as a
+    A model that has a description is made from it. What is only known by what it computes, as a
     program's own class, comes back as what calls the functions in the file.
     """
-    metadata = _metadata(filepath)
-    model = _described_model(metadata, custom_objects)
-    if model is None:
-        kind: Any = type(metadata["class_name"], (RevivedModel,), {})
-        model = kind(tf.saved_model.load_v2(filepath), metadata)
+    objects = parse_saved_model(os.fsdecode(filepath)).meta_graphs[0].object_graph_def
+    identifiers = [node.user_object.identifier for node in objects.nodes]
+    if not any(each.startswith("_tf_keras_") for each in identifiers):
+        raise OSError(f"The SavedModel at {filepath} is not one of a Keras model")
+    is_model = identifiers[0] in ("_tf_keras_network", "_tf_keras_model", "_tf_keras_sequential")
+    metadata = json.loads(objects.nodes[0].user_object.metadata) if is_model else {}
+    described = _described_model(metadata, custom_objects) if is_model else None
+    known = {} if described is None else _known_objects(objects, described)
+    loaded = load_by(partial(KerasObjectLoader, known=known), filepath)
     training = metadata.get("training_config")
     if compile and training is not None:
-        model.compile(**compile_args_from_training_config(training, custom_objects))
-    if not isinstance(model, RevivedModel):
-        model.load_weights(tensor_infos.get_variables_path(os.fsdecode(filepath)))
-    return model
+        loaded.compile(**compile_args_from_training_config(training, custom_objects))
+    if described is not None:
+        path = tensor_infos.get_variables_path(os.fsdecode(filepath))
+        loaded.load_weights(path).expect_partial()  # not the lists of the SavedModel
+    return loaded
 
 
-def _metadata(filepath: str) -> dict[str, Any]:
-    """What a SavedModel says of its root object."""
-    graph = parse_saved_model(os.fsdecode(filepath)).meta_graphs[0].object_graph_def
-    root = graph.nodes[0].user_object if graph.nodes else None
-    if root is None or not root.identifier.startswith("_tf_keras_"):
-        raise OSError(f"The SavedModel at {filepath} is not one of a Keras model")
-    metadata: dict[str, Any] = json.loads(root.metadata)
-    return metadata
+def _known_objects(objects: Any, root: Any) -> dict[int, Any]:
+    """Which objects of a SavedModel are those that a model owns, by their numbers."""
+    known = {0: root}
+    pending = [0]
+    while pending:
+        number = pending.pop()
+        owned = {each.name: each.ref for each in known[number]._checkpoint_dependencies}
+        for child in objects.nodes[number].children:
+            if child.local_name in owned and child.node_id not in known:
+                known[child.node_id] = owned[child.local_name]
+                pending.append(child.node_id)
+    return known
 
 
 def _described_model(metadata: dict[str, Any], custom_objects: Any) -> Any:
@@ -97,47 +110,3 @@ def _described_model(metadata: dict[str, Any], custom_objects: Any) -> Any:
         return model
     model.build(tuple(metadata["batch_input_shape"]))
     return model
-
-
-class RevivedModel(Model):
-    """A model whose layers are not known: it calls a function of its SavedModel."""
-
-    def __init__(self, restored: Any, metadata: dict[str, Any]):
-        super().__init__(name=metadata.get("name"))
-        self._restored = restored
-        self._metadata = metadata
-        self.trainable = metadata.get("trainable", True)
-        signature = restored.signatures["serving_default"]
-        specs = list(signature.structured_input_signature[1].values())
-        made = [
-            tf.keras.Input(shape=spec.shape[1:], dtype=spec.dtype, name=spec.name) for spec in specs
-        ]
-        self._set_inputs_to(made)
-
-    def _set_inputs_to(self, made: list[Any]) -> None:
-        nested = made[0] if len(made) == 1 else made
-        outputs = self(nested)
-        self.inputs = made
-        self._nested_inputs = nested
-        self.outputs = tf.nest.flatten(outputs)
-        self._nested_outputs = outputs
-        self.input_names = [tensor._keras_history.layer.name for tensor in made]
-        self.output_names = [f"output_{i + 1}" for i in range(len(self.outputs))]
-        self.built = True
-
-    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
-        return self._restored(inputs)
-
-    @property
-    def weights(self) -> list[Any]:
-        return list(self._restored.variables)
-
-    @property
-    def trainable_weights(self) -> list[Any]:
-        return list(self._restored.trainable_variables) if self.trainable else []
-
-    def get_config(self) -> dict[str, Any]:
-        config: dict[str, Any] | None = self._metadata.get("config")
-        if config is None:
-            raise NotImplementedError
-        return config

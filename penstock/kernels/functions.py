@@ -7,6 +7,8 @@ import torch
 from penstock import errors
 from penstock.devices import DeviceSpec
 from penstock.kernels.registry import kernel
+from penstock.state.mutexes import release_locks
+from penstock.state.waiting import MustWait
 
 
 def _first_of_one(node, results):
@@ -19,7 +21,18 @@ def _(node, env):
         call = env.shared_function(node, node.spec.function.name, node.attrs)
     else:
         call = env.shared_function(node, node.attrs["f"].name, node.attrs["f"].attrs)
-    return lambda step, *args: _first_of_one(node, call(step, args))
+
+    def run(step, *args):
+        try:
+            return _first_of_one(node, call(step, args))
+        except MustWait:
+            raise
+        except Exception:
+            # The error keeps the frames of the body alive, and with them locks that it holds.
+            release_locks(step.resources)
+            raise
+
+    return run
 
 
 @kernel("RemoteCall", step=True)

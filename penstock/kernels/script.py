@@ -1,22 +1,13 @@
 """Kernels that call Python functions."""
 
-import traceback
-
 import numpy as np
 
 from penstock import dtypes, errors
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.values import from_array, to_array
 from penstock.ops.literals import to_array as literal_array
-from penstock.ops.script import host_functions
+from penstock.ops.script import call_function, check_count, host_functions
 from penstock.state.waiting import MustWait
-
-
-class ConcreteArray(np.ndarray):
-    """An array that also answers to `.numpy()`, as the arguments of `tf.py_function` do."""
-
-    def numpy(self):
-        return np.asarray(self)[()]
 
 
 @kernel("PyFunc", "EagerPyFunc", devices=HOST, step=True)
@@ -35,7 +26,7 @@ def _(node):
 @kernel("PyFuncStateless", devices=HOST)
 def _caller(node):
     token, types = node.attrs["token"], node.attrs["Tout"]
-    as_argument = _concrete if node.type == "EagerPyFunc" else _plain
+    as_argument = np.asarray if node.type == "EagerPyFunc" else _plain
 
     def run(*inputs):
         function = host_functions.find(token)
@@ -46,21 +37,14 @@ def _caller(node):
                 f"callback {token} is not found: a graph file names a Python function that this "
                 "process has not registered (tf.py_func functions don't travel with a graph)",
             )
-        result = _call(function, [_argument(value, as_argument) for value in inputs])
-        if not types:
-            return ()
+        result = call_function(function, [_argument(value, as_argument) for value in inputs])
         if result is None:
             result = ()
         elif not isinstance(result, (list, tuple)):
             result = (result,)
-        if len(result) != len(types):
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"{token} returns {len(result)} values, but expects to see {len(types)} values.",
-            )
+        check_count(token, len(result), len(types))
         pairs = enumerate(zip(result, types, strict=True))
-        values = [_checked(token, index, value, dtype) for index, (value, dtype) in pairs]
+        values = tuple(_checked(token, index, value, dtype) for index, (value, dtype) in pairs)
         return values if len(values) != 1 else values[0]
 
     return run
@@ -75,53 +59,18 @@ def _plain(array):
     return array if array.ndim else array[()]
 
 
-def _concrete(array):
-    return array.view(ConcreteArray)
-
-
-def _call(function, arguments):
-    try:
-        return function(*arguments)
-    except errors.OpError:
-        raise
-    except Exception as error:
-        frames = error.__traceback__.tb_next  # from the function on
-        shown = traceback.TracebackException(type(error), error, frames)
-        told = f"{type(error).__name__}: {error}\n{''.join(shown.format())}"
-        raise _error_of(error)(None, None, told) from error
-
-
-def _error_of(error):
-    """The error class that TensorFlow gives an exception of a Python function."""
-    if isinstance(error, (TypeError, ValueError)):
-        return errors.InvalidArgumentError
-    if isinstance(error, StopIteration):
-        return errors.OutOfRangeError
-    if isinstance(error, MemoryError):
-        return errors.ResourceExhaustedError
-    if isinstance(error, NotImplementedError):
-        return errors.UnimplementedError
-    return errors.UnknownError
-
-
 def _checked(token, index, value, dtype):
     array = _array_of(value)
     given = dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
     if dtype is given is dtypes.string:
         return literal_array(value, dtypes.string)[0]
     if given is not dtype:
-        # A Python number has no width of its own; arrays must match exactly.
-        if not hasattr(value, "dtype") and np.can_cast(
-            array.dtype, dtype.as_numpy_dtype, "same_kind"
-        ):
-            array = array.astype(dtype.as_numpy_dtype)
-        else:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"{index}-th value returned by {token} is {dtypes.runtime_name(given)}, but "
-                f"expects {dtypes.runtime_name(dtype)}",
-            )
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"{index}-th value returned by {token} is {dtypes.runtime_name(given)}, but "
+            f"expects {dtypes.runtime_name(dtype)}",
+        )
     # The function may keep and change what it returned: the step gets memory of its own.
     return from_array(array.copy())
 

@@ -112,21 +112,25 @@ def _with_ellipsis(index):
 
 
 def _write(target, index, value):
-    """`target[index] = value`, with an index of NumPy's kind; the value may be broadcast."""
+    """`target[index] = value`, with an index of NumPy's kind."""
     index, flipped = slice_spec.without_negative_strides(index, target.shape)
     place = target[index or ...]
-    try:
-        value = value.expand(place.shape)
-    except RuntimeError:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Cannot broadcast input shape {list(value.shape)} into final shape "
-            f"{list(place.shape)}",
-        ) from None
+    if not place.numel():
+        return
+    _check_same_shape(place.shape, value.shape)
     if value.untyped_storage().data_ptr() == place.untyped_storage().data_ptr():
         value = value.clone()  # another part of the same buffer, which may overlap
     place.copy_(as_signed(value).flip(flipped).view(value.dtype) if flipped else value)
+
+
+def _check_same_shape(place, value):
+    if place != value:
+        raise errors.UnimplementedError(
+            None,
+            None,
+            f"sliced l-value shape {shapes.text(tuple(place))} does not match r-value shape "
+            f"{shapes.text(tuple(value))}. Automatic broadcasting not yet implemented.",
+        )
 
 
 @kernel("StridedSliceGrad", fresh=True)
@@ -185,7 +189,9 @@ def _assigner(node, env):
         index = read(begin, end, strides)
         target = variable.read()
         if text:
-            target[_with_ellipsis(index)] = value
+            place = target[_with_ellipsis(index)]
+            _check_same_shape(place.shape, value.shape)
+            place[...] = value
         else:
             slice_spec.sliced_shape(index, tuple(target.shape))  # refuses positions outside of it
             _write(target, index, value)

@@ -439,7 +439,7 @@ class CoreLayer(Trackable):
         return outputs
 
     def _called(self, *args: Any, **kwargs: Any) -> Any:
-        call = self.call if executing_eagerly() else _as_graph_code(self.call)
+        call = self.call if executing_eagerly() else as_graph_code(self.call)
         try:
             return call(*args, **kwargs)
         except errors.OperatorNotAllowedInGraphError as error:
@@ -505,7 +505,7 @@ class CoreLayer(Trackable):
                 self.add_loss(loss / cast(shape_of(output)[0], loss.dtype), inputs=inputs)
 
 
-def _as_graph_code(call: Callable[..., Any]) -> Callable[..., Any]:
+def as_graph_code(call: Callable[..., Any]) -> Callable[..., Any]:
     """`call` of a program's own layer: its branches and loops on tensors are nodes of the graph."""
     if getattr(call, "__module__", "").partition(".")[0] == "penstock":
         return call

@@ -79,8 +79,12 @@ class KeyValueTensorInitializer(TableInitializerBase):
 
 
 def _list_initializer(operation: Operation) -> None:
-    """Lets `tf.tables_initializer` run an operation, unless it is part of a function."""
-    if not get_default_graph().building_function:
+    """Lets `tf.tables_initializer` run an operation, unless it is part of a function.
+
+    Keras' graph of layers is none: it is run step by step in eager mode.
+    """
+    graph: Any = get_default_graph()
+    if not graph.building_function or getattr(graph, "takes_eager_ops", False):
         add_to_collection(GraphKeys.TABLE_INITIALIZERS, operation)
 
 

@@ -149,6 +149,7 @@ _FAMILIES = (
     "volume_patches",
     "fused_conv",
     "retired",
+    "fact",
     "references",
     "immutable_const",
     "fake_quantization",

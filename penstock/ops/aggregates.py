@@ -48,17 +48,11 @@ def reduce_logsumexp(
 def reduce_variance(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The mean of the squared distances from the mean over `axis`. See `reduce_sum`."""
+    """The mean of the squared differences from the mean over `axis`. See `reduce_sum`."""
     with name_scope(name or "reduce_variance", values=[input_tensor]):
         x: Any = to_tensor(input_tensor)
-        if x.dtype.is_integer:
-            raise TypeError(f"Input must be real or complex, got integer type {x.dtype.name}")
         centred = x - reduce_mean(x, axis, keepdims=True)
-        if x.dtype.is_complex:
-            squared: Any = casts.real(centred * casts.conj(centred))
-        else:
-            squared = elementwise.square(centred)
-        return reduce_mean(squared, axis, keepdims=keepdims)
+        return reduce_mean(elementwise.square(centred), axis, keepdims=keepdims)
 
 
 def reduce_std(

@@ -149,7 +149,7 @@ class CriticalSection:
             )
 
     def _refuse_shared(self, resources: list[Tensor], exclusive: bool) -> None:
-        for other in self._handle.graph.get_collection(CRITICAL_SECTION_EXECUTIONS):
+        for other in get_default_graph().get_collection(CRITICAL_SECTION_EXECUTIONS):
             if self._is_own(other.handle):
                 continue
             shared = [each for each in resources if any(each is used for used in other.resources)]
@@ -162,7 +162,9 @@ class CriticalSection:
 
 
 def _as_value(value: Any) -> Any:
-    return value if isinstance(value, (Operation, TensorArray)) else to_tensor(value)
+    # In eager mode there is no operation to return: `tf.no_op()` is None.
+    kept = value is None or isinstance(value, (Operation, TensorArray))
+    return value if kept else to_tensor(value)
 
 
 def _same(value: Any) -> Any:

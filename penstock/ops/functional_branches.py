@@ -40,7 +40,7 @@ For = op(
     T=attr("list(type)", minimum=0),
     body=attr("func"),
 )
-FakeParam = op("FakeParam() -> output: dtype", shape=attr("shape"))
+FakeParam = op("FakeParam() -> output: dtype", dtype=attr("type"), shape=attr("shape"))
 not_differentiable(FakeParam)
 
 

@@ -35,8 +35,17 @@ PartitionedCall = op("PartitionedCall(args: *Tin) -> output: *Tout", **_CALL)
 StatefulPartitionedCall = op(
     "StatefulPartitionedCall(args: *Tin) -> output: *Tout", STATEFUL, **_CALL
 )
-RemoteCall = op("RemoteCall(target: string, args: *Tin) -> output: *Tout", STATEFUL, f=attr("func"))
-SymbolicGradient = op("SymbolicGradient(input: *Tin) -> output: *Tout", f=attr("func"))
+RemoteCall = op(
+    "RemoteCall(target: string, args: *Tin) -> output: *Tout",
+    STATEFUL,
+    Tout=attr("list(type)", minimum=1),
+    f=attr("func"),
+)
+SymbolicGradient = op(
+    "SymbolicGradient(input: *Tin) -> output: *Tout",
+    Tout=attr("list(type)", minimum=1),
+    f=attr("func"),
+)
 
 
 def function_called(op: Operation, key: str = "f") -> Function:

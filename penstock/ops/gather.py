@@ -61,6 +61,8 @@ def _(op: Operation, params: Shape, indices: Shape, axis: Shape) -> Shape:
     batch = op.attrs["batch_dims"]
     if value is not None:
         with_rank_at_least(params, int(value) + 1 if value >= 0 else -int(value))
+    if batch > 0:
+        with_rank_at_least(params, batch + 1)
     if params is None or indices is None:
         return None
     if not -len(indices) <= batch <= len(indices):

@@ -41,15 +41,21 @@ _CROPPED = types(
 )
 _HALF_SINGLE = types(dtypes.float16, dtypes.float32, default=dtypes.float32)
 _METHOD = attr("string", "bilinear", allowed=("bilinear", "nearest"))
-_SAMPLED: dict[str, Any] = {
-    "T": types(dtypes.uint8, SIGNED),
-    "seed": 0,
-    "seed2": 0,
-    "aspect_ratio_range": attr("list(float)", [0.75, 1.33]),
-    "area_range": attr("list(float)", [0.05, 1.0]),
-    "max_attempts": 100,
-    "use_image_if_no_bounding_boxes": False,
-}
+
+
+def _sampled(**covered: float) -> dict[str, Any]:
+    """Attrs of sampled boxes, in the order in which their functions take them."""
+    return {
+        "T": types(dtypes.uint8, SIGNED),
+        "seed": 0,
+        "seed2": 0,
+        **covered,
+        "aspect_ratio_range": attr("list(float)", [0.75, 1.33]),
+        "area_range": attr("list(float)", [0.05, 1.0]),
+        "max_attempts": 100,
+        "use_image_if_no_bounding_boxes": False,
+    }
+
 
 CropAndResize = op(
     "CropAndResize(image: T, boxes: float32, box_ind: int32, crop_size: int32) -> crops: float32",
@@ -120,14 +126,13 @@ SampleDistortedBoundingBox = op(
     "SampleDistortedBoundingBox(image_size: T, bounding_boxes: float32) -> begin: T, size: T, "
     "bboxes: float32",
     STATEFUL,
-    min_object_covered=0.1,
-    **_SAMPLED,
+    **_sampled(min_object_covered=0.1),
 )
 SampleDistortedBoundingBoxV2 = op(
     "SampleDistortedBoundingBoxV2(image_size: T, bounding_boxes: float32, "
     "min_object_covered: float32) -> begin: T, size: T, bboxes: float32",
     STATEFUL,
-    **_SAMPLED,
+    **_sampled(),
 )
 not_differentiable(
     DrawBoundingBoxes,

@@ -8,7 +8,10 @@ from penstock.ir.registry import attr, not_differentiable, op
 from penstock.shapes import Shape, raw
 
 ImmutableConst = op(
-    "ImmutableConst() -> tensor: dtype", shape=attr("shape"), memory_region_name=attr("string")
+    "ImmutableConst() -> tensor: dtype",
+    dtype=attr("type"),
+    shape=attr("shape"),
+    memory_region_name=attr("string"),
 )
 not_differentiable(ImmutableConst)
 

@@ -13,7 +13,7 @@ from penstock.ir.composite import SparseTensor
 from penstock.ir.convert import to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
-from penstock.ops import binary, bitwise, comparison, elementwise, matmul, sparse_arithmetic
+from penstock.ops import binary, comparison, elementwise, matmul, sparse_arithmetic
 
 
 def _install_binary(
@@ -44,15 +44,6 @@ def _install_binary(
     Tensor._override_operator(mirrored, backward)
 
 
-def _by_type(logical: Callable[..., Any], on_bits: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator that means one function on truth values and another on the bits of integers."""
-
-    def function(x: Tensor, y: Any, name: str) -> Any:
-        return logical(x, y, name) if x.dtype.base_dtype is dtypes.bool else on_bits(x, y)
-
-    return function
-
-
 def _added(x: Tensor, y: Any, name: str) -> Any:
     """A sum, by the newer op that knows no strings, unlike `tf.add`."""
     spec = binary.Add if x.dtype.base_dtype is dtypes.string else binary.AddV2
@@ -66,12 +57,6 @@ def _multiplied(x: Tensor, y: Any, name: str) -> Any:
     return binary.multiply(x, y, name)
 
 
-def _invert(x: Tensor) -> Tensor:
-    if x.dtype.base_dtype is dtypes.bool:
-        return comparison.logical_not(x)
-    return bitwise.invert(x)
-
-
 _install_binary("add", "add", _added)
 _install_binary("sub", "sub", binary.subtract)
 _install_binary("mul", "mul", _multiplied)
@@ -81,9 +66,9 @@ _install_binary("floordiv", "floordiv", binary.floordiv)
 _install_binary("mod", "mod", binary.floormod)
 _install_binary("pow", "pow", binary.pow)
 _install_binary("matmul", "matmul", matmul.matmul)
-_install_binary("and", "and", _by_type(comparison.logical_and, bitwise.bitwise_and), converts=False)
-_install_binary("or", "or", _by_type(comparison.logical_or, bitwise.bitwise_or), converts=False)
-_install_binary("xor", "xor", _by_type(comparison.logical_xor, bitwise.bitwise_xor), converts=False)
+_install_binary("and", "and", comparison.logical_and, converts=False)
+_install_binary("or", "or", comparison.logical_or, converts=False)
+_install_binary("xor", "xor", comparison.logical_xor, converts=False)
 
 # Python mirrors comparisons itself: 1 < x calls x.__gt__(1).
 Tensor._override_operator("__lt__", comparison.less)
@@ -93,4 +78,4 @@ Tensor._override_operator("__ge__", comparison.greater_equal)
 
 Tensor._override_operator("__neg__", elementwise.negative)
 Tensor._override_operator("__abs__", elementwise.abs)
-Tensor._override_operator("__invert__", _invert)
+Tensor._override_operator("__invert__", comparison.logical_not)

@@ -105,8 +105,10 @@ MaxPoolGradGradV2 = op(
 )
 MaxPoolWithArgmax = op(
     "MaxPoolWithArgmax(input: T) -> output: T, argmax: Targmax",
-    **_ARGMAX,
+    **_WINDOW,
     Targmax=types(INDEX, default=dtypes.int64),
+    **_PADDING,
+    include_batch_in_index=False,
     T=REAL,
 )
 MaxPoolGradWithArgmax = op(

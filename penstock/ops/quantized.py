@@ -83,10 +83,10 @@ QuantizedMul = op(
 QuantizedMatMul = op(
     "QuantizedMatMul(a: T1, b: T2, min_a: float32, max_a: float32, min_b: float32, "
     "max_b: float32) -> out: Toutput, min_out: float32, max_out: float32",
+    **_PRODUCT_ATTRS,
     transpose_a=False,
     transpose_b=False,
     Tactivation=types(QUANTIZED, default=dtypes.quint8),
-    **_PRODUCT_ATTRS,
 )
 QuantizedConv2D = op(
     "QuantizedConv2D(input: Tinput, filter: Tfilter, min_input: float32, max_input: float32, "

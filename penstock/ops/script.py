@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import traceback
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from penstock import dtypes
+from penstock import dtypes, errors
+from penstock.dtypes import DType
 from penstock.ir.apply import make_op
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import executing_eagerly, get_default_graph
@@ -93,14 +95,15 @@ class ConcreteFunction:
     `call` and `call_gradient` are what does so; the client, which has sessions, sets them.
     """
 
-    call: Callable[[Callable[..., Any], Sequence[Any]], Any]
+    call: Callable[[Callable[..., Any], Sequence[Any], Sequence[DType]], Any]
     call_gradient: Callable[[Callable[..., Any], Sequence[Any], Sequence[Any]], Any]
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], types: Sequence[DType]):
         self.function = function
+        self.types = types
 
     def __call__(self, *arrays: Any) -> Any:
-        return ConcreteFunction.call(self.function, arrays)
+        return ConcreteFunction.call(self.function, arrays, self.types)
 
     def gradient(self, *arrays: Any, inputs: int) -> Any:
         """The gradients by the first arrays, the inputs, given those by the outputs."""
@@ -167,31 +170,86 @@ def py_function(
 
     Gradients go through it where the function computes with ops and operators.
     """
-    if not callable(func):
-        raise ValueError(f"Expected func to be callable. Received func={func!r} of {type(func)}")
+    _check_callable(func)
     if executing_eagerly():
         return _called_with_tensors(func, inp, Tout)
-    return _node(EagerPyFunc, ConcreteFunction(func), inp, Tout, name)
+    return _node(EagerPyFunc, ConcreteFunction(func, _types(Tout)), inp, Tout, name)
 
 
 def _called_with_tensors(func: Callable[..., Any], inp: Sequence[Any], Tout: Any) -> Any:
     """The result of `py_function` in eager mode, whose operations tapes see like any others."""
-    result = func(*[convert_to_tensor(value) for value in inp])
-    if not isinstance(Tout, (list, tuple)):
-        return convert_to_tensor(result, Tout)
-    parts = result if isinstance(result, (list, tuple)) else [result] * len(Tout)
-    return [convert_to_tensor(part, dtype) for part, dtype in zip(parts, Tout, strict=True)]
+    types = _types(Tout)
+    tensors = [convert_to_tensor(value) for value in inp]
+    results = call_function(lambda *values: tensors_of(func(*values), types), tensors)
+    check_count("the function", len(results), len(types))
+    return results if isinstance(Tout, (list, tuple)) else results[0]
+
+
+def tensors_of(result: Any, types: Sequence[DType]) -> list[Any]:
+    """The results of a function of eager tensors, converted to these types."""
+    from penstock.ops.resource_variable import ResourceVariable
+
+    if result is None:
+        return []
+    if not isinstance(result, (list, tuple)):
+        result, types = [result], [types[0]]
+    for value in result:
+        if isinstance(value, ResourceVariable):
+            raise RuntimeError(
+                "Attempting to return a variable from an eagerly executed py_func; return a "
+                f"tensor or an array, such as the variable's `.numpy()`: {value}"
+            )
+    return [convert_to_tensor(value, dtype) for value, dtype in zip(result, types, strict=False)]
+
+
+def call_function(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    """Calls a Python function of a step; what it raises becomes an error of the step."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        frames = error.__traceback__.tb_next if error.__traceback__ else None  # from it on
+        shown = traceback.TracebackException(type(error), error, frames)
+        told = f"{type(error).__name__}: {error}\n{''.join(shown.format())}"
+        raise _error_of(error)(None, None, told) from error
+
+
+def _error_of(error: Exception) -> Callable[..., errors.OpError]:
+    """The error class that TensorFlow gives an exception of a Python function."""
+    if isinstance(error, (TypeError, ValueError)):
+        return errors.InvalidArgumentError
+    if isinstance(error, StopIteration):
+        return errors.OutOfRangeError
+    if isinstance(error, MemoryError):
+        return errors.ResourceExhaustedError
+    if isinstance(error, NotImplementedError):
+        return errors.UnimplementedError
+    return errors.UnknownError
+
+
+def check_count(called: str, returned: int, expected: int) -> None:
+    """Refuses another number of results than a node has outputs."""
+    if returned != expected:
+        message = f"{called} returns {returned} values, but expects to see {expected} values."
+        raise errors.InvalidArgumentError(None, None, message)
 
 
 def _node(
     spec: OpSpec, func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: str | None
 ) -> Any:
-    if not callable(func):
-        raise ValueError(f"Expected func to be callable. Received func={func!r} of {type(func)}")
-    is_list = isinstance(Tout, (list, tuple))
-    types = [dtypes.as_dtype(dtype) for dtype in (Tout if is_list else [Tout])]
+    _check_callable(func)
+    types = _types(Tout)
     attrs = {"token": host_functions.add(func), "Tout": types}
     node = make_op(spec, [list(inp)], attrs, name)
     if not types:
         return [] if spec is PyFuncStateless else node
-    return list(node.outputs) if is_list else node.outputs[0]
+    return list(node.outputs) if isinstance(Tout, (list, tuple)) else node.outputs[0]
+
+
+def _types(Tout: Any) -> list[DType]:
+    listed = Tout if isinstance(Tout, (list, tuple)) else [Tout]
+    return [dtypes.as_dtype(dtype) for dtype in listed]
+
+
+def _check_callable(func: Any) -> None:
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")

@@ -28,7 +28,7 @@ def _(op: Any, condition: Shape, t: Shape, e: Shape) -> Shape:
     if len(condition) == 1 and data:  # one condition per row: checked, but no source of sizes
         merge_sizes(condition[0], data[0])
         return data
-    return merge_shapes(condition, data)
+    return merge_shapes(data, condition)
 
 
 @SelectV2.shape

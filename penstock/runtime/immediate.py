@@ -27,28 +27,44 @@ from penstock.ir.operation import Operation
 from penstock.ir.registry import READS
 from penstock.ir.step_graph import FEED, Edge, Node
 from penstock.kernels.values import from_array, to_array
+from penstock.partition.split import RECV, SEND
 from penstock.runtime.binding import BoundNode, bind, has_kernel
 from penstock.runtime.device import Device
 from penstock.runtime.diagnosis import Failure, cause
 from penstock.runtime.local import LocalRuntime, visible_gpus
+from penstock.runtime.rendezvous import Rendezvous
 from penstock.runtime.step import Step
 from penstock.state.variable import VariableState
 from penstock.state.waiting import Cancellation
 
 _MOST_KEPT = 16384  # kernels: a seed of its own in each call would fill the memory
+_MEETINGS = frozenset({SEND.name, RECV.name})  # ops that meet others of their kind
 _ALONE = 2  # who knows the memory of a tensor that nobody shares: itself, and the one who asks
 
 
-@functools.cache
-def _devices_of_process() -> LocalRuntime:
-    return LocalRuntime(gpus=visible_gpus(None, ""))
+class _Process:
+    """The devices of this process, and where what one of them sends waits to be received."""
+
+    def __init__(self, cpus: int, gpus: int | None, visible: str):
+        self.runtime = LocalRuntime(cpus, gpus=visible_gpus(gpus, visible))
+        self.rendezvous = Rendezvous()
+
+
+_process = functools.cache(_Process)  # one for each way to divide the machine into devices
 
 
 class Immediate:
-    """The devices of this process, and the kernels that one eager graph keeps."""
+    """The devices of this process, and the kernels that one eager graph keeps.
 
-    def __init__(self) -> None:
-        runtime = _devices_of_process()
+    Args:
+      cpus: how many devices the CPU counts as.
+      gpus: how many GPUs to use at most, of those that are `visible` ("1,0"; "": all).
+    """
+
+    def __init__(self, cpus: int = 1, gpus: int | None = None, visible: str = "") -> None:
+        process = _process(cpus, gpus, visible)
+        runtime = process.runtime
+        self._rendezvous = process.rendezvous
         self._devices = {device.name: device for device in runtime.devices}
         self._host = runtime.host
         self._first_gpu = next((d for d in self._devices.values() if d.device_type == "GPU"), None)
@@ -86,7 +102,9 @@ class Immediate:
         assert bound.function is not None
         try:
             result = (
-                bound.function(self._step(), *given) if bound.takes_step else bound.function(*given)
+                bound.function(self._step(op.spec.name), *given)
+                if bound.takes_step
+                else bound.function(*given)
             )
         except Exception as error:
             raise _failed(op, types, given, error) from error
@@ -96,9 +114,12 @@ class Immediate:
             results = [self._own(value, op) for value in results]
         return results, device.name
 
-    def _step(self) -> Step:
+    def _step(self, op_type: str) -> Step:
         cancellation = getattr(self._local, "cancellation", None)
-        return Step() if cancellation is None else Step(None, cancellation)
+        step = Step() if cancellation is None else Step(None, cancellation)
+        if op_type in _MEETINGS:
+            step.rendezvous = self._rendezvous
+        return step
 
     @contextmanager
     def cancelled_by(self, cancellation: Cancellation) -> Iterator[None]:

@@ -37,6 +37,7 @@ class ExportedView(ObjectGraphView):
         self._signatures: SignatureMap | None = None
         self._functions: dict[int, dict[str, Any]] = {}
         self._extras: dict[int, dict[str, Any]] = {}
+        self._shared: dict[str, Any] = {}  # by the objects, while they say what they have
 
     def set_signatures(self, signatures: SignatureMap) -> None:
         """Lets the root own the signatures; ValueError if it owns something else by that name."""
@@ -60,30 +61,31 @@ class ExportedView(ObjectGraphView):
         """What an object owns in a SavedModel alone, such as the lists of a model's variables."""
         if id(obj) not in self._extras:
             listed = getattr(obj, "_list_extra_dependencies_for_serialization", None)
-            self._extras[id(obj)] = {} if listed is None else listed({})
+            self._extras[id(obj)] = {} if listed is None else listed(self._shared)
         return self._extras[id(obj)]
 
     def list_functions(self, obj: Any) -> dict[str, Any]:
         """The functions among an object's attributes, by name."""
         if id(obj) not in self._functions:
-            self._functions[id(obj)] = _functions_of(obj)
+            self._functions[id(obj)] = _functions_of(obj, self._shared)
         return self._functions[id(obj)]
 
 
-def _functions_of(obj: Any) -> dict[str, Any]:
+def _functions_of(obj: Any, shared: dict[str, Any]) -> dict[str, Any]:
     found = {}
     for name in dir(obj):
         if isinstance(inspect.getattr_static(obj, name, None), (GraphFunction, ConcreteFunction)):
             found[name] = getattr(obj, name)
-    if isinstance(obj, dict):
+    if isinstance(obj, (dict, list)):
+        items = obj.items() if isinstance(obj, dict) else enumerate(obj)
         functions = {
-            name: value
-            for name, value in obj.items()
+            str(name): value
+            for name, value in items
             if isinstance(value, (GraphFunction, ConcreteFunction))
         }
         found.update(functions)
     listed = getattr(obj, "_list_functions_for_serialization", None)
-    return found if listed is None else {**found, **listed({})}
+    return found if listed is None else {**found, **listed(shared)}
 
 
 def concrete_functions_of(function: Any) -> list[ConcreteFunction]:

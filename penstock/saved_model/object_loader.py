@@ -52,6 +52,11 @@ def load(export_dir: Any, tags: Any = None) -> Any:
       export_dir: the directory that `tf.saved_model.save` wrote.
       tags: the tags of the graph in it; they need not be given.
     """
+    return load_by(ObjectLoader, export_dir, tags)
+
+
+def load_by(loader: Callable[[Any, str], ObjectLoader], export_dir: Any, tags: Any = None) -> Any:
+    """What `load` gives, of the objects that a loader makes."""
     export_dir = os.fsdecode(export_dir)
     saved_model = parse_saved_model(export_dir)
     meta_graph = saved_model.meta_graphs[0]
@@ -72,16 +77,21 @@ def load(export_dir: Any, tags: Any = None) -> Any:
             "pass matching tags."
         )
     with init_scope():
-        root = _Loader(meta_graph, export_dir).root
+        root = loader(meta_graph, export_dir).root
     root.tensorflow_version = meta_graph.meta_info_def.tensorflow_version
     root.tensorflow_git_version = meta_graph.meta_info_def.tensorflow_git_version
     return root
 
 
-class _Loader:
-    """Makes the objects of one SavedModel."""
+class ObjectLoader:
+    """Makes the objects of one SavedModel.
 
-    def __init__(self, meta_graph: Any, export_dir: str):
+    Args:
+      known: objects that are there already, by their numbers in the SavedModel.
+    """
+
+    def __init__(self, meta_graph: Any, export_dir: str, known: Mapping[int, Any] | None = None):
+        self._known = known or {}
         self._meta_graph = meta_graph
         self._objects = meta_graph.object_graph_def
         self._export_dir = export_dir
@@ -111,12 +121,14 @@ class _Loader:
 
     def _connect(self, setters: list[Callable[..., None]]) -> None:
         """Gives the objects what they own; slot variables go to their optimizers."""
-        for node, message, setter in zip(self._nodes, self._objects.nodes, setters, strict=True):
+        messages = self._objects.nodes
+        for number, (node, setter) in enumerate(zip(self._nodes, setters, strict=True)):
+            message = messages[number]
             for child in message.children:
                 setter(node, child.local_name, self._nodes[child.node_id])
                 if child.local_name == "__call__" and not callable(node):
                     type(node).__call__ = _call_attribute
-            for slot in message.slot_variables:
+            for slot in () if number in self._known else message.slot_variables:
                 variable = self._nodes[slot.original_variable_node_id]
                 node.add_slot(variable, slot.slot_name, self._nodes[slot.slot_variable_node_id])
 
@@ -131,10 +143,11 @@ class _Loader:
 
     def _made(self, number: int, message: Any) -> tuple[Any, Callable[..., None]]:
         """The object that a message describes, and what sets its attributes."""
+        if number in self._known:
+            return self._known[number], self._add_to_known
         kind = message.WhichOneof("kind")
         if kind == "user_object":
-            revived = revived_types.deserialize(message.user_object)
-            return (_restored_object(), setattr) if revived is None else revived
+            return self._user_object(message.user_object)
         makers: Mapping[str | None, Callable[[], Any]] = {
             "asset": lambda: self._asset(message.asset),
             "function": lambda: RestoredFunction(message.function, self._functions),
@@ -146,6 +159,13 @@ class _Loader:
         if kind not in makers:
             raise ValueError(f"Unknown SavedObject type: {kind!r}")
         return makers[kind](), setattr
+
+    def _add_to_known(self, known: Any, name: str, value: Any) -> None:
+        """Gives an object that was there what the SavedModel says that it owns."""
+
+    def _user_object(self, message: Any) -> tuple[Any, Callable[..., None]]:
+        revived = revived_types.deserialize(message)
+        return (_restored_object(), setattr) if revived is None else revived
 
     def _asset(self, message: Any) -> TrackableAsset:
         filename = self._meta_graph.asset_file_def[message.asset_file_def_index].filename
@@ -161,14 +181,8 @@ class _Loader:
         dtype = dtypes.as_dtype(message.dtype).base_dtype
         shape = TensorShape(message.shape)
 
-        def restored() -> Tensor:
-            with device("/cpu:0"):
-                (value,) = restore_v2(self._variables_path, [self._keys[number]], [""], [dtype])
-            value.set_shape(shape)
-            return value
-
         return ResourceVariable(
-            restored,
+            lambda: self._restored_value(number, dtype, shape),
             trainable=message.trainable,
             name=message.name or None,
             dtype=dtype,
@@ -176,6 +190,13 @@ class _Loader:
             aggregation=VariableAggregation(message.aggregation),
             shape=shape,
         )
+
+    def _restored_value(self, number: int, dtype: dtypes.DType, shape: TensorShape) -> Tensor:
+        """The saved value of a variable."""
+        with device("/cpu:0"):
+            (value,) = restore_v2(self._variables_path, [self._keys[number]], [""], [dtype])
+        value.set_shape(shape)
+        return value
 
     def _constant(self, message: Any) -> Tensor:
         (node,) = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -130,6 +131,14 @@ class RestoredFunction(GraphFunction):
         self._argspec = coder.decode_proto(spec.fullargspec)
         self._is_method = spec.is_method
         super().__init__(self._called, input_signature=coder.decode_proto(spec.input_signature))
+        # What it was made of says nothing of its parameters.
+        del self.__wrapped__
+        self.__signature__ = _signature(self._argspec, spec.is_method)
+
+    @property
+    def argspec(self) -> Any:
+        """The parameters that it was saved with."""
+        return self._argspec
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         return self  # it is a method of what it was saved with
@@ -187,6 +196,26 @@ class RestoredFunction(GraphFunction):
             f"{given[1]}\n\nExpected these arguments to match one of the following {len(lines)} "
             "option(s):\n" + "\n".join(lines)
         )
+
+
+def _signature(argspec: Any, is_method: bool) -> inspect.Signature:
+    """The parameters of a saved argspec, without the object that a method is bound to."""
+    kinds = inspect.Parameter
+    names = list(argspec.args)
+    defaults = list(argspec.defaults or ())
+    default_of = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    default_of.update(argspec.kwonlydefaults or {})
+
+    def parameter(name: str, kind: Any) -> inspect.Parameter:
+        return kinds(name, kind, default=default_of.get(name, kinds.empty))
+
+    found = [parameter(name, kinds.POSITIONAL_OR_KEYWORD) for name in names[int(is_method) :]]
+    if argspec.varargs:
+        found.append(kinds(argspec.varargs, kinds.VAR_POSITIONAL))
+    found += [parameter(name, kinds.KEYWORD_ONLY) for name in argspec.kwonlyargs or ()]
+    if argspec.varkw:
+        found.append(kinds(argspec.varkw, kinds.VAR_KEYWORD))
+    return inspect.Signature(found)
 
 
 def _fitting(given: Any, signature: Any, *, as_specs: bool = False) -> list[Tensor] | None:

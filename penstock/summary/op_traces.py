@@ -100,7 +100,7 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
     with _ended_trace() as calls:
         if calls is None:
             raise ValueError("Must enable trace before export.")
-        run_metadata_graphs(name, _graphs_of(calls), step)
+        run_metadata_graphs(name, graphs_of(calls), step)
 
 
 def trace_off() -> None:
@@ -117,7 +117,7 @@ def _ended_trace() -> Iterator[list[Any] | None]:
     yield calls
 
 
-def _graphs_of(calls: list[Any]) -> Any:
+def graphs_of(calls: list[Any]) -> Any:
     """Metadata with the graph of each function that was called, once."""
     metadata = proto.RunMetadata()
     for function in dict.fromkeys(calls):

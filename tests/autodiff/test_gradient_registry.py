@@ -61,3 +61,18 @@ def test_a_gradient_that_assignments_get():
     with tf.Session() as session:
         session.run(variable.initializer)
         np.testing.assert_array_equal(session.run(gradient), [2.0])
+
+
+def test_a_gradient_that_goes_through_integers(monkeypatch):
+    util: Any = importlib.import_module("penstock.python.ops.gradients_util")
+    table = ops._gradient_registry._registry
+    table["Cast"]["type"] = lambda op, grad: tf.saturate_cast(grad, op.inputs[0].dtype)
+    table["Relu"]["type"] = lambda op, grad: tf.cast(grad * 3, tf.int32)
+    x = tf.constant([2.0])
+    y = tf.cast(tf.nn.relu(tf.cast(x, tf.int32)), tf.float32)
+    assert tf.gradients(y, x) == [None]
+    monkeypatch.setattr(util, "_IsBackpropagatable", lambda tensor: True)
+    with tf.Session() as session:
+        assert session.run(tf.gradients(y, x)[0]).tolist() == [3.0]
+    monkeypatch.undo()
+    assert tf.gradients(y, x) == [None]

@@ -133,7 +133,8 @@ def test_pass_through_and_recomputed_gradients():
         x = tf.constant([1.0, -2.0])
         weight = tf.Variable(3.0, use_resource=True)
         session.run(tf.global_variables_initializer())
-        (passed,) = tf.gradients(tf.grad_pass_through(tf.sign)(x), x)
+        with tf.variable_scope("resources", use_resource=True):
+            (passed,) = tf.gradients(tf.grad_pass_through(tf.sign)(x), x)
         assert session.run(passed).tolist() == [1.0, 1.0]
 
         def function(value):

@@ -132,3 +132,17 @@ def test_async_as_a_name():
     assert old_keywords.compiled(b"f(async=1)\n", "f.py") is not None
     assert old_keywords.compiled(b"async = (\n", "f.py") is None
     assert old_keywords.compiled(b"print 1\n", "f.py") is None
+
+
+def test_tensorboards_summaries_are_those_of_1x(tmp_path, import_from, monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "tensorboard"]:
+        monkeypatch.delitem(sys.modules, name)
+    folder = tmp_path / "tensorboard" / "summary"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").touch()
+    (folder / "__init__.py").write_text("def scalar(): return 2\n")
+    (folder / "v1.py").write_text("def scalar(): return 1\ndef custom_scalar_pb(): return 3\n")
+    summary = importlib.import_module("tensorboard.summary")
+    assert (summary.scalar(), summary.custom_scalar_pb()) == (1, 3)
+    for name in ("tensorboard", "tensorboard.summary", "tensorboard.summary.v1"):
+        monkeypatch.delitem(sys.modules, name)

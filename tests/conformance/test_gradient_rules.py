@@ -13,11 +13,9 @@ def test_unknown_treatment_of_unconnected_gradients():
 
 
 def test_a_function_with_its_own_gradient_uses_variables_with_handles():
-    weight = tf.Variable(2.0)
-
     @tf.custom_gradient
     def scaled(x):
-        return x * weight, lambda dy, variables=None: (dy, [dy])
+        return x * tf.Variable(2.0), lambda dy, variables=None: (dy, [dy])
 
     with pytest.raises(TypeError, match="must be `ResourceVariable`s"):
         scaled(tf.constant(1.0))

@@ -9,6 +9,7 @@ import pytest
 from penstock.contrib.tpu.python.tpu import tpu_config, tpu_estimator, tpu_feed, tpu_sharding
 
 import penstock as tf
+from penstock.contrib.tpu import configuration
 
 tpu = tf.contrib.tpu
 
@@ -155,3 +156,37 @@ def test_queues_must_be_told_their_size() -> None:
         tpu_feed.InfeedQueue()
     with pytest.raises(ValueError, match="needs 2 elements"):
         tpu_feed.InfeedQueue(number_of_tuple_elements=2, tuple_types=[tf.float32])
+
+
+def test_time_of_a_loop() -> None:
+    parse = configuration.parse_iterations_per_loop
+    assert parse(100) == (100, "count")
+    assert [parse(each) for each in ("300s", "1m", "1h")] == [
+        (300, "seconds"),
+        (60, "seconds"),
+        (3600, "seconds"),
+    ]
+    assert tf.contrib.tpu.TPUConfig(iterations_per_loop="1m").iterations_per_loop == "1m"
+    for wrong in (0, -1, "-1h", "1d"):
+        with pytest.raises(ValueError, match="must be positive"):
+            tf.contrib.tpu.TPUConfig(iterations_per_loop=wrong)
+    with pytest.raises(ValueError, match="only supported in PER_HOST_V2"):
+        tf.contrib.tpu.TPUConfig(input_partition_dims=[[1]])
+
+
+def test_masters_and_names_in_the_environment(monkeypatch: Any) -> None:
+    def config_in(tf_config: str, **kwargs: Any) -> Any:
+        monkeypatch.setenv("TF_CONFIG", tf_config)
+        return tf.contrib.tpu.RunConfig(**kwargs)
+
+    masters = '{"session_master": "a", "eval_session_master": "b"}'
+    config = config_in(masters, master="m")
+    assert (config.master, config.evaluation_master) == ("m", "b")
+    config = config_in('{"session_master": "a"}')
+    assert (config.master, config.evaluation_master) == ("a", "a")
+    evaluator = '{"cluster": {"chief": ["h:0"]}, "task": {"type": "evaluator", "index": 0}}'
+    assert config_in(evaluator, master="m").evaluation_master == ""
+    service = '{"service": {"tpu_worker_job_name": "tpus"}}'
+    assert config_in(service).tpu_config.tpu_job_name == "tpus"
+    chief = '{"cluster": {"chief": ["h:0"]}, "task": {"type": "chief", "index": 0}}'
+    assert config_in(chief).session_config is None

@@ -13,6 +13,7 @@ from penstock.data.experimental.branches import (
     map_defun,
 )
 from penstock.data.experimental.workers import _RebatchDataset
+from penstock.internal_paths.graph_mode import eager_mode
 from penstock.ops.datasets import branches as nodes
 
 NUMBERS = {"output_types": [tf.int64], "output_shapes": [[None]]}
@@ -124,6 +125,21 @@ def test_datasets_that_can_not_be_equal_are_refused(first, second, message):
     datasets = [tf.data.Dataset.from_tensor_slices(values) for values in (first, second)]
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         _elements(_ChooseFastestDataset(datasets))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ([[1, 2, 3]], [[1, 2]], r"Component 0 of input 1 has shape: \[2\].*with shape: \[3\]"),
+        ([0], [0.0], "Input 1 has output types: float. Expected: int32"),
+        ([1, 2, 3], [1], "Input 1 has cardinality: 1, while all prior inputs have cardinality: 3"),
+    ],
+)
+def test_they_are_refused_at_once_in_eager_mode(first, second, message):
+    with eager_mode():
+        datasets = [tf.data.Dataset.from_tensor_slices(values) for values in (first, second)]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            _ChooseFastestDataset(datasets)
 
 
 @pytest.mark.parametrize("place", [0, 1, 3, 6])

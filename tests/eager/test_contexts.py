@@ -9,6 +9,7 @@ import penstock as tf
 from penstock.internal_paths import eager_context, eager_execute, monitoring
 from penstock.internal_paths.cancellation import CancellationManager
 from penstock.internal_paths.graph_mode import eager_mode
+from penstock.python.eager import context as internal_context
 
 FULL = "/job:localhost/replica:0/task:0/device:"
 
@@ -177,3 +178,26 @@ def test_a_waiting_function_is_cancelled():
     assert manager.is_cancelled
     with pytest.raises(tf.errors.CancelledError):
         waiting()
+
+
+def test_graphs_of_called_functions_are_collected():
+    @tf.function
+    def shifted(x):
+        return x * 2.0 + 1.0
+
+    internal_context.enable_run_metadata()
+    shifted(tf.constant(1.0))
+    (graphs,) = internal_context.export_run_metadata().function_graphs
+    assert "AddV2" in [node.op for node in graphs.pre_optimization_graph.node]
+    internal_context.disable_run_metadata()
+    shifted(tf.constant(1.0))
+    assert not internal_context.export_run_metadata().function_graphs
+
+
+def test_the_first_input_tells_the_type_whatever_the_attr_says():
+    attrs = ("transpose_a", False, "transpose_b", False, "T", tf.int32.as_datatype_enum)
+    three, five = tf.constant([[3.0]]), tf.constant([[5.0]])
+    (product,) = eager_execute.execute(b"MatMul", 1, [three, five], attrs)
+    assert product.numpy().tolist() == [[15.0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="input #1.*expected to be a float"):
+        eager_execute.execute(b"MatMul", 1, [three, tf.constant([[5]])], attrs)

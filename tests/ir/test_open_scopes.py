@@ -53,6 +53,30 @@ def test_a_device_block_is_left_before_those_around_it():
         outer.__exit__(None, None, None)
 
 
+def test_what_a_device_function_returns_is_kept_in_its_own_spelling():
+    with tf.device(lambda op: "/cpu:0"):
+        first = tf.Variable(1.0)
+        second = first + 1.0
+        with tf.device("/job:ps"):
+            hidden = tf.constant(1.0)
+    assert {first.device, second.device, hidden.device} == {"/cpu:0"}
+    assert second.op.node_def.device == "/cpu:0"
+    with tf.device("/task:2"), tf.device(lambda op: "cpu:1"):
+        assert tf.constant(1.0).device == "/task:2/device:CPU:1"
+    with tf.device(first.device):
+        assert tf.constant(1.0).device == "/device:CPU:0"
+    second.op._set_device("cpu:0")
+    assert second.device == "cpu:0"
+    for device, error in [(None, TypeError), ("no device", ValueError)]:
+        with tf.device(lambda op, device=device: device), pytest.raises(error):
+            tf.constant(1.0)
+
+
+def test_a_step_runs_where_a_device_function_says_in_its_own_spelling():
+    with tf.device(lambda op: "/cpu:0"), tf.Session() as session:
+        assert session.run(tf.constant(1.0) + 1.0) == 2.0
+
+
 @pytest.mark.parametrize("name", ["/", "//", "a//"])
 def test_a_name_that_ends_in_a_slash_is_the_scope_itself(name):
     with tf.name_scope("outer/"), tf.name_scope(name) as scope:

@@ -5,6 +5,7 @@ import pytest
 
 import penstock as tf
 from penstock import keras
+from penstock.internal_paths.graph_mode import eager_mode
 from penstock.keras.distribute import batch_sizes, input_checks
 from penstock.testing import keras_correctness
 
@@ -94,3 +95,50 @@ def test_results_that_differ_are_told():
         keras_correctness.compare_results(
             {"weights_1": np.ones(2)}, {"weights_1": np.zeros(2)}, None, case
         )
+
+
+# What `compile` refuses -------------------------------------------------------------------------
+
+
+def _line() -> tf.keras.Model:
+    inputs = tf.keras.Input((3,))
+    return tf.keras.Model(inputs, tf.keras.layers.Dense(1)(inputs))
+
+
+def test_variables_from_outside_of_the_scope_are_refused():
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    model = _line()
+    with strategy.scope(), pytest.raises(ValueError, match="was not created in the distribution"):
+        model.compile("sgd", "mse")
+    with strategy.scope():
+        _line().compile("sgd", "mse")
+
+
+def test_models_without_inputs_are_refused_in_graphs():
+    with tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+        with pytest.raises(ValueError, match="created without `input_shape`/`input_dim` set"):
+            model.compile("sgd")
+    with eager_mode(), tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        tf.keras.Sequential([tf.keras.layers.Dense(3)]).compile("sgd")
+
+
+def test_arguments_that_are_not_distributed():
+    with tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        for key, value in (("sample_weight_mode", "temporal"), ("weighted_metrics", ["mse"])):
+            with pytest.raises(NotImplementedError, match=f"{key} is not supported"):
+                _line().compile("sgd", "mse", **{key: value})
+    with eager_mode(), tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        _line().compile("sgd", run_eagerly=True)
+        with pytest.raises(ValueError, match="do not support enabling `run_eagerly`"):
+            _line().compile("sgd", run_eagerly=True, experimental_run_tf_function=False)
+
+
+def test_a_loss_does_not_count_examples_under_a_strategy():
+    labels = np.array([[1.0], [0.0]], np.float32)
+    with tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        with pytest.raises(ValueError, match="Please use `tf.keras.losses.Reduction.SUM` or"):
+            tf.keras.losses.MeanSquaredError()(labels, labels)
+        loss = tf.keras.losses.MeanSquaredError(reduction="sum")(labels, 1 - labels)
+    with tf.Session() as session:
+        assert session.run(loss) == 2.0

@@ -104,3 +104,14 @@ def test_text_and_sequences():
     padded = keras.preprocessing.sequence.pad_sequences([[1, 2, 3], [4]], maxlen=2)
     np.testing.assert_array_equal(padded, [[2, 3], [0, 4]])
     np.testing.assert_array_equal(keras.utils.to_categorical([1, 0], 3), [[0, 1, 0], [1, 0, 0]])
+
+
+def test_losses_and_metrics_of_a_stack_are_layers_of_it():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,), name="logits")])
+    mean = tf.keras.layers.Lambda(tf.reduce_mean, name="mean")(model.output)
+    model.add_loss(mean)
+    model.add_metric(mean, aggregation="mean", name="mean_logit")
+    model.compile("sgd", "mse")
+    assert model.metrics_names == ["loss", "mean_logit"]
+    assert [layer.name for layer in model.layers[:2]] == ["logits", "mean"]
+    assert len(model.layers) == 4

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 import penstock as tf
+from penstock.eager.context import eager_mode
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +69,21 @@ def test_a_failed_execution_gives_the_lock_back(session):
     assert session.run(results, {is_fine: True}) == [5, 5]
 
 
+def test_an_execution_that_fails_in_a_function_gives_the_lock_back(session):
+    section = tf.CriticalSection()
+
+    def refuse():
+        with tf.control_dependencies([tf.Assert(False, ["refused"])]):
+            return tf.constant(1.0)
+
+    call = tf.function(lambda: section.execute(refuse), autograph=False)()
+    kept = []  # an error that is kept has the frames of the step
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="refused") as raised:
+            session.run(call)
+        kept.append(raised.value)
+
+
 def test_what_an_execution_takes_is_computed_before_the_lock(session):
     section = tf.CriticalSection()
     first = section.execute(lambda: tf.identity(1.0))
@@ -107,3 +123,11 @@ def test_a_resource_belongs_to_one_section_unless_shared():
     other.execute(lambda: shared + 1.0, exclusive_resource_access=False)
     with pytest.raises(ValueError, match="requested exclusive resource access"):
         other.execute(lambda: shared + 1.0)
+
+
+def test_in_eager_mode_and_in_functions_of_it():
+    with eager_mode():
+        section, counter = tf.CriticalSection(), tf.Variable(1.0, use_resource=True)
+        assert section.execute(lambda: counter.assign_add(1.0) and tf.no_op()) is None
+        numbers = tf.data.Dataset.range(2).map(lambda _: section.execute(counter.read_value))
+        assert [number.numpy() for number in numbers] == [2.0, 2.0]

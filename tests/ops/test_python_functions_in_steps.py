@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.eager.context import eager_mode
 from penstock.internal_paths.script_functions import _py_funcs
 
 
@@ -126,3 +127,80 @@ def test_what_does_not_compute_with_its_input_has_no_slope():
     x = tf.constant(3.0)
     y = tf.py_function(lambda x: np.float32(7), [x], tf.float32)
     assert _run(tf.gradients(y, x)) == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "expected"),
+    [
+        (np.array([1.5, 2.5]), tf.float32, [1.5, 2.5]),
+        (np.float64(2.5), tf.int32, 2),
+        (3, tf.float64, 3.0),
+        (True, tf.int32, 1),
+    ],
+)
+def test_results_of_py_function_are_converted(value, dtype, expected):
+    result = _run(tf.py_function(lambda: value, [], dtype))
+    np.testing.assert_array_equal(result, expected)
+    assert result.dtype == dtype.as_numpy_dtype
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda: 1.5, "Cannot convert 1.5 to EagerTensor of dtype int32"),
+        (lambda: tf.constant(1.5), "Tensor conversion requested dtype int32"),
+        (lambda: None, "returns 0 values, but expects to see 1 values"),
+    ],
+)
+def test_results_that_py_function_can_not_convert(function, message):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        _run(tf.py_function(function, [], tf.int32))
+
+
+def test_py_function_takes_as_many_results_as_it_has_types():
+    assert _run(tf.py_function(lambda: (1, 2, 3), [], [tf.int32, tf.int64])) == [1, 2]
+
+
+def test_py_function_has_eager_tensors_and_variables():
+    def told(x):
+        variable = tf.Variable(x, use_resource=True)
+        variable.assign_add(1.0)
+        return f"{type(x).__name__} {variable.numpy()}"
+
+    assert _run(tf.py_function(told, [2.0], tf.string)) == b"EagerTensor 3.0"
+    with pytest.raises(tf.errors.UnknownError, match="Attempting to return a variable"):
+        _run(tf.py_function(lambda x: tf.Variable(x, use_resource=True), [2.0], tf.float32))
+
+
+@pytest.mark.parametrize(
+    ("value", "given"), [(1, "int64"), (1.5, "double"), (True, "bool"), ([1.5], "double")]
+)
+def test_results_of_py_func_have_their_own_types(value, given):
+    message = f"0-th value returned by pyfunc_\\d+ is {given}, but expects float"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        _run(tf.py_func(lambda: value, [], tf.float32))
+
+
+def test_a_result_where_none_is_expected():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="returns 1 values, but expects to"):
+        _run(tf.py_func(lambda: 3, [], []))
+
+
+def test_errors_of_steps_inside_are_unknown_to_the_step_outside():
+    def fail():
+        raise tf.errors.NotFoundError(None, None, "lost")
+
+    with pytest.raises(tf.errors.UnknownError, match="NotFoundError: lost"):
+        _run(tf.py_func(fail, [], []))
+
+
+def test_errors_in_eager_mode_are_those_of_steps():
+    def fail():
+        raise StopIteration("no more")
+
+    with eager_mode():
+        with pytest.raises(tf.errors.OutOfRangeError, match="(?s)no more.*in fail"):
+            tf.py_function(fail, [], [])
+        assert tf.py_function(lambda: None, [], []) == []
+        with pytest.raises(tf.errors.InvalidArgumentError, match="returns 0 values"):
+            tf.py_function(lambda: None, [], tf.float32)

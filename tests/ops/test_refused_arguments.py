@@ -31,6 +31,11 @@ BUILT: dict[str, tuple[type, str, Callable[[], Any]]] = {
         "Dimension 0 in both shapes must be equal, but are 2 and 3",
         lambda: tf.placeholder_with_default([1, 2], [3]),
     ),
+    "where": (
+        ValueError,
+        r"must be equal, but are 3 and 1. Shapes are \[2,3\] and \[2,1\]",
+        lambda: tf.where([[True], [False]], tf.zeros([2, 3]), tf.ones([2, 3])),
+    ),
     "tile": (
         ValueError,
         "Shape must be rank 2 but is rank 1 for 'Tile'",

@@ -6,7 +6,12 @@ from typing import Any
 
 import penstock as tf
 from penstock.contrib.eager import metrics
-from penstock.contrib.eager.network import Network, Sequential
+from penstock.contrib.eager.network import (
+    Network,
+    Sequential,
+    restore_network_checkpoint,
+    save_network_checkpoint,
+)
 from penstock.contrib.eager.restoring import restore_variables_on_create
 from penstock.data.eager_iterator import EagerIterator as Iterator
 from penstock.eager.callbacks import (
@@ -86,10 +91,12 @@ __all__ = [
     "nan_callback",
     "num_gpus",
     "py_func",
+    "restore_network_checkpoint",
     "restore_variables_on_create",
     "run",
     "run_all_tests_in_graph_and_eager_modes",
     "run_test_in_graph_and_eager_modes",
+    "save_network_checkpoint",
     "set_execution_mode",
     "seterr",
     "value_and_gradients_function",

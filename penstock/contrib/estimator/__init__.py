@@ -9,11 +9,18 @@ from penstock.contrib.estimator.heads import (
     poisson_regression_head,
     regression_head,
 )
+from penstock.contrib.estimator.layer_annotations import (
+    DNNClassifierWithLayerAnnotations,
+    DNNRegressorWithLayerAnnotations,
+)
+from penstock.contrib.estimator.recurrent import RNNClassifier, RNNEstimator
+from penstock.contrib.estimator.replication import replicate_model_fn
 from penstock.contrib.estimator.saved_models import (
     build_supervised_input_receiver_fn_from_input_fn,
     export_all_saved_models,
     export_saved_model_for_mode,
 )
+from penstock.contrib.estimator.tower_optimizer import TowerOptimizer
 from penstock.contrib.lazy_paths import resolver
 from penstock.estimator.canned.estimators import (
     BaselineEstimator,
@@ -50,11 +57,16 @@ from penstock.estimator.trees.estimators import (
 __all__ = [
     "BaselineEstimator",
     "BoostedTreesEstimator",
+    "DNNClassifierWithLayerAnnotations",
     "DNNEstimator",
     "DNNLinearCombinedEstimator",
+    "DNNRegressorWithLayerAnnotations",
     "InMemoryEvaluatorHook",
     "LinearEstimator",
+    "RNNClassifier",
+    "RNNEstimator",
     "SavedModelEstimator",
+    "TowerOptimizer",
     "add_metrics",
     "binary_classification_head",
     "boosted_trees_classifier_train_in_memory",
@@ -77,6 +89,7 @@ __all__ = [
     "poisson_regression_head",
     "read_eval_metrics",
     "regression_head",
+    "replicate_model_fn",
     "stop_if_higher_hook",
     "stop_if_lower_hook",
     "stop_if_no_decrease_hook",

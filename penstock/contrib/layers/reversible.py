@@ -322,4 +322,5 @@ def _run(fn: Function, takes_flag: bool, tupleize_grads: bool, *args: Any) -> An
         own, others = found[: len(inputs)], found[len(inputs) :]
         return (own, others) if variables else own
 
-    return outputs, gradient
+    # The signature tells `tf.custom_gradient` whether variables are expected.
+    return outputs, gradient if used else lambda *grads: gradient(*grads)

@@ -242,6 +242,18 @@ class Layer(MixedPrecision, AddedMetrics, CoreLayer):
 
         return layer_metadata(self)
 
+    def _list_functions_for_serialization(self, serialization_cache: Any) -> dict[str, Any]:
+        from penstock.keras.saved_parts import parts_of
+
+        return parts_of(self, serialization_cache).public_functions
+
+    def _list_extra_dependencies_for_serialization(
+        self, serialization_cache: Any
+    ) -> dict[str, Any]:
+        from penstock.keras.saved_parts import parts_of
+
+        return parts_of(self, serialization_cache).public_objects
+
     # Losses and updates -------------------------------------------------------------------------
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:

@@ -31,6 +31,7 @@ from penstock.keras.engine.network import Network, json_value
 from penstock.keras.engine.replicated_steps import ReplicatedStep
 from penstock.keras.engine.reported_metrics import ReportedMetrics
 from penstock.keras.engine.scope_strategy import strategy_of_scope
+from penstock.keras.engine.strategy_checks import check_strategy
 from penstock.keras.engine.trainable_state import TrainableState
 from penstock.keras.engine.training_loops import TrainingLoops
 from penstock.keras.engine.user_data import UserData
@@ -131,6 +132,7 @@ class Model(
         }
         self.loss_weights = loss_weights
         self.sample_weight_mode = sample_weight_mode
+        check_strategy(self, self._compile_arguments)
         self._is_compiled = True
         self._compiled_trainable_state = self._get_trainable_state()
         self._endpoints = []

@@ -22,7 +22,7 @@ from penstock.keras.engine.static_batches import check_batch_sizes_of_inputs
 from penstock.keras.engine.topology import GraphOfLayers
 from penstock.layers.call_context import call_context
 from penstock.layers.core_layer import CoreLayer
-from penstock.train.tracking import ListWrapper, TrackableSaver, saver_with_op_caching
+from penstock.train.tracking import TrackableSaver, saver_with_op_caching
 
 __all__ = ["Network"]
 
@@ -91,21 +91,6 @@ class Network(Layer):
         return self._layers_in_checkpoints.get(name) or super()._lookup_dependency(name)
 
     _object_identifier = "_tf_keras_network"
-
-    def _list_functions_for_serialization(self, unused_serialization_cache: Any) -> dict[str, Any]:
-        from penstock.keras.traced_calls import functions_to_save
-
-        return functions_to_save(self)
-
-    def _list_extra_dependencies_for_serialization(
-        self, unused_serialization_cache: Any
-    ) -> dict[str, Any]:
-        if not self.built:
-            return {}
-        return {
-            "variables": ListWrapper(list(self.variables)),
-            "trainable_variables": ListWrapper(list(self.trainable_variables)),
-        }
 
     def _restore_waiting_layer(self, layer: Any) -> None:
         """Restores a layer that came after a checkpoint which has it was restored."""
@@ -189,7 +174,9 @@ class Network(Layer):
         flat = tf.nest.flatten(layers)
         refuse_legacy_layers(flat)
         nodes = relevant_nodes or [node for layer in flat for node in layer._inbound_nodes]
-        self._graph_of_layers.insert(list(nodes))
+        for layer in self._graph_of_layers.insert(list(nodes)):
+            if all(layer is not known for known in self._layers):  # a stack has a list of its own
+                self._layers.append(layer)
 
     # Layers -------------------------------------------------------------------------------------
 
@@ -387,19 +374,37 @@ class Network(Layer):
     @property
     def weights(self) -> list[Any]:
         """All variables, layer by layer."""
-        # A model without a `build` of its own has what its attributes own, called or not.
-        builds = "build" in type(self).__dict__
-        if builds and not self.built and not self._is_graph_network:
-            raise ValueError(
-                f"Weights for model {self.name} have not yet been created. Weights are created "
-                "when the Model is first called on inputs or `build()` is called with an "
-                "`input_shape`."
-            )
+        self._assert_weights_created()
         found: list[Any] = []
         for layer in self._layers:
             found += [w for w in layer.weights if not any(w is known for known in found)]
         own = [*self._trainable_weights, *self._non_trainable_weights]
         return found + own
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        self._assert_weights_created()
+        if not self.trainable:
+            return []
+        return self._of_sublayers("trainable_weights") + self._trainable_weights
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        self._assert_weights_created()
+        fixed = self._of_sublayers("non_trainable_weights") + self._non_trainable_weights
+        if self.trainable:
+            return fixed
+        return self._of_sublayers("trainable_weights") + self._trainable_weights + fixed
+
+    def _assert_weights_created(self) -> None:
+        # A model without a `build` of its own has what its attributes own, called or not.
+        builds = "build" in type(self).__dict__
+        if self.dynamic or self.built or self._is_graph_network or not builds:
+            return
+        raise ValueError(
+            f"Weights for model {self.name} have not yet been created. Weights are created when "
+            "the Model is first called on inputs or `build()` is called with an `input_shape`."
+        )
 
     def summary(
         self,

@@ -25,7 +25,8 @@ def map_shapes(function: Callable[[Any], Any], shapes: Any) -> Any:
         return function(shapes)
     if isinstance(shapes, dict):
         return {key: map_shapes(function, each) for key, each in shapes.items()}
-    return type(shapes)(map_shapes(function, each) for each in shapes)
+    mapped = [map_shapes(function, each) for each in shapes]
+    return shapes._make(mapped) if hasattr(shapes, "_make") else type(shapes)(mapped)
 
 
 def first_shape(shapes: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras.engine.layer import Layer
+from penstock.keras.engine.shapes import first_shape, map_shapes
 from penstock.layers.core_layer import CoreLayer
 from penstock.layers.input_spec import InputSpec
 
@@ -275,7 +276,8 @@ class RNN(Layer):
         """Sets the states to zero, or to arrays."""
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
-        shape = self.input_spec[0].shape if self.input_spec else None
+        spec = tf.nest.flatten(self.input_spec[0])[0] if self.input_spec else None
+        shape = None if spec is None else spec.shape
         batch_size = None if shape is None else shape[1 if self.time_major else 0]
         if not batch_size:
             raise ValueError(
@@ -314,18 +316,19 @@ class RNN(Layer):
     def compute_output_shape(self, input_shape: Any) -> Any:
         if isinstance(input_shape, list):
             input_shape = input_shape[0]
-        batch, steps = tf.TensorShape(input_shape).as_list()[:2]
+        batch, steps = tf.TensorShape(first_shape(input_shape)).as_list()[:2]
         if self.time_major:
             batch, steps = steps, batch
         size = getattr(self.cell, "output_size", None)
         if size is None:
             size = self._state_sizes()[0]
-        features = tf.TensorShape(size).as_list()
         if self.return_sequences:
             lead = [steps, batch] if self.time_major else [batch, steps]
         else:
             lead = [batch]
-        output = tf.TensorShape([*lead, *features])
+        output = tf.nest.map_structure(
+            lambda each: tf.TensorShape([*lead, *tf.TensorShape(each).as_list()]), size
+        )
         if not self.return_state:
             return output
         states = [
@@ -344,25 +347,32 @@ class RNN(Layer):
     def build(self, input_shape: Any) -> None:
         if isinstance(input_shape, list):
             input_shape = input_shape[0]
-        sizes = tf.TensorShape(input_shape).as_list()
-        batch_axis, time_axis = (1, 0) if self.time_major else (0, 1)
-        spec = list(sizes)
-        if not self.stateful:
-            spec[batch_axis] = None
-        spec[time_axis] = None
         rest = self.input_spec[1:] if self.input_spec else []
-        self.input_spec = [InputSpec(shape=tuple(spec)), *rest]
+        self.input_spec = [map_shapes(self._input_spec_of, input_shape), *rest]
         if (
             isinstance(self.cell, CoreLayer)
             and not self.cell.built
             and not is_graph_cell(self.cell)
         ):
-            self.cell.build((sizes[batch_axis], *sizes[2:]))
+            self.cell.build(map_shapes(self._step_shape, input_shape))
             self.cell.built = True
         self._check_states()
         if self.stateful:
             self.reset_states()
         self.built = True
+
+    def _input_spec_of(self, shape: Any) -> InputSpec:
+        """What inputs must be like after those that the layer was built on."""
+        sizes = tf.TensorShape(shape).as_list()
+        batch_axis, time_axis = (1, 0) if self.time_major else (0, 1)
+        if not self.stateful:
+            sizes[batch_axis] = None
+        sizes[time_axis] = None
+        return InputSpec(shape=tuple(sizes))
+
+    def _step_shape(self, shape: Any) -> tuple[int | None, ...]:
+        sizes = tf.TensorShape(shape).as_list()
+        return (sizes[1 if self.time_major else 0], *sizes[2:])
 
     def _check_states(self) -> None:
         wanted = tf.nest.flatten(self._state_sizes())
@@ -422,7 +432,7 @@ class RNN(Layer):
             own = self.input_spec[:1] if self.input_spec else [None]
             self.input_spec = [*own, *specs]
             outputs = super().__call__([inputs, *more], **kwargs)
-            self.input_spec = self.input_spec[: -len(specs)]
+            self.input_spec = self.input_spec[:1]
             return outputs
         if initial_state is not None:
             kwargs["initial_state"] = initial_state

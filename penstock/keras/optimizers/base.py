@@ -196,7 +196,7 @@ class OptimizerV2(Trackable):
         """Makes, or gets, a variable that belongs to another one."""
         if slot_name not in self._slot_names:
             self._slot_names.append(slot_name)
-        slots = self._slots.setdefault(_key_of(var), {})
+        slots = self._slots.setdefault(_var_key(var), {})
         if slot_name in slots:
             return slots[slot_name]
         initial_value = initializer
@@ -214,7 +214,7 @@ class OptimizerV2(Trackable):
         K.track_variable(slot)
         slots[slot_name] = slot
         self._weights.append(slot)
-        for position in self._waiting_slots.pop((_key_of(var), slot_name), []):
+        for position in self._waiting_slots.pop((_var_key(var), slot_name), []):
             position.restore(slot)
         return slot
 
@@ -222,7 +222,7 @@ class OptimizerV2(Trackable):
         self, slot_variable_position: Any, slot_name: str, variable: Any
     ) -> None:
         """Restores a slot from an object-based checkpoint, at once or when it is made."""
-        key = _key_of(variable)
+        key = _var_key(variable)
         slot = self._slots.get(key, {}).get(slot_name)
         # A creator that is meant for the variable must not see its slot.
         makes_slots = tf.executing_eagerly() and not creators_of(tf.get_default_graph())
@@ -235,7 +235,7 @@ class OptimizerV2(Trackable):
 
     def get_slot(self, var: Any, slot_name: str) -> Any:
         """The variable `slot_name` that belongs to another one."""
-        return self._slots[_key_of(var)][slot_name]
+        return self._slots[_var_key(var)][slot_name]
 
     def get_slot_names(self) -> list[str]:
         """The names of the slots."""
@@ -353,6 +353,8 @@ class OptimizerV2(Trackable):
                     return operation_of(self._iterations.assign_add(1))
 
     def _update(self, gradient: Any, variable: Any, apply_state: Any) -> Any:
+        if isinstance(variable, tf.Tensor):
+            raise NotImplementedError("Trying to update a Tensor ", variable)
         graph = tf.get_default_graph()
         name = variable.name.partition(":")[0]
         with tf.name_scope(f"update_{name}"), graph.colocate_with(variable):
@@ -472,7 +474,7 @@ def operation_of(updated: Any) -> Any:
     return getattr(updated, "op", None)
 
 
-def _key_of(variable: Any) -> str:
+def _var_key(variable: Any) -> str:
     variable = whole(variable)
     if hasattr(variable, "_unique_id"):
         return str(variable._unique_id)

@@ -15,6 +15,7 @@ from penstock.kernels.datasets.stacking import row, stacked
 from penstock.kernels.registry import kernel
 from penstock.kernels.sparse_rows import brackets, invalid
 from penstock.kernels.values import is_host_type, torch_type
+from penstock.proto import DataType
 from penstock.state.datasets import UNKNOWN, Dataset, DerivedDataset, Elements, UnaryElements
 
 # A function of each row ---------------------------------------------------------------------------
@@ -162,31 +163,63 @@ class _Rivals(Dataset):
         return known[0] if known else UNKNOWN
 
 
-def _element_kind(node):
+def _element_kind(dataset):
     """The types and shapes of a dataset's elements, as far as its node tells them."""
-    types = node.attrs.get("output_types", node.attrs.get("Toutput_types"))
-    if types is None or "output_shapes" not in node.attrs:
+    attrs = dataset.recipe.node.attrs if dataset.recipe is not None else {}
+    types = attrs.get("output_types", attrs.get("Toutput_types"))
+    if types is None or "output_shapes" not in attrs:
         return None
-    return list(types), [shapes.raw(shape) for shape in node.attrs["output_shapes"]]
+    return list(types), [shapes.raw(shape) for shape in attrs["output_shapes"]]
 
 
-def _check_rivals(node):
-    """Refuses datasets whose nodes tell that their elements have other types or shapes."""
-    kinds = [kind for edge in node.inputs if (kind := _element_kind(edge.node)) is not None]
-    for types, sizes in kinds[1:]:
-        if types != kinds[0][0]:
-            raise invalid("All inputs to ChooseFastestDataset must have the same output types.")
-        if not all(map(shapes.compatible, sizes, kinds[0][1])):
-            raise invalid("All inputs to ChooseFastestDataset must have compatible output shapes.")
+def _check_rivals(datasets):
+    """Refuses datasets whose elements have other types, shapes or numbers than the first's."""
+    kinds = [_element_kind(each) for each in datasets]
+    first = next((kind for kind in kinds if kind is not None), None)
+    size = UNKNOWN
+    for place, (dataset, kind) in enumerate(zip(datasets, kinds, strict=True)):
+        if kind is not None:
+            _check_kind(place, kind, first)
+        found = dataset.cardinality()
+        if UNKNOWN not in (size, found) and size != found:
+            raise invalid(
+                "All inputs to ChooseFastestDataset must have compatible cardinalities. "
+                f"Input {place} has cardinality: {found}, while all prior inputs have "
+                f"cardinality: {size}."
+            )
+        size = found if size == UNKNOWN else size
+
+
+def _type_name(dtype):
+    return DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
+
+
+def _shape_text(shape):
+    if shape is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
+
+
+def _check_kind(place, kind, expected):
+    if kind[0] != expected[0]:
+        names = [", ".join(_type_name(dtype) for dtype in each) for each in (kind[0], expected[0])]
+        raise invalid(
+            "All inputs to ChooseFastestDataset must have the same output types. "
+            f"Input {place} has output types: {names[0]}. Expected: {names[1]}."
+        )
+    for component, (shape, wanted) in enumerate(zip(kind[1], expected[1], strict=True)):
+        if not shapes.compatible(shape, wanted):
+            raise invalid(
+                "All inputs to ChooseFastestDataset must have compatible output shapes. Component "
+                f"{component} of input {place} has shape: {_shape_text(shape)}. Expected to be "
+                f"compatible with shape: {_shape_text(wanted)}."
+            )
 
 
 @dataset_kernel("ChooseFastestDataset", "ExperimentalChooseFastestDataset")
 def _(node):
     def run(*datasets):
-        _check_rivals(node)
-        sizes = {dataset.cardinality() for dataset in datasets} - {UNKNOWN}
-        if len(sizes) > 1:
-            raise invalid("All inputs to ChooseFastestDataset must have compatible cardinalities.")
+        _check_rivals(datasets)
         return _Rivals(datasets, node.attrs["num_experiments"])
 
     return run

@@ -11,6 +11,7 @@ from penstock.shapes import Shape
 MapDefun = op(
     "MapDefun(arguments: *Targuments, captured_inputs: *Tcaptured) -> output: *output_types",
     Tcaptured=attr("list(type)", [], minimum=0),
+    output_types=attr("list(type)", minimum=1),
     output_shapes=attr("list(shape)", minimum=1),
     f=attr("func"),
     max_intra_op_parallelism=1,

@@ -46,11 +46,13 @@ DeleteIterator = op("DeleteIterator(handle: resource, deleter: variant)", STATEF
 IteratorGetNext = op(
     "IteratorGetNext(iterator: resource) -> components: *output_types",
     STATEFUL,
+    output_types=attr("list(type)", minimum=1),
     output_shapes=attr("list(shape)", minimum=1),
 )
 IteratorGetNextSync = op(
     "IteratorGetNextSync(iterator: resource) -> components: *output_types",
     STATEFUL,
+    output_types=attr("list(type)", minimum=1),
     output_shapes=attr("list(shape)", minimum=1),
 )
 IteratorGetNextAsOptional = op(
@@ -88,6 +90,7 @@ DeserializeIterator = op(
 DatasetToSingleElement = op(
     "DatasetToSingleElement(dataset: variant) -> components: *output_types",
     STATEFUL,
+    output_types=attr("list(type)", minimum=1),
     output_shapes=attr("list(shape)", minimum=1),
     metadata="",
 )
@@ -111,6 +114,7 @@ OptionalNone = op("OptionalNone() -> optional: variant")
 OptionalHasValue = op("OptionalHasValue(optional: variant) -> has_value: bool")
 OptionalGetValue = op(
     "OptionalGetValue(optional: variant) -> components: *output_types",
+    output_types=attr("list(type)", minimum=1),
     output_shapes=attr("list(shape)", minimum=1),
 )
 WrapDatasetVariant = op("WrapDatasetVariant(input_handle: variant) -> output_handle: variant")

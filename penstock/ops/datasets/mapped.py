@@ -245,6 +245,7 @@ ReduceDataset = op(
     STATEFUL,
     f=attr("func"),
     Targuments=ANY_TYPES,
+    output_types=attr("list(type)", minimum=1),
     output_shapes=attr("list(shape)", minimum=1),
     use_inter_op_parallelism=True,
     metadata="",

@@ -26,6 +26,7 @@ MultiDeviceIteratorGetNextFromShard = op(
     "MultiDeviceIteratorGetNextFromShard(multi_device_iterator: resource, shard_num: int32, "
     "incarnation_id: int64) -> components: *output_types",
     STATEFUL,
+    output_types=attr("list(type)", minimum=1),
     output_shapes=attr("list(shape)", minimum=1),
 )
 MultiDeviceIteratorToStringHandle = op(

@@ -8,6 +8,7 @@ _SUMMARY = string(b"\n\x08\n\x01a\x15\x00\x00\x80?")
 
 CASES = [
     Case("NoOp", ()),
+    Case("Fact", ()),
     Case("ControlTrigger", ()),
     Case("Switch", (f32(2, 3), _TRUE), outputs=(1,), grad=False, label="true"),
     Case("Switch", (f32(2, 3), _FALSE), outputs=(0,), grad=False, label="false"),

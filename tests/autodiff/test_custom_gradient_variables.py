@@ -1,0 +1,110 @@
+"""Which variables `tf.custom_gradient` finds in a function of a graph, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import penstock as tf
+
+
+@pytest.fixture
+def x():
+    with tf.Graph().as_default():
+        yield tf.placeholder(tf.float32, [2])
+
+
+def _passes(dy, variables=None):
+    return (dy, [dy * 5.0 for _ in variables]) if variables else dy
+
+
+def test_a_comparison_hides_the_variables_behind_it(x):
+    y = x * tf.get_variable("v", [2], initializer=tf.ones_initializer())
+
+    def leaky(value):
+        return tf.where(y >= 0.0, value, value * 2.0), lambda dy: dy
+
+    result = tf.custom_gradient(leaky)(x)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(result, {x: [1.0, -1.0]}).tolist() == [1.0, -2.0]
+
+
+def test_a_gradient_of_second_order_in_the_gradient_function(x):
+    def squared_above(value):
+        y = tf.maximum(value, value * 0.5)
+
+        @tf.custom_gradient
+        def backward(dy):
+            return tf.where(y >= 0.0, dy, dy * 0.5), lambda ddx: tf.where(y >= 0.0, ddx, ddx * 0.5)
+
+        return y, backward
+
+    v = tf.get_variable("v", [2], initializer=tf.ones_initializer())
+    slope = tf.gradients(tf.custom_gradient(squared_above)(tf.square(x * v)), x)[0]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        second = session.run(tf.gradients(tf.square(slope), v)[0], {x: [1.0, 3.0]})
+    np.testing.assert_allclose(second, [16.0, 144.0])
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_variables_of_both_kinds_are_found(x, use_resource):
+    v = tf.get_variable("v", initializer=[3.0, 4.0], use_resource=use_resource)
+    with pytest.raises(TypeError, match="keyword argument 'variables'"):
+        tf.custom_gradient(lambda a: (a * v, lambda dy: dy))(x)
+    result = tf.custom_gradient(lambda a: (a * v, _passes))(x)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(tf.gradients(result, v)[0], {x: [1.0, 1.0]}).tolist() == [5.0, 5.0]
+
+
+def test_what_comes_in_hides_the_variables_behind_it(x):
+    y = x * tf.get_variable("v", [2])
+    assert tf.custom_gradient(lambda a: (a * y, lambda dy: dy))(y).shape == [2]
+
+
+def test_a_resource_that_is_read_counts_even_unused(x):
+    v = tf.get_variable("v", [2], use_resource=True)
+
+    def reads(a):
+        tf.identity(v)
+        return a * 2.0, lambda dy: dy
+
+    with pytest.raises(TypeError, match="keyword argument 'variables'"):
+        tf.custom_gradient(reads)(x)
+
+
+def test_references_made_inside_are_refused(x):
+    def makes(a):
+        return a * tf.get_variable("v", [2]), _passes
+
+    with pytest.raises(TypeError, match="must be `ResourceVariable`s"):
+        tf.custom_gradient(makes)(x)
+    with tf.variable_scope("resources", use_resource=True):
+        assert tf.custom_gradient(makes)(x).shape == [2]
+
+
+def test_variables_that_are_expected_and_not_there(x):
+    with pytest.raises(TypeError, match="must have use_resource=True"):
+        tf.custom_gradient(lambda a: (a * 2.0, _passes))(x)
+    with pytest.raises(TypeError, match="must have use_resource=True"):
+        tf.grad_pass_through(tf.square)(x)
+    with tf.variable_scope("resources", use_resource=True):
+        assert tf.custom_gradient(lambda a: (a * 2.0, _passes))(x).shape == [2]
+    recomputed = tf.contrib.layers.recompute_grad(lambda a: a * a)(x)
+    with tf.Session() as session:
+        assert session.run(tf.gradients(recomputed, x)[0], {x: [1.0, 3.0]}).tolist() == [2.0, 6.0]
+
+
+def test_too_few_gradients_and_keywords(x):
+    v = tf.get_variable("v", [2], use_resource=True)
+
+    def forgets(dy, variables=None):
+        return dy, []
+
+    result = tf.custom_gradient(lambda a: (a * v, forgets))(x)
+    with pytest.raises(ValueError, match="must return gradient for each variable"):
+        tf.gradients(result, v)
+    with pytest.raises(ValueError, match="only when eager execution is enabled"):
+        tf.custom_gradient(lambda a: (a * 2.0, lambda dy: dy))(a=x)
