@@ -11,7 +11,7 @@ import os
 import secrets
 import threading
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 from penstock import errors
 from penstock.distributed import frames
@@ -43,6 +43,13 @@ class Form:
         }
 
 
+class Way(NamedTuple):
+    """A connection to a server, and the numbers of the forms that the server has from it."""
+
+    connection: Connection
+    forms: set[int]
+
+
 class ClientRoad:
     """The connection of one session to its server; safe for many threads."""
 
@@ -50,20 +57,19 @@ class ClientRoad:
         self._address = target.removeprefix("grpc://")
         self._client = client
         self._lock = threading.Lock()
-        self._connection: Connection | None = None
-        # The forms that the server knows, by the connection that it has them from.
-        self._known: WeakKeyDictionary[Connection, set[int]] = WeakKeyDictionary()
+        self._way: Way | None = None
         self._has_none = os.environ.get(VARIABLE) == "0"
 
-    def connection(self) -> Connection | None:
-        """The connection, made anew if it was lost; None if steps have to go by gRPC."""
-        found = self._connection
-        if found is not None and not found.is_lost:
+    def way(self) -> Way | None:
+        """The way to the server, a new one if it was lost; None if steps have to go by gRPC."""
+        found = self._way
+        if found is not None and not found.connection.is_lost:
             return found
         with self._lock:
-            found = self._connection
-            if found is None or found.is_lost:
-                found = self._connection = None if self._has_none else self._connect()
+            found = self._way
+            if found is None or found.connection.is_lost:
+                made = None if self._has_none else self._connect()
+                found = self._way = None if made is None else Way(made, set())
             return found
 
     def _connect(self) -> Connection | None:
@@ -86,37 +92,36 @@ class ClientRoad:
             return None
 
     def run(
-        self,
-        connection: Connection,
-        form: Form,
-        values: Sequence[Value],
-        timeout: float | None,
+        self, way: Way, form: Form, values: Sequence[Value], timeout: float | None
     ) -> tuple[Fields, list[Value]]:
         """Has the server run a step; one that is not waited for any more is cancelled.
 
         A step is described until it has been answered once, then named by its number.
         """
-        fields: Fields = {"do": RUN, "form": form.number}
-        known = self._known.setdefault(connection, set())
-        if form.number not in known:
-            fields.update(form.description)
+        connection, known = way
+        number = form.number
+        fields: Fields = {"do": RUN, "form": number}
         asked: tuple[Fields, list[Value]]
-        asked = connection.ask(fields, values, timeout, giving_up=CANCEL)
-        known.add(form.number)
+        if number in known:
+            asked = connection.ask(fields, values, timeout, giving_up=CANCEL)
+        else:
+            described = {**fields, **form.description}
+            asked = connection.ask(described, values, timeout, giving_up=CANCEL)
+            known.add(number)
         return asked
 
     def run_part(
-        self, connection: Connection, fields: Fields, values: Sequence[Value]
+        self, way: Way, fields: Fields, values: Sequence[Value]
     ) -> tuple[Fields, list[Value]]:
         """Has the server run the next part of a step that it keeps."""
         asked: tuple[Fields, list[Value]]
-        asked = connection.ask({"do": RUN, **fields}, values, giving_up=CANCEL)
+        asked = way.connection.ask({"do": RUN, **fields}, values, giving_up=CANCEL)
         return asked
 
     def close(self) -> None:
         self._has_none = True
-        if self._connection is not None:
-            self._connection.close()
+        if self._way is not None:
+            self._way.connection.close()
 
 
 def _ignore(connection: Connection, fields: Fields, values: list[Value]) -> None:

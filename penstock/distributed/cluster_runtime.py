@@ -259,7 +259,8 @@ class _Running:
                     self._leading.wake()
                 return
             notes = self._run.handle(event, time.monotonic())
-        self._tell(notes)
+        if notes:
+            self._tell(notes)
 
     def _give_orders(self, calls: Sequence[Call]) -> None:
         """To the other tasks first: they work at once with this one."""
@@ -308,7 +309,8 @@ class _Running:
             self._is_busy = True
             while not self._events.empty():
                 notes += self._run.handle(self._events.get(), time.monotonic())
-        self._tell(notes)
+        if notes:
+            self._tell(notes)
         try:
             self._post(self._worker.run_own(call, self._leading, self._orders))
         finally:
@@ -352,20 +354,15 @@ class ClusterStep:
         return self.run_cancellable(feeds, self._runtime.cancellation, timeout)
 
     def run_cancellable(
-        self, feeds: Sequence[Any], cancellation: Cancellation, timeout: float | None = None
-    ) -> tuple[Any, ...]:
-        return self._run(feeds, cancellation, timeout)
-
-    def _run(
         self,
         feeds: Sequence[Any],
         cancellation: Cancellation,
-        timeout: float | None,
+        timeout: float | None = None,
         stats: Any = None,
     ) -> tuple[Any, ...]:
-        count = len(self._give)
-        values = self._runtime.run(self._known(), feeds, count, timeout, cancellation, stats)
-        return tuple(give(value) for give, value in zip(self._give, values, strict=True))
+        registered = self._registered or self._known()
+        values = self._runtime.run(registered, feeds, len(self._give), timeout, cancellation, stats)
+        return tuple([give(value) for give, value in zip(self._give, values, strict=True)])
 
     def _known(self) -> _Registered:
         if self._registered is None:
@@ -391,4 +388,5 @@ class ClusterStep:
             metadata.partition_graphs.extend(graph_def_of(graph) for graph in graphs)
         traced = options.trace_level != proto.RunOptions.NO_TRACE
         stats = metadata.step_stats if traced else None
-        return self._run(feeds, cancellation or self._runtime.cancellation, timeout, stats)
+        cancelled = cancellation or self._runtime.cancellation
+        return self.run_cancellable(feeds, cancelled, timeout, stats)

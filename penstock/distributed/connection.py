@@ -46,8 +46,7 @@ class Connection:
 
     Attributes:
       reading: the end that messages are read from.
-      heard: when something last came from the other side, in seconds of the monotonic clock.
-      sent, received: bytes so far.
+      sent: bytes so far.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class Connection:
         self._sock = sock
         self._handler = handler
         self._on_lost = on_lost
-        self._receiver = frames.Receiver(sock, arrived=self._arrived)
+        self._receiver = frames.Receiver(sock)
         self._crew = crew or Crew(f"penstock-from-{task}")
         self._owns_crew = crew is None
         self.reading = Reading(
@@ -81,19 +80,12 @@ class Connection:
         self._waiting: dict[int, Answer] = {}
         self._numbers = itertools.count(1)
         self.is_lost = False
-        self.heard = time.monotonic()
         self.sent = 0
-        self.received = 0
+        #: Does what a message asks for once its handler is done; see `Reading.work`.
+        self.work = self.reading.work
 
     def start(self) -> None:
         self.reading.start()
-
-    def work(self, job: Callable[[], None], *, instant: bool = False) -> None:
-        """Does what a message asks for once its handler is done, while another thread reads on.
-
-        What is `instant` takes but a moment, and waits for nothing.
-        """
-        self.reading.work(job, instant=instant)
 
     def note(self, fields: Fields, values: Sequence[Value] = ()) -> None:
         """Tells the other side something that it does not answer."""
@@ -308,11 +300,17 @@ class Connection:
         self.sent += count
         # The other side has made room for it: a large tensor may take long, without an answer.
         if count >= frames.CHUNK:
-            self.heard = time.monotonic()
+            self._receiver.heard = time.monotonic()
 
-    def _arrived(self, count: int) -> None:
-        self.heard = time.monotonic()
-        self.received += count
+    @property
+    def heard(self) -> float:
+        """When something last came from the other side, in seconds of the monotonic clock."""
+        return self._receiver.heard
+
+    @property
+    def received(self) -> int:
+        """Bytes that have come so far."""
+        return self._receiver.received
 
     def _answered(self, fields: Fields, values: list[Value]) -> None:
         answer = self._waiting.pop(fields["reply"], None)

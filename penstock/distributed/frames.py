@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -44,18 +45,20 @@ _NOTHING = np.empty(0, np.uint8)
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
-def _encoder() -> Callable[[Any], str]:
+def _encoder() -> Callable[[Any, int], Iterable[str]]:
     """What writes JSON; where Python has it in C, that alone."""
     made = json.JSONEncoder(separators=(",", ":"), check_circular=False)
     from_c = json.encoder.c_make_encoder  # type: ignore[attr-defined]
     if from_c is None:
-        return made.encode
+        return made.iterencode  # type: ignore[return-value]
     text_of = json.encoder.encode_basestring_ascii
-    chunks = from_c(None, made.default, text_of, None, ":", ",", False, False, True)
-    return lambda value: "".join(chunks(value, 0))
+    chunks: Callable[[Any, int], Iterable[str]] = from_c(
+        None, made.default, text_of, None, ":", ",", False, False, True
+    )
+    return chunks
 
 
-_text_of = _encoder()
+_chunks_of = _encoder()
 
 Fields = dict[str, Any]
 Moved = Callable[[int], None]
@@ -99,15 +102,15 @@ class Message:
 
     def whole(self) -> bytes | list[Any]:
         """The message as one frame."""
-        text = _text_of(self.fields).encode()
+        text = "".join(_chunks_of(self.fields, 0)).encode()
         frame: list[Any] = [_HEAD.pack(_WHOLE, len(text), self.size), text, *self.buffers]
         return b"".join(frame) if self.size + len(text) < SMALL else frame
 
     def frames(self, number: int) -> Iterator[list[Any]]:
         """The message as several frames, none of them long."""
-        text = _text_of({**self.fields, "number": number}).encode()
+        text = "".join(_chunks_of({**self.fields, "number": number}, 0)).encode()
         yield [_HEAD.pack(_BEGUN, len(text), self.size), text]
-        pending = deque(self.buffers)
+        pending = deque(buffer for buffer in self.buffers if len(buffer))
         while pending:
             piece = _next_chunk(pending, CHUNK - _HEAD.size)
             length = sum(len(part) for part in piece)
@@ -117,7 +120,7 @@ class Message:
 
 def plain(fields: Fields) -> bytes:
     """The frame of a message without tensors."""
-    text = _text_of(fields).encode()
+    text = "".join(_chunks_of(fields, 0)).encode()
     return _HEAD.pack(_WHOLE, len(text), 0) + text
 
 
@@ -152,7 +155,7 @@ def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None
             if where and outbox is not None:
                 outbox.take_back(Place(*where))
         raise
-    return Message({**fields, "values": heads}, [b for b in buffers if len(b)], size)
+    return Message({**fields, "values": heads}, buffers, size)
 
 
 def write(sock: Socket, buffers: Sequence[Any], moved: Moved | None = None) -> None:
@@ -245,56 +248,50 @@ class Receiver:
     Args:
       sock: where they come from.
       most_bytes: what the tensors of all messages that are on their way may have.
-      arrived: is told of bytes as they come.
       ahead: how many bytes may be read at once, if they have come; 0 leaves to others what is not
         part of a message that was asked for.
 
     Attributes:
       inbox: the memory that the other side puts large tensors into, once there is one.
+      heard: when bytes last came, in seconds of the monotonic clock.
+      received: bytes so far.
     """
 
-    def __init__(
-        self,
-        sock: Socket,
-        most_bytes: int = MOST_BYTES,
-        arrived: Moved | None = None,
-        ahead: int = _AHEAD,
-    ) -> None:
+    def __init__(self, sock: Socket, most_bytes: int = MOST_BYTES, ahead: int = _AHEAD) -> None:
         self._sock = sock
         self._decrypted: Callable[[], int] | None = getattr(sock, "pending", None)  # of TLS
         self._most_bytes = most_bytes
-        self._arrived = arrived
         self._begun: dict[int, _Begun] = {}
         self._room = memoryview(bytearray(ahead))  # that bytes come into
         self._ahead = b""  # those that have come
         self._at = 0  # how many of them were taken
         self.inbox: Inbox | None = None
+        self.heard = time.monotonic()
+        self.received = 0
 
     def receive(self) -> tuple[Fields, list[Value]]:
         """The next message that is complete."""
         while True:
             if len(self._ahead) - self._at < _HEAD_SIZE:
                 self._read_ahead(_HEAD_SIZE)
-            kind, count, size = _HEAD.unpack_from(self._ahead, self._at)
-            self._at += _HEAD_SIZE
+            ahead = self._ahead
+            kind, count, size = _HEAD.unpack_from(ahead, self._at)
+            self._at = begin = self._at + _HEAD_SIZE
+            middle = begin + count
+            end = middle + size
             try:
-                if kind == _WHOLE and count + size <= len(self._ahead) - self._at:
-                    return self._small(count, size)
+                if kind == _WHOLE and end <= len(ahead):  # most have come with their first bytes
+                    self._at = end
+                    fields = _fields_of(ahead[begin:middle])
+                    if "values" not in fields:
+                        return fields, []
+                    # A copy, which tensors may be changed in.
+                    return fields, self._values(fields, bytearray(ahead[middle:end]))
                 message = self._frame(kind, count, size)
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise Disconnected(f"a message can't be read: {error}") from error
             if message is not None:
                 return message
-
-    def _small(self, count: int, size: int) -> tuple[Fields, list[Value]]:
-        """A message that has come already: most have, with their first bytes."""
-        middle = self._at + count
-        fields = _fields_of(self._ahead[self._at : middle])
-        self._at = middle + size
-        if "values" not in fields:
-            return fields, []
-        content = bytearray(self._ahead[middle : self._at])  # which tensors may be changed in
-        return fields, self._values(fields, content)
 
     def has_more(self) -> bool:
         """Whether bytes have been read that no message was made of."""
@@ -387,6 +384,6 @@ class Receiver:
             raise Disconnected(str(error)) from error
         if count == 0:
             raise Disconnected("the connection was closed")
-        if self._arrived is not None:
-            self._arrived(count)
+        self.heard = time.monotonic()
+        self.received += count
         return count

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from penstock.state.waiting import Cancellation
 Feeds = Mapping[str, np.ndarray]
 
 
-@dataclass(frozen=True)
-class StepForm:
+class StepForm(NamedTuple):
     """Which step: names of tensors to feed, of tensors to fetch, of operations to run."""
 
     feeds: tuple[str, ...]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from penstock.distributed.frames import Disconnected, Fields, Receiver, Socket, Value
 from penstock.distributed.read_turns import read_turns
-from penstock.distributed.spinning import QUICK_SECONDS, at_work, found_soon
+from penstock.distributed.spinning import QUICK_SECONDS, at_work, found_soon, wake_politely
 from penstock.errors import OpError
 from penstock.runtime.crew import Crew
 
@@ -110,6 +110,7 @@ class Reading:
         self._free()
 
     def _read(self, *, at_once: bool = False) -> None:
+        _thread.make_polite()
         try:
             turn = _NO_TURN if at_once else self._stood_by()
             while turn is not None:
@@ -143,7 +144,7 @@ class Reading:
         has_more = instant = False
         try:
             with self.mutex:
-                if self._has_something(turn):
+                if self.receiver.has_more() or self._turns.is_true(turn):  # nobody has read it yet
                     job, has_more = self._read_some()
                     instant = job is not None and self._is_instant and not has_more
             if job is not None and instant:
@@ -166,10 +167,6 @@ class Reading:
         self._turns.pass_on()
         if not self._standing_by:
             self.start()
-
-    def _has_something(self, turn: int = _NO_TURN) -> bool:
-        """Whether there still is something to read: others may have read it meanwhile."""
-        return self.receiver.has_more() or self._turns.is_true(turn)
 
     def _read_some(self) -> tuple[Job | None, bool]:
         while True:
@@ -243,7 +240,7 @@ class Reading:
         if not self._is_held or not self.mutex.acquire(blocking=False):
             return
         try:
-            while not self._is_over and self._has_something():
+            while not self._is_over and (self.receiver.has_more() or self._turns.is_true(_NO_TURN)):
                 self.take_message()
         finally:
             self.mutex.release()
@@ -278,6 +275,7 @@ class Leading:
     """
 
     def __init__(self, connections: Sequence[Connection]):
+        _thread.make_polite()
         self._held: list[Reading] = []
         self._outer = _thread.leading
         _thread.leading = self
@@ -390,6 +388,12 @@ class _Bell:
 class _Thread(threading.local):
     leading: Leading | None = None
     turn: Reading | None = None  # that it keeps while it does a moment's work
+    _is_polite = False
+
+    def make_polite(self) -> None:
+        if not self._is_polite:
+            self._is_polite = True
+            wake_politely()
 
     @property
     def bell(self) -> _Bell:

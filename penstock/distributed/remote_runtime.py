@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -133,20 +133,23 @@ class RemoteRuntime:
 
         None if there is no road to the server.
         """
-        connection = self._road.connection()
-        if connection is None:
+        way = self._road.way()
+        if way is None:
             return None
         if options is not None:
             values = [*values, options.SerializeToString()]
-        with self._closing_explained():
-            reply, given = self._road.run(connection, form, values, timeout)
-        self._check(reply.get("status", 0), reply.get("message", ""))
+        try:
+            reply, given = self._road.run(way, form, values, timeout)
+        except errors.UnavailableError as error:
+            raise self._explained(error) from error.__cause__
+        if "status" in reply:
+            self._check(reply["status"], reply["message"])
         return proto.RunMetadata.FromString(given.pop()) if "told" in reply else None, given
 
     def run_part(self, head: Any, feeds: Sequence[Sent]) -> dict[str, np.ndarray]:
         """The tensors, by name, that the next part of a step gives."""
-        connection = self._road.connection()
-        if connection is None:
+        way = self._road.way()
+        if way is None:
             return self.run_by_grpc(head, feeds, None)[1]
         fields: Fields = {
             "partial": head.partial_run_handle,
@@ -156,24 +159,21 @@ class RemoteRuntime:
             "targets": list(head.target),
         }
         values = [value_of(each.value, each.dtype) for each in feeds]
-        with self._closing_explained():
-            reply, given = self._road.run_part(connection, fields, values)
-        self._check(reply.get("status", 0), reply.get("message", ""))
+        try:
+            reply, given = self._road.run_part(way, fields, values)
+        except errors.UnavailableError as error:
+            raise self._explained(error) from error.__cause__
+        if "status" in reply:
+            self._check(reply["status"], reply["message"])
         names = dict.fromkeys(head.fetch)
         return {
             name: array_of(value, self._graph.get_tensor_by_name(name).dtype.base_dtype)
             for name, value in zip(names, given, strict=True)
         }
 
-    @contextmanager
-    def _closing_explained(self) -> Iterator[None]:
+    def _explained(self, error: errors.UnavailableError) -> errors.OpError:
         """A connection that ends with the session is no failure of the server."""
-        try:
-            yield
-        except errors.UnavailableError:
-            if self._closing:
-                raise _closed() from None
-            raise
+        return _closed() if self._closing else error
 
     def run_by_grpc(
         self, head: Any, feeds: Sequence[Sent], timeout: float | None

@@ -1,8 +1,12 @@
-"""Looking again and again, for a moment, before a thread sleeps.
+"""How threads wait for messages, and how they are woken.
 
-To wake a thread on an idle core takes some 50 µs on a virtual machine, as long as a small step has
-to be computed; a thread that looks has what it waits for at once. It looks only as long as nobody
-else wants its core, and where what it waits for mostly comes soon.
+1. To wake a thread on an idle core takes some 50 µs on a virtual machine, as long as a small step
+   has to be computed; a thread that looks again and again, for a moment, before it sleeps has what
+   it waits for at once. It looks only as long as nobody else wants its core, and where what it
+   waits for mostly comes soon.
+2. Linux has a thread that a message wakes run on the core of its sender, and at once, in the
+   middle of the sender's work. A thread of the batch class waits until its sender has come to an
+   end or another core is free.
 """
 
 from __future__ import annotations
@@ -12,10 +16,12 @@ import os
 import threading
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Protocol
 
 VARIABLE = "PENSTOCK_SPIN"  # for how many microseconds; 0: not at all
 _DEFAULT_MICROSECONDS = 300
+POLITE_VARIABLE = "PENSTOCK_POLITE"  # 0: threads that wait for messages keep the usual class
 QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
 _OTHERS_RAN = 30e-6  # seconds: letting others have the core takes less if there is nobody
 
@@ -36,6 +42,19 @@ def _allowance() -> float:
 _SECONDS = _allowance()
 # That of `os` keeps the interpreter's lock, with which nobody else in the process comes further.
 _yield_core = ctypes.CDLL(None).sched_yield if _SECONDS else None
+
+
+def wake_politely() -> None:
+    """Has the calling thread, from now on, not take the core of who wakes it.
+
+    A thread whose class somebody has chosen keeps it, and threads that this one starts are plain.
+    """
+    if not hasattr(os, "SCHED_BATCH") or os.environ.get(POLITE_VARIABLE) == "0":
+        return
+    with suppress(OSError):  # a sandbox may forbid it
+        if os.sched_getscheduler(0) == os.SCHED_OTHER:
+            polite = os.SCHED_BATCH | os.SCHED_RESET_ON_FORK
+            os.sched_setscheduler(0, polite, os.sched_param(0))
 
 
 #: Connections for which threads of this process are at work. One that looks would only keep them

@@ -113,7 +113,7 @@ class StepRun:
         if self._traced:
             order["traced"] = True
         return [
-            Call(task, order, [feeds[i] for i in taken])
+            Call(task, order, [feeds[i] for i in taken] if taken else [])
             for task, (taken, _) in self._step.taken.items()
         ]
 
@@ -149,7 +149,7 @@ class StepRun:
             self.stats.append(stats)
         for i, value in zip(self._step.taken[task][1], values, strict=True):
             self.values[i] = value
-        return self._stop_if_broken()
+        return self._stop_if_broken() if self._broken else []
 
     def _find_broken(self, event: Broken) -> list[Note]:
         task = event.task

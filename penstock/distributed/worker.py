@@ -50,7 +50,7 @@ from penstock.distributed.worker_machine import (
 from penstock.ir.registry import WAITS
 from penstock.ir.step_graph import Node, StepGraph
 from penstock.kernels.kernel_threads import processors
-from penstock.partition.kept_sends import mark_sends
+from penstock.partition.kept_sends import PATIENCE, mark_sends
 from penstock.passes.pipeline import PassOptions
 from penstock.runtime.binding import evaluator
 from penstock.runtime.compiled import compiled_parts, settle_memory
@@ -62,6 +62,7 @@ _QUICK_SECONDS = 0.01  # of a part whose thread may lead
 _INSTANT_SECONDS = 0.001  # of a part during which nobody has to read
 _SOON_SECONDS = 0.0005  # that an order may wait for values that go with it
 _MOST_PROCESSORS = 3  # for which it does: with more, the other task takes the order up meanwhile
+_PATIENCE_OF_FEW = 500e-6  # of values that wait for others, where each message costs all of them
 _FADING = 0.9  # of what is known of a run, with each further run
 
 
@@ -82,9 +83,10 @@ class StepPart:
         step, parts = parts_of(spec, evaluator(runtime.host))
         devices = {device.name: device for device in runtime.devices}
         own = [part for part in parts if task_of(part.device) == task]
+        few = processors() <= _MOST_PROCESSORS
         for part in own:
             settle_memory(part.graph, devices[part.device])
-            mark_sends(part.graph, part.device)
+            mark_sends(part.graph, part.device, _PATIENCE_OF_FEW if few else PATIENCE)
         self._runtime = runtime  # which lives as long as the parts of its session
         self._own = own
         self._step = compiled_parts(step, own, devices, runtime.crew, inner=True)
@@ -97,7 +99,6 @@ class StepPart:
         senders = dict.fromkeys(task_of(node.attrs["send_device"]) for node in received)
         self.senders = [sender for sender in senders if sender != task]
         self._from_others = sum(task_of(n.attrs["send_device"]) != task for n in received)
-        few = processors() <= _MOST_PROCESSORS
         self.first_to = {each for part in own if few for each in _sent_first(part.graph)} - {task}
         self.graphs = [part.graph for part in parts]
         self.seconds = math.inf
@@ -262,7 +263,7 @@ class Worker:
             keys = fields.get("keys")
             if keys:  # what the part has sent to this task before it ended
                 count = len(values) - len(keys)
-                self.handle(link, taking(call.fields["step"], keys), values[count:])
+                self._take(Message(link, taking(call.fields["step"], keys), values[count:]))
                 values = values[:count]
             answer(Answered(call.task, fields, values, error))
 

@@ -10,16 +10,17 @@ import math
 from penstock.devices import DeviceSpec
 from penstock.ir.registry import WAITS
 from penstock.ir.step_graph import Node, StepGraph
+from penstock.partition.memory import is_handle
 from penstock.placement.cost_model import CostModel
 
 #: Seconds that a value may wait: about what a message costs both sides.
-_PATIENCE = 100e-6
-_READING = frozenset(("Const", "Identity", "NoOp", "ReadVariableOp", "VarHandleOp", "VariableV2"))
+PATIENCE = 100e-6
+_READING = frozenset(("Const", "Identity", "NoOp", "ReadVariableOp"))
 # A size that is not known until a run may be a large one.
 _COSTS = CostModel(unknown_size=4096)
 
 
-def mark_sends(part: StepGraph, device: str) -> None:
+def mark_sends(part: StepGraph, device: str, patience: float = PATIENCE) -> None:
     """Marks the Sends of a part after which it soon sends more, waits, or ends.
 
     Their values go "soon": with the next message that way, when a Recv is reached, or at the end.
@@ -36,15 +37,20 @@ def mark_sends(part: StepGraph, device: str) -> None:
         if node.type == "_Send":
             other = DeviceSpec.from_string(node.attrs["recv_device"])
             node.attrs["leaves"] = (own.job, own.task) != (other.job, other.task)
-            node.attrs["soon"] = left <= _PATIENCE
+            node.attrs["soon"] = left <= patience
             node.attrs["lasts"] = lasts
-            if left > _PATIENCE:
+            if left > patience:
                 left, lasts = 0.0, True
         elif node.type == "_Recv":
             left, lasts = 0.0, True
         else:
             left += _seconds(node, kind)
-            lasts = lasts and node.type in _READING
+            lasts = lasts and (node.type in _READING or _only_names_state(node))
+
+
+def _only_names_state(node: Node) -> bool:
+    """Whether a node gives a variable, a queue or the like, and does nothing with it."""
+    return not node.inputs and bool(node.dtypes) and all(is_handle(each) for each in node.dtypes)
 
 
 def _seconds(node: Node, kind: str) -> float:

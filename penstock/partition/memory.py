@@ -104,7 +104,7 @@ class _Settling:
         else:
             wanted, outputs, on_host = self._rule(node, given)
         wanted = [
-            ANY if _is_handle(edge.dtype, takes_ref) else want
+            ANY if is_handle(edge.dtype, takes_ref) else want
             for edge, want, takes_ref in zip(node.inputs, wanted, node.ref_inputs(), strict=True)
         ]
         found.wanted[node] = wanted
@@ -157,7 +157,7 @@ class _Settling:
         if node.type == "Assert" or not self.supports(node, self.device_type):
             return True
         counts = all(dtype in _COUNTING for dtype in node.dtypes)
-        touches_state = any(_is_handle(edge.dtype) for edge in node.inputs)
+        touches_state = any(is_handle(edge.dtype) for edge in node.inputs)
         return (
             counts
             and bool(node.dtypes)
@@ -258,7 +258,7 @@ class _Settling:
         return made
 
 
-def _is_handle(dtype: DType, takes_ref: bool = True) -> bool:
+def is_handle(dtype: DType, takes_ref: bool = True) -> bool:
     """Whether an input is state itself, not a value of it."""
     return (dtype.is_ref_dtype and takes_ref) or dtype in (dtypes.resource, dtypes.variant)
 

@@ -38,7 +38,8 @@ class Rendezvous:
             value = self._mail.take(key)
             if value is not ABSENT:
                 return value
-            self.check()
+            if self._mail.error is not None:
+                self.check()
             gate = threading.Lock()
             gate.acquire()
             self._mail.wait(key, gate)
