@@ -47,14 +47,13 @@ _yield_core = ctypes.CDLL(None).sched_yield if _SECONDS else None
 def wake_politely() -> None:
     """Has the calling thread, from now on, not take the core of who wakes it.
 
-    A thread whose class somebody has chosen keeps it, and threads that this one starts are plain.
+    A thread whose class somebody has chosen keeps it; threads that this one starts have its class.
     """
     if not hasattr(os, "SCHED_BATCH") or os.environ.get(POLITE_VARIABLE) == "0":
         return
     with suppress(OSError):  # a sandbox may forbid it
         if os.sched_getscheduler(0) == os.SCHED_OTHER:
-            polite = os.SCHED_BATCH | os.SCHED_RESET_ON_FORK
-            os.sched_setscheduler(0, polite, os.sched_param(0))
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 #: Connections for which threads of this process are at work. One that looks would only keep them

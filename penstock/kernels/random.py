@@ -7,6 +7,7 @@ which all plans of a session share: the numbers of a session depend on the seeds
 import functools
 import math
 import os
+from contextlib import suppress
 
 import numpy as np
 import torch
@@ -123,11 +124,17 @@ def _(node, env):
     element = node.attrs["Tout"].as_numpy_dtype
     read = shape_reader(node, env)
     if not is_seeded(node):
+        where = {"device": env.torch_device, "generator": env.generator}
+        known = [env.constant(node, index) for index in range(3)]
+        if all(each is not None for each in known):
+            with suppress(errors.InvalidArgumentError):  # which belongs to the run
+                sizes = sizes_of(known[0])
+                low, high = _bounds(known[1], known[2], sizes)
+                return lambda *_: torch.randint(low, high, sizes, dtype=dtype, **where)
 
         def run_unseeded(shape, minval, maxval):
             sizes = read(shape)
             low, high = _bounds(minval, maxval, sizes)
-            where = {"device": env.torch_device, "generator": env.generator}
             return torch.randint(low, high, sizes, dtype=dtype, **where)
 
         return run_unseeded

@@ -1,5 +1,6 @@
 """Who reads: threads that stand by, or the one that waits for an answer."""
 
+import os
 import select
 import socket
 import threading
@@ -12,6 +13,7 @@ import penstock as tf
 from penstock.distributed import reading
 from penstock.distributed.connection import Connection
 from penstock.distributed.reading import Leading
+from penstock.distributed.spinning import wake_politely
 
 LONG = 30.0
 
@@ -313,3 +315,46 @@ def test_after_instant_work_the_next_message_is_read():
         ends.near.note({"do": "ping"})
         assert ends.near.ask({"say": 1, "instant": False})[0]["said"] == 1
         assert ends.near.ask({"say": 2, "instant": True})[0]["said"] == 2
+
+
+# How threads are woken ------------------------------------------------------------------------
+
+
+def _class_after(action):
+    """The scheduling class of a plain thread that has done something."""
+    found = []
+
+    def run():
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        action()
+        found.append(os.sched_getscheduler(0))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+needs_classes = pytest.mark.skipif(
+    not hasattr(os, "SCHED_BATCH"), reason="the system has no scheduling classes"
+)
+
+
+@needs_classes
+def test_a_thread_that_asks_does_not_take_the_core_of_who_answers(ends):
+    assert _class_after(lambda: ends.near.ask({"say": 0})) == os.SCHED_BATCH
+
+
+@needs_classes
+def test_the_class_of_a_thread_can_be_left_alone(monkeypatch):
+    monkeypatch.setenv("PENSTOCK_POLITE", "0")
+    assert _class_after(wake_politely) == os.SCHED_OTHER
+
+
+@needs_classes
+def test_a_class_that_was_chosen_is_kept():
+    def choose():
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        wake_politely()
+
+    assert _class_after(choose) == os.SCHED_IDLE

@@ -298,3 +298,12 @@ def test_of_a_seed_tensor_the_same_seed_gives_the_same_numbers() -> None:
         )
     for one, two, three in zip(first, again, other, strict=True):
         assert one.tolist() == two.tolist() != three.tolist()
+
+
+def test_bounds_that_leave_nothing_are_refused_by_the_step() -> None:
+    drawn = tf.random_uniform([3], minval=5, maxval=5, dtype=tf.int32)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="5 >= 5"):
+        session.run(drawn)
+    empty = tf.random_uniform([0], minval=5, maxval=5, dtype=tf.int32)
+    with tf.Session() as session:
+        assert session.run(empty).shape == (0,)

@@ -3,7 +3,7 @@
 import pytest
 
 import penstock as tf
-from penstock.partition.kept_sends import mark_sends
+from penstock.partition.kept_sends import PATIENCE, mark_sends
 from penstock.partition.split import partition
 from penstock.passes.pipeline import AS_WRITTEN, compile_step
 from penstock.placement.placer import place
@@ -13,12 +13,12 @@ from penstock.runtime.local import LocalRuntime
 PS, WORKER = "/job:ps/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:0/device:CPU:0"
 
 
-def sends_of(fetches, targets, device, mark="soon"):
+def sends_of(fetches, targets, device, mark="soon", patience=PATIENCE):
     """The Sends of a device's part in their order: whether each may wait, or has another mark."""
     step = compile_step([], fetches, targets, evaluator(LocalRuntime().host), AS_WRITTEN)
     place(step, [PS, WORKER], soft=False)
     part = next(each for each in partition(step) if each.device == device).graph
-    mark_sends(part, device)
+    mark_sends(part, device, patience)
     return [node.attrs[mark] for node in part.nodes if node.type == "_Send"]
 
 
@@ -65,6 +65,31 @@ def test_a_value_lasts_until_something_is_computed():
         total = tf.identity(read) + computed + also_read
     assert sends_of([total], [], PS) == [True, True, True]
     assert sends_of([total], [], PS, "lasts") == [False, True, True]
+
+
+def test_a_value_lasts_while_queues_and_the_like_are_only_named():
+    with tf.device(PS):
+        first, second = tf.Variable(1.0), tf.Variable(2.0)
+        gradients = tf.ConditionalAccumulator(tf.float32, shape=[])
+    with tf.device(WORKER):
+        total = tf.identity(first) + second
+    with tf.device(PS):
+        taken = gradients.apply_grad(total, local_step=tf.constant(0, tf.int64))
+    assert sends_of([], [taken], PS) == [True, True]
+    assert sends_of([], [taken], PS, "lasts") == [True, True]
+
+
+@pytest.mark.parametrize(("patience", "expected"), [(1e-9, [False, True]), (1.0, [True, True])])
+def test_how_long_a_value_waits_for_others_is_the_callers_choice(patience, expected):
+    with tf.device(PS):
+        early = tf.exp(tf.Variable(1.0))
+    with tf.device(WORKER):
+        used = tf.identity(early)
+    with tf.device(PS), tf.control_dependencies([early]):
+        late = tf.exp(tf.Variable(2.0))
+    with tf.device(WORKER):
+        also_used = tf.identity(late)
+    assert sends_of([used, also_used], [], PS, patience=patience) == expected
 
 
 def test_a_value_does_not_last_where_its_variable_is_written():
