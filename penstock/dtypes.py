@@ -361,6 +361,6 @@ def as_dtype(type_value: Any) -> DType:
     if isinstance(numpy_dtype, np.dtype) and numpy_dtype.type in _CONVERSIONS:
         return _CONVERSIONS[numpy_dtype.type]
     raise TypeError(
-        f"Cannot convert {type_value!r} to a TensorFlow DType; a type is a tf.DType, a NumPy type, "
-        "or a name such as 'float32'."
+        f"Cannot convert value {type_value!r} to a TensorFlow DType; a type is a tf.DType, a NumPy "
+        "type, or a name such as 'float32'."
     )

@@ -141,3 +141,15 @@ class TestStatesOfAlignments:
             rows = tf.constant([1.0, 2.0])
             found = ctc_states._scan(lambda total, row: total + row, rows, 10.0, **options)
             assert session.run(found).tolist() == expected
+
+
+def test_rows_without_labels_are_blanks_alone():
+    logits = np.linspace(-1.0, 1.0, 24, dtype=np.float32).reshape(4, 2, 3) ** 2
+    with tf.Graph().as_default(), tf.Session() as session:
+        given = tf.constant(logits)
+        loss = tf.nn.ctc_loss_v2([[1, 2], [2, 1]], given, [0, 2], [3, 4])
+        found, slope = session.run([loss, tf.gradients(loss, given)[0]])
+    shares = np.exp(logits) / np.exp(logits).sum(2, keepdims=True)
+    assert found[0] == pytest.approx(-np.log(shares[:3, 0, 0]).sum(), rel=1e-5)
+    np.testing.assert_allclose(slope[:3, 0], shares[:3, 0] - [1, 0, 0], rtol=1e-5)
+    assert not slope[3, 0].any()

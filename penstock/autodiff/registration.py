@@ -11,7 +11,7 @@ from typing import Any
 from penstock.ir import registry, tapes
 from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.nest import flatten, pack_as
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
@@ -86,6 +86,8 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             from penstock.autodiff.gradients import gradients
             from penstock.ops.array import identity
 
+            if executing_eagerly():
+                return _recomputed_now(lambda *again: f(*again, **kwargs), args, grads, variables)
             with get_default_graph().control_dependencies([grad.op for grad in grads]):
                 again = [identity(to_tensor(arg)) for arg in args]
             sources = [_source(variable) for variable in variables]
@@ -96,6 +98,27 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         return f(*args, **kwargs), gradient
 
     return functools.wraps(f)(recomputing)
+
+
+def _recomputed_now(
+    f: Callable[..., Any], args: Sequence[Any], grads: Sequence[Any], variables: Sequence[Any]
+) -> Any:
+    """The gradients of `recompute_grad` in eager mode: a tape records the function once more."""
+    from penstock.autodiff.tape import Tape
+
+    again: list[Any] = [to_tensor(arg) for arg in args]
+    tape = Tape()
+    tape.start()
+    try:
+        for tensor in again:
+            tape.watch(tensor)
+        outputs = flatten(f(*again))
+    finally:
+        tape.stop()
+    sources = [*again, *(variable.handle for variable in variables)]
+    found = tape.gradient(outputs, sources, grads)
+    own, others = found[: len(again)], found[len(again) :]
+    return (own, others) if variables else own
 
 
 class _Reads:
@@ -210,7 +233,9 @@ def _as_list(value: Any) -> list[Any]:
 
 def _source(variable: Any) -> Tensor:
     """The tensor that a gradient by a variable goes to: its handle, or its reference."""
-    handle = getattr(variable, "handle", None)
+    # One with copies on several devices has a handle in replicas alone: the nearest copy's will do.
+    closest = getattr(variable, "_closest", None)
+    handle = getattr(variable if closest is None else closest(), "handle", None)
     return handle if isinstance(handle, Tensor) else to_tensor(variable, as_ref=True)
 
 
@@ -267,10 +292,10 @@ def _variables_used(
 
     Those that were `read` meanwhile count even where their values go nowhere.
     """
-    by_op = {
-        _source(variable).op: variable
-        for variable in get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES)
-    }
+    known = get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES)
+    # Those of eager mode are captured, if they are used.
+    sources = [(_source(variable), variable) for variable in known]
+    by_op = {source.op: variable for source, variable in sources if not source._op.graph.is_eager}
     by_op.update(_captured_variables(get_default_graph()))
     found = {id(each): each for each in read if not any(each is arg for arg in args)}
     ends = {id(tensor) for tensor in inputs}

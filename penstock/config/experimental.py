@@ -186,6 +186,4 @@ def get_synchronous_execution() -> bool:
 
 def set_synchronous_execution(enable: bool | None) -> None:
     """Says whether eager operations are to have run when they return, as they always have."""
-    eager_settings.execution_mode = (
-        settings.ASYNC if enable is False else settings.SYNC
-    )
+    eager_settings.execution_mode = settings.ASYNC if enable is False else settings.SYNC

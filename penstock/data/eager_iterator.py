@@ -95,9 +95,12 @@ class IteratorV2(Trackable, CompositeTensor):
         }
 
     def _make_here(self, dataset: Any) -> None:
-        self._iterator_resource = nodes.IteratorV2(shared_name="", container="", **self._settings)
-        self._deleter = dataset._variant_tensor
-        nodes.MakeIterator(dataset._variant_tensor, self._iterator_resource)
+        self._deleter = source = dataset._variant_tensor
+        with get_default_graph().colocate_with(source):
+            self._iterator_resource = nodes.IteratorV2(
+                shared_name="", container="", **self._settings
+            )
+        nodes.MakeIterator(source, self._iterator_resource)
 
     def _make_in_function(self, dataset: Any) -> None:
         """An iterator of each call of the function, which goes with the call."""

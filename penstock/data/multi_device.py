@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock import dtypes
+from penstock import dtypes, errors
 from penstock.data import structure
 from penstock.data.dataset import DatasetV2, flat_structure
+from penstock.data.eager_iterator import IteratorV2
 from penstock.data.experimental.optional import get_next_as_optional
 from penstock.data.generator import _GeneratorDataset
 from penstock.data.options import Options
 from penstock.ir.convert import convert_to_tensor
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ops.constants import constant
 from penstock.ops.control import device as device_scope
 from penstock.ops.control import group
 from penstock.ops.datasets import multi_device as nodes
 from penstock.ops.identity import identity
 
-__all__ = ["MultiDeviceIterator"]
+__all__ = ["MultiDeviceIterator", "MultiDeviceIteratorV2"]
 
 
 class MultiDeviceIterator:
@@ -58,11 +60,18 @@ class MultiDeviceIterator:
                 self._dataset._variant_tensor, self._resource, self._max_buffer_size
             )
             # They share the handle, so they stay with it: elements go to the devices.
-            self._device_iterators = [
-                self._of_device(number).make_initializable_iterator()
-                for number in range(len(self._devices))
-            ]
-            self._initializer = group(*[each.initializer for each in self._device_iterators])
+            shards = [self._of_device(number) for number in range(len(self._devices))]
+            self._device_iterators = [self._iterator(shard) for shard in shards]
+            self._initializer = self._start()
+
+    def _iterator(self, dataset: Any) -> Any:
+        if executing_eagerly():
+            return IteratorV2(dataset)
+        return dataset.make_initializable_iterator()
+
+    def _start(self) -> Any:
+        """The operation that starts all iterators; those of eager mode have begun."""
+        return group(*[getattr(each, "initializer", None) for each in self._device_iterators])
 
     def _of_device(self, number: int) -> Any:
         """The dataset of the elements that one device gets."""
@@ -114,3 +123,32 @@ class MultiDeviceIterator:
         """The next element of each device as an optional, which is empty at the end."""
         with device_scope(self._source_device):
             return [get_next_as_optional(iterator) for iterator in self._device_iterators]
+
+
+class MultiDeviceIteratorV2(MultiDeviceIterator):
+    """The same as a Python iterator over lists of one element for each device.
+
+    It is for eager mode and the bodies of functions: it has begun when it is made.
+    """
+
+    def __init__(self, dataset: DatasetV2, devices: Any, *args: Any, **kwargs: Any):
+        if not executing_eagerly() and not get_default_graph().building_function:
+            raise RuntimeError(
+                "MultiDeviceIteratorV2 is only supported inside of tf.function or when eager "
+                "execution is enabled."
+            )
+        super().__init__(dataset, devices, *args, **kwargs)
+
+    def _iterator(self, dataset: Any) -> Any:
+        return IteratorV2(dataset)
+
+    def __iter__(self) -> MultiDeviceIteratorV2:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self.get_next()
+        except errors.OutOfRangeError:
+            raise StopIteration from None
+
+    next = __next__

@@ -31,8 +31,8 @@ def _norm_abs_path(file_path: str) -> str:
 
 
 def is_extension_uncompiled_python_source(file_path: str) -> bool:
-    """Whether a file is named like Python source."""
-    return os.path.splitext(file_path)[1].lower() in UNCOMPILED_SOURCE_SUFFIXES
+    """Whether a file is named like Python source, or like a script: without an extension."""
+    return os.path.splitext(file_path)[1].lower() in ("", *UNCOMPILED_SOURCE_SUFFIXES)
 
 
 def is_extension_compiled_python_source(file_path: str) -> bool:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from penstock.devices import DeviceSpec
+from penstock.execution_modes import executing_eagerly_outside_functions
+
+
+def local_job() -> str | None:
+    """The job of the devices of this process: it has a name in eager mode."""
+    return "localhost" if executing_eagerly_outside_functions() else None
 
 
 def resolve(device: str) -> str:
     """The full name of a device."""
     spec = DeviceSpec.from_string(device)
     return spec.replace(
+        job=spec.job or local_job(),
         replica=spec.replica or 0,
         task=spec.task or 0,
         device_type=spec.device_type or "CPU",

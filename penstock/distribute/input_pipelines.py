@@ -180,43 +180,10 @@ class DistributedDataset:
 
 
 def split_batches(dataset: Any, parts: int) -> Any:
-    """The batches of a dataset cut into so many smaller ones, as if it had been made with them."""
-    if parts == 1:
-        return dataset
-    size = _batch_size(dataset)
-    if size is not None and size % parts:
-        raise ValueError(
-            f"The batch size {size} of the dataset is not divisible by the number of replicas, "
-            f"{parts}."
-        )
+    """Each batch of a dataset as so many smaller ones; of a small batch some have no rows."""
+    from penstock.data.experimental.workers import _RebatchDataset
 
-    def cut(*element: Any) -> Any:
-        from penstock.data import Dataset
-        from penstock.ops.shaping import shape
-
-        whole = element[0] if len(element) == 1 else element
-        rows = shape(nest.flatten(whole)[0], out_type="int64")[0]
-        each = (rows + parts - 1) // parts if size is None else size // parts
-        starts = Dataset.range(0, rows, each)
-        return starts.map(lambda i: nest.map_structure(lambda t: t[i : i + each], whole))
-
-    return dataset.flat_map(cut)
-
-
-def _batch_size(dataset: Any) -> int | None:
-    """The size of a dataset's full batches, where it is known."""
-    from penstock.ir.constants import constant_value
-
-    while dataset is not None:
-        node = dataset._variant_tensor.op
-        if node.type.startswith(("BatchDataset", "PaddedBatchDataset", "MapAndBatchDataset")):
-            position = [arg.name for arg in node.spec.inputs].index("batch_size")
-            flat = node.inputs[position - len(node.spec.inputs)]
-            value = constant_value(flat)
-            return None if value is None else int(value)
-        inputs = dataset._inputs()
-        dataset = inputs[0] if len(inputs) == 1 else None
-    return None
+    return dataset if parts == 1 else _RebatchDataset(dataset, parts)
 
 
 class MultiStepContext:

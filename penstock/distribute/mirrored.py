@@ -71,7 +71,7 @@ def _checked_devices(devices: Any) -> tuple[str, ...]:
     if not names:
         raise ValueError("Must specify at least one device for MirroredStrategy.")
     if len(names) != len(set(names)):
-        raise ValueError(f"No duplicates allowed in `devices` argument: {names}")
+        raise AssertionError(f"No duplicates allowed in `devices` argument: {names}")
     local = {is_local(name) for name in names}
     if len(local) > 1:
         raise ValueError(

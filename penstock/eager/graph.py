@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -187,7 +187,10 @@ class EagerGraph(Graph):
 
     @contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        yield
+        """A block whose operations run where a tensor or a variable is."""
+        place = getattr(op, "device", None)
+        with self.device(place) if place else nullcontext():
+            yield
 
     @contextmanager
     def control_dependencies(self, control_inputs: Any) -> Iterator[None]:

@@ -15,22 +15,38 @@ from penstock.platform import logging
 def write(output_dir: str, results: dict[str, Any], checkpoint_path: Any) -> None:
     """Writes the values of metrics, and which checkpoint they are of."""
     step = results[tf.GraphKeys.GLOBAL_STEP]
-    logging.info("Saving dict for global step %d: %s", step, _as_text(results))
-    writer = tf.summary.FileWriterCache.get(output_dir)
+    _write_dict_to_summary(output_dir, results, step)
+    if checkpoint_path:
+        _write_checkpoint_path_to_summary(output_dir, checkpoint_path, step)
+
+
+def _write_dict_to_summary(
+    output_dir: str, dictionary: dict[str, Any], current_global_step: int
+) -> None:
+    text = _as_text(dictionary)
+    logging.info("Saving dict for global step %d: %s", current_global_step, text)
     summary = tf.Summary()
-    for key, value in results.items():
+    for key, value in dictionary.items():
         if value is not None and key != tf.GraphKeys.GLOBAL_STEP:
             _add(summary, key, value)
+    _write(output_dir, summary, current_global_step)
+
+
+def _write_checkpoint_path_to_summary(
+    output_dir: str, checkpoint_path: Any, current_global_step: int
+) -> None:
+    tag = "checkpoint_path"
+    logging.info(
+        "Saving '%s' summary for global step %d: %s", tag, current_global_step, checkpoint_path
+    )
+    summary = tf.Summary()
+    summary.value.add(tag=tag, tensor=make_tensor_proto(checkpoint_path, dtype=tf.string))
+    _write(output_dir, summary, current_global_step)
+
+
+def _write(output_dir: str, summary: Any, step: int) -> None:
+    writer = tf.summary.FileWriterCache.get(output_dir)
     writer.add_summary(summary, step)
-    if checkpoint_path:
-        logging.info(
-            "Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint_path
-        )
-        path = tf.Summary()
-        path.value.add(
-            tag="checkpoint_path", tensor=make_tensor_proto(checkpoint_path, dtype=tf.string)
-        )
-        writer.add_summary(path, step)
     writer.flush()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.devices import DeviceSpec
 from penstock.distribute.device_names import host_of as get_host_for_device
+from penstock.distribute.device_names import local_job
 from penstock.ir.defaults import get_default_graph
 
 __all__ = [
@@ -20,7 +21,7 @@ def canonicalize(d: str, default: str | None = None) -> str:
     named = DeviceSpec.from_string(d)
     if named.device_type is not None and named.device_type != named.device_type.upper():
         raise AssertionError(f"Device type '{named.device_type}' must be all-caps.")
-    full = DeviceSpec(replica=0, task=0, device_type="CPU", device_index=0)
+    full = DeviceSpec(job=local_job(), replica=0, task=0, device_type="CPU", device_index=0)
     if default:
         full = full.make_merged_spec(DeviceSpec.from_string(default))
     return full.make_merged_spec(named).to_string()
@@ -37,8 +38,11 @@ class _Placed:
 
 def current() -> str:
     """The device that a node which is made now is on."""
+    graph = get_default_graph()
+    if graph.is_eager:
+        return str(graph._current_device())  # type: ignore[attr-defined]
     placed = _Placed()
-    get_default_graph()._apply_device_functions(placed)
+    graph._apply_device_functions(placed)
     return placed.device
 
 

@@ -8,6 +8,7 @@ from penstock.internal_paths import generated_ops
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.operation import Operation
 from penstock.ops.resource_variable import ResourceVariable as BaseResourceVariable  # noqa: F401
+from penstock.ops.variables import Variable
 from penstock.shapes import TensorShape
 
 
@@ -20,6 +21,16 @@ def shape_safe_assign_variable_handle(
     TensorShape(shape).assert_is_compatible_with(tensor.shape)
     made: Operation = generated_ops.assign_variable_op(handle, tensor, name=name)
     return made
+
+
+def _to_proto_fn(v: Any, export_scope: str | None = None) -> Any:
+    """The VariableDef of a variable of either kind, as collections of a MetaGraph hold it."""
+    return v.to_proto(export_scope=export_scope)
+
+
+def _from_proto_fn(v: Any, import_scope: str | None = None) -> Any:
+    """The variable that a VariableDef of a collection tells of."""
+    return Variable.from_proto(v, import_scope=import_scope)
 
 
 def variable_accessed(variable: Any) -> None:

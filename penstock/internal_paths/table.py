@@ -306,6 +306,8 @@ contrib.training.python.training.sampling_ops contrib.training.sampling_ops cont
 contrib.training.python.training.*      contrib.training contrib.training.hparam
  contrib.training.sequence_queueing_state_saver
 contrib.estimator.python.estimator.dnn_with_layer_annotations contrib.estimator.layer_annotations
+contrib.estimator.python.estimator.early_stopping contrib.estimator estimator.early_stopping
+contrib.estimator.python.estimator.exporter contrib.estimator.steps_exporter
 contrib.estimator.python.estimator.replicate_model_fn contrib.estimator.replication
 contrib.estimator.python.estimator.rnn  contrib.estimator.recurrent
 contrib.estimator.python.estimator.*    contrib.estimator estimator
@@ -323,9 +325,12 @@ contrib.learn.python.learn.estimators.head contrib.learn.head contrib.learn.sing
 contrib.learn.python.learn.estimators._sklearn contrib.learn.fitting_errors contrib.learn
 contrib.learn.python.learn.estimators.composable_model contrib.learn.composable_model
 contrib.learn.python.learn.estimators.debug contrib.learn.debug
+contrib.learn.python.learn.estimators.dnn contrib.learn contrib.learn.canned_models
+contrib.learn.python.learn.estimators.dnn_linear_combined contrib.learn contrib.learn.canned_models
 contrib.learn.python.learn.estimators.dynamic_rnn_estimator contrib.learn.dynamic_rnn_estimator
                                         contrib.learn.recurrent_parts
 contrib.learn.python.learn.estimators.linear contrib.learn contrib.learn.dual_ascent
+                                        contrib.learn.canned_models
 contrib.learn.python.learn.estimators.rnn_common contrib.learn.recurrent_parts
 contrib.learn.python.learn.estimators.state_saving_rnn_estimator
                                         contrib.learn.state_saving_rnn_estimator
@@ -559,10 +564,13 @@ python.autograph.converters.return_statements autograph.rewriting.return_stateme
 python.autograph.converters.slices      autograph.rewriting.slices
 python.autograph.converters.*           internal_paths.code_conversion
 python.autograph.pyct.compiler          internal_paths.conversion_steps
+python.autograph.pyct.inspect_utils     autograph.inspection
 python.autograph.pyct.parser            internal_paths.conversion_steps
 python.autograph.pyct.templates         autograph.rewriting.templates
 python.autograph.pyct.*                 internal_paths.code_conversion
 python.autograph.pyct.common_transformers.* internal_paths.code_conversion
+python.autograph.pyct.testing.basic_definitions testing.plain_definitions
+python.autograph.pyct.testing.decorators testing.wrapping_functions
 
 python.client.client_lib                .
 python.client.device_lib                client.device_lib
@@ -722,6 +730,7 @@ python.estimator.canned.timeseries.state_management contrib.timeseries.state_man
 python.estimator.canned.timeseries.test_utils testing.series_models
 python.estimator.early_stopping         estimator.early_stopping
 python.estimator.estimator              estimator.estimator estimator
+                                        estimator.evaluation_summaries
 python.estimator.export.function        estimator.export.functions
 python.estimator.export.*               estimator.export estimator.export.signatures
                                         estimator.export.receivers
@@ -1160,7 +1169,8 @@ python.ops.tensor_array_ops             ops.tensor_array .
 python.ops.unconnected_gradients        .
 python.ops.variable_scope               internal_paths.second_signatures
                                         internal_paths.variable_functions ops.variable_scope
-                                        ops.variable_store ops.variable_creation .
+                                        ops.variable_store ops.variable_creation
+                                        ops.eager_variable_store .
 python.ops.variables                    internal_paths.variable_class
                                         ops.variables ops.ref_variable ops.partitioned_variables
                                         internal_paths.variable_functions

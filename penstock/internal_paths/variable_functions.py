@@ -12,10 +12,12 @@ from penstock.ops.variable_creation import resource_variables_enabled
 from penstock.ops.variable_scope import VariableScope, default_store, variable_scope
 from penstock.ops.variable_store import VariableStore
 from penstock.ops.variables import Variable as variable
+from penstock.train.saveables import all_saveable_objects as _all_saveable_objects
 
 __all__ = [
     "_PartitionInfo",
     "_VariableStore",
+    "_all_saveable_objects",
     "_get_default_variable_store",
     "_pure_variable_scope",
     "_try_guard_against_uninitialized_dependencies",

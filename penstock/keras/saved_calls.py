@@ -143,7 +143,8 @@ class LayerCallCollection:
             # The layers inside take it from the context.
             del bound.arguments["training"]
         inputs = args[0] if args else None
-        with effects_apart(self.layer), call_context.enter(self.layer, inputs, training):
+        entered = call_context.enter(self.layer, inputs, True, training)
+        with effects_apart(self.layer), entered:
             return call_fn(*bound.args, **bound.kwargs)
 
 

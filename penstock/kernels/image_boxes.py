@@ -121,8 +121,11 @@ def _suppressed_in_order(overlaps, candidates, most, threshold, clash):
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256  # boxes that are compared with each other at once
 
 
-def _softly_suppressed(overlaps, scores, most, least, sigma):
-    """The boxes that are left, and their scores: boxes lose score as they overlap better ones."""
+def _softly_suppressed(overlaps, scores, most, limit, least, sigma):
+    """The boxes that are left, and their scores: boxes lose score as they overlap better ones.
+
+    Those that overlap one by more than the limit are gone.
+    """
     candidates = _by_score(scores, least)
     left = scores[candidates]
     chosen: list[int] = []
@@ -135,7 +138,7 @@ def _softly_suppressed(overlaps, scores, most, least, sigma):
         candidates, left = np.delete(candidates, first), np.delete(left, first)
         overlap = overlaps.of(best, candidates)
         left = left * np.exp(_single(-0.5) / sigma * overlap * overlap)
-        remaining = left > least
+        remaining = (left > least) & (overlap <= limit)
         candidates, left = candidates[remaining], left[remaining]
         # Of equal scores the first box is chosen.
         order = np.argsort(candidates, kind="stable")
@@ -212,8 +215,8 @@ def _(node):
             chosen = _suppressed(overlaps, values, most.item(), limit, float(least))
             final = values[chosen].tolist()
         else:
-            width = _single(float(sigma))
-            chosen, final = _softly_suppressed(overlaps, values, most.item(), float(least), width)
+            bounds = limit, float(least), _single(float(sigma))
+            chosen, final = _softly_suppressed(overlaps, values, most.item(), *bounds)
         return (
             _filled(_indices(chosen), most, padded),
             _filled(torch.tensor(final, dtype=dtype), most, padded),

@@ -2,7 +2,7 @@
 
 import torch
 
-from penstock import errors
+from penstock import errors, shapes
 from penstock.kernels.large_products import biased_product_of, product_of
 from penstock.kernels.registry import kernel
 from penstock.kernels.unsigned import WIDE_UNSIGNED, in_int64
@@ -100,12 +100,12 @@ def _(node):
 
 
 def _cross(a, b):
-    if a.shape[-1:] != (3,):
-        raise errors.FailedPreconditionError(
-            None, None, f"Cross-products are only defined for 3-element vectors: {list(a.shape)}"
-        )
+    shown = shapes.text(tuple(a.shape))
     if a.shape != b.shape:
-        raise errors.InvalidArgumentError(
-            None, None, f"Both inputs must be of same shape: {list(a.shape)} vs. {list(b.shape)}"
-        )
+        other = shapes.text(tuple(b.shape))
+        message = f"Both inputs must be of same shape: {shown} vs. {other}"
+        raise errors.InvalidArgumentError(None, None, message)
+    if a.shape[-1:] != (3,):
+        message = f"Cross-products are only defined for 3-element vectors: {shown}"
+        raise errors.FailedPreconditionError(None, None, message)
     return torch.linalg.cross(a, b, dim=-1)

@@ -32,8 +32,12 @@ class CallContext(threading.local):
         return self.layer is not None
 
     @contextmanager
-    def enter(self, layer: Any, inputs: Any, training: Any) -> Iterator[None]:
-        """Makes a layer's call the innermost one."""
+    def enter(self, layer: Any, inputs: Any, build_graph: bool, training: Any) -> Iterator[None]:
+        """Makes a layer's call the innermost one.
+
+        Args:
+          build_graph: not used: it is seen from the default graph.
+        """
         outer = (self.layer, self.inputs, self.training, self.frozen)
         self.layer, self.inputs, self.training = layer, inputs, training
         self.frozen = self.frozen or not layer.trainable

@@ -424,7 +424,7 @@ class CoreLayer(Trackable):
             self._clear_losses()
         inputs = nest.map_structure(_tensor_if_number, inputs)
         training = self._take_training(args, kwargs)
-        with call_context.enter(self, inputs, training):
+        with call_context.enter(self, inputs, not executing_eagerly(), training):
             check_inputs(self.input_spec, inputs, self.name)
             with name_scope(self._name_scope()):
                 self._maybe_build(inputs)

@@ -95,6 +95,9 @@ def check_inputs(input_spec: Any, inputs: Any, layer_name: str) -> None:
             raise ValueError(
                 f"Input {index} of layer {layer_name} is incompatible with the layer: {fault}"
             )
+        misfit = None if spec is None else _size_fault(spec, tensor)
+        if misfit is not None:  # TensorFlow says this one in other words
+            raise ValueError(f"Input {index} is incompatible with layer {layer_name}: {misfit}")
 
 
 def _rank_fault(spec: InputSpec, tensor: Any) -> str | None:
@@ -126,10 +129,16 @@ def _fault(spec: InputSpec, tensor: Any) -> str | None:
                 f"expected axis {axis} of input shape to have value {size} but received input with "
                 f"shape {shape}"
             )
-    if spec.shape is not None:
-        for wanted, size in zip(spec.shape, shape, strict=False):
-            if None not in (wanted, size) and wanted != size:
-                return f"expected shape={spec.shape}, found shape={shape}"
+    return None
+
+
+def _size_fault(spec: InputSpec, tensor: Any) -> str | None:
+    if spec.shape is None or tensor.shape.ndims is None:
+        return None
+    shape = tensor.shape.as_list()
+    for wanted, size in zip(spec.shape, shape, strict=False):
+        if None not in (wanted, size) and wanted != size:
+            return f"expected shape={spec.shape}, found shape={shape}"
     return None
 
 

@@ -11,9 +11,9 @@ from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import attr, not_differentiable, op, types
 from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import SINGLE_DOUBLE
-from penstock.ops import array, casts
+from penstock.ops import array, casts, comparison, softmax
 from penstock.ops.identity import PreventGradient
-from penstock.ops.reductions import reduce_max
+from penstock.ops.reductions import reduce_max, reduce_sum
 from penstock.ops.shape_checks import merge_sizes, with_rank
 from penstock.ops.shaping import renamed_argument
 from penstock.ops.sparse_structure import sparse_reshape
@@ -166,8 +166,22 @@ def ctc_loss_v2(
         labels = to_tensor(labels, name="labels")
         lengths = casts.cast(to_tensor(logit_length, name="logit_length"), dtypes.int32)
         logits, labels = _with_blank_last(logits, labels, blank)
-        sparse = dense_labels_to_sparse(labels, to_tensor(label_length, name="label_length"))
-        return ctc_loss(sparse, logits, lengths, time_major=logits_time_major)
+        if not logits_time_major:
+            logits = array.transpose(logits, [1, 0, 2])
+        return _dense_loss(labels, logits, to_tensor(label_length, name="label_length"), lengths)
+
+
+def _dense_loss(labels: Any, logits: Any, label_length: Any, logit_length: Any) -> Any:
+    """The loss of padded labels: CTCLoss, but for rows without labels, which are blanks alone."""
+    is_empty = comparison.equal(label_length, 0)
+    # CTCLoss takes no empty row: such a row gets a label, and its loss is not used.
+    some = array.where(is_empty, array.ones_like(label_length), label_length)
+    given = array.where(is_empty, array.zeros_like(labels), labels)
+    loss = ctc_loss(dense_labels_to_sparse(given, some), logits, logit_length)
+    blanks: Any = softmax.log_softmax(logits)[:, :, -1]
+    counted: Any = array.sequence_mask(logit_length, size_of(logits, 0), logits.dtype)
+    of_blanks = -reduce_sum(blanks * array.transpose(counted), 0)
+    return array.where(is_empty, of_blanks, loss)
 
 
 def _with_blank_last(logits: Any, labels: Any, blank: int) -> tuple[Any, Any]:

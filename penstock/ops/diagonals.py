@@ -390,7 +390,11 @@ def eye(
         if any(isinstance(value, Tensor) for value in (*sizes, batch)):
             diagonal_shape, matrix_shape = _symbolic_eye_shapes(sizes, batch, is_square)
         else:
-            rows, cols = map(int, sizes)
+            try:
+                rows, cols = map(int, sizes)
+            except (TypeError, ValueError):
+                message = "num_rows and num_columns must be positive integer values."
+                raise TypeError(f"{message} Got {sizes}") from None
             diagonal_shape, matrix_shape = [*batch, min(rows, cols)], [*batch, rows, cols]
         diagonal = ones(diagonal_shape, dtype)
         if is_square:

@@ -127,6 +127,8 @@ def expm(input: Any, name: str | None = None) -> Tensor:
     """The exponentials of square matrices, by scaling, Padé approximation and squaring."""
     with name_scope(name, "matrix_exponential", [input]):
         x: Any = convert_to_tensor(input, name="input")
+        if not (x.dtype.is_floating or x.dtype.is_complex):
+            raise ValueError(f"tf.linalg.expm does not support matrices of type {x.dtype}")
         if x.dtype == dtypes.float16:
             return casts.cast(expm(casts.cast(x, dtypes.float32)), dtypes.float16)
         if x._shape is not None and len(x._shape) >= 2 and 0 in x._shape[-2:]:

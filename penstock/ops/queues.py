@@ -11,6 +11,7 @@ from penstock import dtypes as dtypes_
 from penstock.dtypes import DType
 from penstock.ir.constants import constant_value
 from penstock.ir.convert import convert_to_tensor
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
@@ -219,7 +220,7 @@ class QueueBase:
         spec = QueueDequeueManyV2 if self._is_resource else QueueDequeueMany
         name = name or f"{self._name}_DequeueMany"
         tensors = spec(self._queue_ref, n, component_types=self._dtypes, name=name)
-        count = constant_value(tensors[0].op.inputs[1])
+        count = None if executing_eagerly() else constant_value(tensors[0].op.inputs[1])
         return self._with_shapes(
             tensors, [TensorShape([count]).concatenate(shape) for shape in self._shapes]
         )

@@ -14,7 +14,7 @@ import numpy as np
 from penstock import dtypes
 from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import convert_to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.registry import not_differentiable, op
 from penstock.ir.signature import attr, types
@@ -276,6 +276,7 @@ def merge(
     inputs: Sequence[Any], collections: Sequence[str] | None = None, name: str | None = None
 ) -> Tensor:
     """One summary with the values of several."""
+    _refuse_in_eager_mode()
     name = clean_tag(name)
     with name_scope(name, "Merge", list(inputs)):
         summary = MergeSummary(list(inputs), name=name)
@@ -287,5 +288,14 @@ def merge_all(
     key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None
 ) -> Tensor | None:
     """All summaries of the graph (or of a name scope) in one; None if there are none."""
+    _refuse_in_eager_mode()
     summaries = get_default_graph().get_collection(key, scope=scope)
     return merge(summaries, name=name) if summaries else None
+
+
+def _refuse_in_eager_mode() -> None:
+    if executing_eagerly():
+        raise RuntimeError(
+            "Merging tf.summary.* ops is not compatible with eager execution. Use "
+            "tf.contrib.summary instead."
+        )

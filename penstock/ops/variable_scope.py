@@ -11,7 +11,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import convert_to_tensor, graph_of
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ops.variable_store import AUTO_REUSE, Request, VariableStore
 from penstock.ops.variables import VariableAggregation, VariableSynchronization
@@ -66,7 +66,7 @@ class VariableScope:
         self._custom_getter = custom_getter
         self._name_scope = name_scope
         self._dtype = dtype
-        self._use_resource = use_resource
+        self._use_resource = True if executing_eagerly() else use_resource
         self._constraint = constraint
 
     @property
@@ -125,6 +125,10 @@ class VariableScope:
         self._dtype = dtype
 
     def set_use_resource(self, use_resource: bool | None) -> None:
+        if executing_eagerly() and not use_resource:
+            raise ValueError(
+                "When eager execution is enabled, use_resource cannot be set to false."
+            )
         self._use_resource = use_resource
 
     def set_regularizer(self, regularizer: Any) -> None:

@@ -143,7 +143,8 @@ class VariableStore:
     ) -> Variable:
         if request.shape is not None and request.is_from_value:
             raise ValueError("If initializer is a constant, do not specify shape.")
-        eagerly = executing_eagerly()
+        # In Keras' graph of layers, too, variables are those of eager mode.
+        eagerly = executing_eagerly() or getattr(get_default_graph(), "takes_eager_ops", False)
         if eagerly:
             request = replace(request, reuse=AUTO_REUSE)
         found = self._vars.get(name)

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.ir.convert import to_tensor
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
@@ -79,7 +79,7 @@ def dynamic_rnn(
             state = CellCall(cell).initial_state(batch_size, dtype)
         else:
             raise ValueError("If there is no initial_state, you must give a dtype.")
-        if sequence_length is not None:
+        if sequence_length is not None and not executing_eagerly():
             checked = _assert_shape(sequence_length, [batch_size])
             with get_default_graph().control_dependencies([checked]):
                 sequence_length = identity(sequence_length, name="CheckSeqLen")

@@ -17,7 +17,6 @@ from penstock.autodiff.gradients import gradients
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.defaults import get_default_session
 from penstock.ir.tensor import Tensor
-from penstock.ops.casts import cast
 from penstock.ops.constants import constant
 from penstock.ops.identity import identity
 
@@ -100,24 +99,32 @@ class _Check:
             self._check_empty(x_data, dy_data)
         return jacobian
 
-    def _add_gradient(self, column: np.ndarray, x_data: Any, dy_data: Any) -> None:
+    def _slope(self, x_data: Any, dy_data: Any) -> Any:
+        """The gradient by x: an array, or the indices and values of its rows."""
         feeds = {**self.feeds, self.x: x_data, self.dy: dy_data}
         session = get_default_session()
         if isinstance(self.dx, IndexedSlices):
-            indices, values = session.run([self.dx.indices, self.dx.values], feeds)
+            return tuple(session.run([self.dx.indices, self.dx.values], feeds))
+        assert isinstance(self.dx, Tensor), f"dx = {self.dx}"
+        return session.run(self.dx, feeds)
+
+    def _value(self, x_data: Any) -> np.ndarray:
+        """The value of y where x has this one."""
+        return self.y.eval(feed_dict={**self.feeds, self.x: x_data})
+
+    def _add_gradient(self, column: np.ndarray, x_data: Any, dy_data: Any) -> None:
+        slope = self._slope(x_data, dy_data)
+        if isinstance(slope, tuple):
             row_size = len(column) // max(1, int(self.x_shape[0]))
-            for index, value in zip(indices, values, strict=True):
+            for index, value in zip(*slope, strict=True):
                 row = np.ascontiguousarray(value).reshape(-1).view(column.dtype)
                 column[index * row_size : (index + 1) * row_size] += row
             return
-        assert isinstance(self.dx, Tensor), f"dx = {self.dx}"
-        backprop = np.ascontiguousarray(session.run(self.dx, feeds))
-        column[:] = backprop.reshape(-1).view(column.dtype)
+        column[:] = np.ascontiguousarray(slope).reshape(-1).view(column.dtype)
 
     def _check_empty(self, x_data: Any, dy_data: Any) -> None:
         """No element of y: the gradient is run once all the same, and must be zero."""
-        feeds = {**self.feeds, self.x: x_data, self.dy: dy_data}
-        backprop = get_default_session().run(self.dx, feeds)
+        backprop = self._slope(x_data, dy_data)
         if backprop.shape != x_data.shape:
             raise ValueError(
                 f"Empty gradient has wrong shape: expected {x_data.shape}, got {backprop.shape}"
@@ -127,10 +134,9 @@ class _Check:
 
     def numeric(self, x_data: np.ndarray, delta: float) -> np.ndarray:
         """The Jacobian from central differences: two runs, and one row, per element of x."""
-        x, y = self.x, self.y
-        if y.dtype.base_dtype == dtypes.bfloat16:  # too few bits for a small difference
-            y = cast(y, dtypes.float32)
-        x_type, y_type = x.dtype.base_dtype, y.dtype.base_dtype
+        x_type, y_type = self.x.dtype.base_dtype, self.y.dtype.base_dtype
+        if y_type == dtypes.bfloat16:  # too few bits for a small difference
+            y_type = dtypes.float32
         x_data = np.array(x_data, dtype=x_type.as_numpy_dtype, order="C")
         real_y = y_type.real_dtype.as_numpy_dtype
         scale = np.asarray(2 * delta, dtype=real_y)[()]
@@ -142,7 +148,8 @@ class _Check:
             _flat_view(above, x_type)[row] += delta
             _flat_view(below, x_type)[row] -= delta
             y_above, y_below = (
-                y.eval(feed_dict={**self.feeds, x: value}) for value in (above, below)
+                np.asarray(self._value(value)).astype(y_type.as_numpy_dtype)
+                for value in (above, below)
             )
             difference = np.ascontiguousarray((y_above - y_below) / scale)
             jacobian[row, :] = difference.reshape(-1).view(real_y)

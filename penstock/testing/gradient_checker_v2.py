@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from penstock.ir.composite import IndexedSlicesValue
+from penstock.gradient_tape import GradientTape
+from penstock.ir.composite import IndexedSlices, IndexedSlicesValue
 from penstock.ir.convert import convert_to_tensor
-from penstock.ir.defaults import get_default_session
-from penstock.ops.constants import placeholder
-from penstock.testing.gradient_checker import _Check, _compute_dx_and_dy, largest_difference
+from penstock.ir.defaults import executing_eagerly, get_default_session
+from penstock.ops.constants import constant, placeholder
+from penstock.testing.gradient_checker import (
+    DIFFERENTIABLE,
+    _Check,
+    _compute_dx_and_dy,
+    largest_difference,
+)
 
 
 def compute_gradient(
@@ -26,8 +32,16 @@ def compute_gradient(
     """
     if not isinstance(x, list):
         raise ValueError(f"`x` must be a list of Tensors (arguments to `f`), not a {type(x)}")
+    tensors = [convert_to_tensor(each) for each in x]
+    for i, tensor in enumerate(tensors):
+        dtype = tensor.dtype.base_dtype
+        assert dtype in DIFFERENTIABLE, (
+            f"Cannot compute gradient for unsupported type {dtype.name} of argument {i}"
+        )
+    if executing_eagerly():
+        return _computed_now(f, [np.asarray(tensor) for tensor in tensors], delta)
     session = get_default_session()
-    values = session.run([convert_to_tensor(each) for each in x])
+    values = session.run(tensors)
     values = [np.asarray(value) for value in values]
     arguments = [placeholder(value.dtype, value.shape) for value in values]
     y = convert_to_tensor(f(*arguments))
@@ -38,6 +52,46 @@ def compute_gradient(
         for each, value in zip(arguments, values, strict=True)
     ]
     pairs = [check.jacobians(value, delta) for check, value in zip(checks, values, strict=True)]
+    theoretical, numeric = zip(*pairs, strict=True)
+    return theoretical, numeric
+
+
+class _EagerCheck(_Check):
+    """One argument of a function that is computed as it is called."""
+
+    def __init__(self, f: Callable[..., Any], values: list[np.ndarray], place: int):
+        self._f = f
+        self._values = values
+        self._place = place
+        y = convert_to_tensor(f(*map(constant, values)))
+        x = constant(values[place])
+        super().__init__(x, values[place].shape, y, y.shape.as_list(), {}, None, y)
+
+    def _arguments(self, x_data: Any) -> list[Any]:
+        values = [*self._values]
+        values[self._place] = x_data
+        return [constant(value) for value in values]
+
+    def _value(self, x_data: Any) -> np.ndarray:
+        return np.asarray(convert_to_tensor(self._f(*self._arguments(x_data))))
+
+    def _slope(self, x_data: Any, dy_data: Any) -> Any:
+        arguments = self._arguments(x_data)
+        with GradientTape() as tape:
+            tape.watch(arguments[self._place])
+            y = convert_to_tensor(self._f(*arguments))
+        dx = tape.gradient(y, arguments[self._place], output_gradients=constant(dy_data))
+        if isinstance(dx, IndexedSlices):
+            return np.asarray(dx.indices), np.asarray(dx.values)
+        return np.zeros_like(x_data) if dx is None else np.asarray(dx)
+
+
+def _computed_now(
+    f: Callable[..., Any], values: list[np.ndarray], delta: float
+) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    pairs = [
+        _EagerCheck(f, values, place).jacobians(value, delta) for place, value in enumerate(values)
+    ]
     theoretical, numeric = zip(*pairs, strict=True)
     return theoretical, numeric
 

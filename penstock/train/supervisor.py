@@ -11,7 +11,7 @@ from typing import Any
 
 from penstock import dtypes, proto, summary
 from penstock.ir.collections import GraphKeys
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ops.control import group
 from penstock.ops.lookup_tables import tables_initializer
@@ -127,6 +127,8 @@ class Supervisor:
         init_fn: Callable[[Any], Any] | None = None,
         local_init_run_options: Any = None,
     ):
+        if executing_eagerly():
+            raise RuntimeError("Supervisors are not compatible with eager execution.")
         self._graph = get_default_graph() if graph is None else graph
 
         def part(given: Any, key: str, make: Callable[[], Any]) -> Any:

@@ -251,3 +251,23 @@ def test_arguments_have_the_names_of_the_api():
     ]
     with pytest.raises(TypeError, match="axis"):
         tf.raw_ops.Sum(input=x, reduction_indices=1)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_variables_as_collections_hold_them(use_resource):
+    variables: Any = importlib.import_module("penstock.python.ops.variables")
+    variable = tf.Variable(3.0, use_resource=use_resource)
+    message = resource_variable_ops._to_proto_fn(variable)
+    assert (message.variable_name, message.is_resource) == (variable.name, use_resource)
+    again = resource_variable_ops._from_proto_fn(message)
+    assert type(again) is type(variable) and again.name == variable.name
+    tf.add_to_collection(tf.GraphKeys.SAVEABLE_OBJECTS, "a table")
+    assert variables._all_saveable_objects() == [variable, "a table"]
+
+
+def test_names_where_programs_look_for_them():
+    scopes: Any = importlib.import_module("penstock.python.ops.variable_scope")
+    assert scopes.EagerVariableStore is tf.contrib.eager.EagerVariableStore
+    path = "penstock.contrib.estimator.python.estimator.early_stopping"
+    hook = importlib.import_module(path)._StopOnPredicateHook
+    assert issubclass(hook, tf.train.SessionRunHook)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.eager.context import eager_mode
 
 
 @pytest.fixture
@@ -108,3 +109,19 @@ def test_too_few_gradients_and_keywords(x):
         tf.gradients(result, v)
     with pytest.raises(ValueError, match="only when eager execution is enabled"):
         tf.custom_gradient(lambda a: (a * 2.0, lambda dy: dy))(a=x)
+
+
+def test_recomputed_in_eager_mode():
+    calls = []
+    with eager_mode():
+        x, weight = tf.constant(2.0), tf.Variable(3.0, use_resource=True)
+
+        def cube(a):
+            calls.append(a)
+            return a * a * weight
+
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.recompute_grad(cube)(x)
+        by_x, by_weight = tape.gradient(y, [x, weight])
+        assert (by_x.numpy(), by_weight.numpy(), len(calls)) == (12.0, 4.0, 2)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from penstock.contrib.learn.python.learn import learn_runner, run_config
+from penstock.contrib.learn.python.learn.estimators import dnn_linear_combined
 
 import penstock as tf
 
@@ -163,3 +164,35 @@ def test_a_head_by_the_likelihood_of_a_distribution():
     assert len(made.distributions) == 1
     with pytest.raises(TypeError, match="is no function"):
         tf.contrib.distributions.estimator_head_distribution_regression("normal")
+
+
+def test_multipliers_are_for_embeddings_alone() -> None:
+    language = tf.contrib.layers.sparse_column_with_hash_bucket("language", 10)
+    for column, is_embedding in (
+        (tf.contrib.layers.one_hot_column(language), False),
+        (tf.contrib.layers.embedding_column(language, dimension=1), True),
+    ):
+        with tf.Graph().as_default(), tf.Session() as session:
+            tf.train.create_global_step()
+            features = {"language": tf.SparseTensor([[0, 0], [1, 0]], ["en", "fr"], [2, 1])}
+            params = {
+                "dnn_feature_columns": [column],
+                "head": learn.multi_class_head(2),
+                "dnn_hidden_units": [1],
+                "dnn_activation_fn": tf.nn.tanh,
+                "embedding_lr_multipliers": {column: 0.0},
+            }
+            labels = tf.constant([[0], [1]])
+            build = dnn_linear_combined._dnn_linear_combined_model_fn
+            if not is_embedding:
+                with pytest.raises(ValueError, match="can only be defined for embedding columns"):
+                    build(features, labels, learn.ModeKeys.TRAIN, params)
+                continue
+            made = build(features, labels, learn.ModeKeys.TRAIN, params)
+            (embedding,) = dnn_linear_combined._get_embedding_variable(
+                column, "dnn", "dnn/input_from_feature_columns"
+            )
+            session.run(tf.global_variables_initializer())
+            before = session.run(embedding)
+            session.run(made.train_op)
+            np.testing.assert_array_equal(session.run(embedding), before)

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import penstock as tf
-from penstock.data.multi_device import MultiDeviceIterator
+from penstock.client.session_defaults import start_afresh
+from penstock.data.multi_device import MultiDeviceIterator, MultiDeviceIteratorV2
 from penstock.ops.datasets import multi_device as nodes
 
 DEVICES = ["/cpu:1", "/cpu:2"]
@@ -111,3 +112,47 @@ def test_a_failed_element_is_the_one_of_its_device(session: Any) -> None:
     assert session.run(first) == 1
     with pytest.raises(END):
         session.run(second)
+
+
+# Eager mode ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def eager_devices() -> Any:
+    start_afresh()
+    tf.reset_default_graph()
+    tf.enable_eager_execution(tf.ConfigProto(device_count={"CPU": 3}))
+    yield
+    tf.disable_eager_execution()
+    start_afresh()
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 10])
+@pytest.mark.usefixtures("eager_devices")
+def test_elements_are_dealt_out_eagerly(ahead: int) -> None:
+    iterator = MultiDeviceIterator(
+        tf.data.Dataset.range(5), DEVICES, prefetch_buffer_size=ahead, max_buffer_size=4
+    )
+    first, second = iterator.get_next()
+    assert (int(first), first.device[-5:]) == (0, "CPU:1")
+    assert (int(second), second.device[-5:]) == (1, "CPU:2")
+    assert [int(iterator.get_next("/cpu:1")) for _ in range(2)] == [2, 4]
+    of_first, of_second = iterator.get_next_as_optional()
+    assert not of_first.has_value() and int(of_second.get_value()) == 3
+    with pytest.raises(END):
+        iterator.get_next()
+
+
+@pytest.mark.usefixtures("eager_devices")
+def test_a_python_iterator_for_several_devices() -> None:
+    rows = MultiDeviceIteratorV2(tf.data.Dataset.range(6), DEVICES)
+    assert [[int(each) for each in row] for row in rows] == [[0, 1], [2, 3], [4, 5]]
+
+    @tf.function
+    def first_two() -> Any:
+        iterator = iter(MultiDeviceIteratorV2(tf.data.Dataset.range(6), DEVICES))
+        return next(iterator), next(iterator)
+
+    assert [[int(each) for each in row] for row in first_two()] == [[0, 1], [2, 3]]
+    with tf.Graph().as_default(), pytest.raises(RuntimeError, match="only supported inside of"):
+        MultiDeviceIteratorV2(tf.data.Dataset.range(6), DEVICES)

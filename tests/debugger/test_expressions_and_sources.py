@@ -102,6 +102,7 @@ def test_files_are_listed_with_what_they_made(dumped):
 def test_files_of_the_library_are_guessed():
     assert sources.guess_is_tensorflow_py_library(sources.__file__)
     assert not sources.guess_is_tensorflow_py_library(__file__)
+    assert not sources.guess_is_tensorflow_py_library("bin/train")
     with pytest.raises(ValueError, match="not a Python source file"):
         sources.guess_is_tensorflow_py_library("foo.cc")
 

@@ -7,6 +7,7 @@ import pytest
 import penstock as tf
 from penstock.distribute import clusters
 from penstock.internal_paths import device_functions
+from penstock.internal_paths.graph_mode import eager_mode
 from penstock.layers.reachable_tensors import get_reachable_from_inputs, static_shape
 
 CLUSTER = {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"], "evaluator": ["e:1"]}
@@ -66,3 +67,16 @@ def test_tensors_that_depend_on_others():
         assert get_reachable_from_inputs([x, z], [w]) == {x, z, w}
         assert static_shape(x) == (None, 2)
         assert static_shape(tf.placeholder(tf.float32)) is None
+
+
+def test_devices_of_the_process_have_a_job_in_eager_mode():
+    full = "/job:localhost/replica:0/task:0/device:"
+    with eager_mode():
+        assert device_functions.current() == ""
+        assert device_functions.canonicalize("/cpu:0") == f"{full}CPU:0"
+        assert device_functions.canonicalize("/job:worker/cpu:0").startswith("/job:worker/")
+        with tf.device("/cpu:0"):
+            assert device_functions.current() == f"{full}CPU:0"
+            assert device_functions.resolve("/gpu:0") == f"{full}GPU:0"
+        strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+        assert strategy.extended.worker_devices == (f"{full}CPU:0",)

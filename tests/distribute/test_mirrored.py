@@ -320,15 +320,25 @@ def test_batches_are_cut_into_a_part_for_each_replica(strategy: Any) -> None:
     with two_cpus() as sess:
         sess.run(start)
         parts = strategy.unwrap(first) + strategy.unwrap(second)
-        seen = [[part.tolist() for part in sess.run(parts)] for _ in range(2)]
+        seen = [[part.tolist() for part in sess.run(parts)] for _ in range(3)]
         with pytest.raises(tf.errors.OutOfRangeError):
             sess.run(parts)
     assert seen == [
         [[0, 1], [2, 3], [0, 2], [4, 6]],
         [[4, 5], [6, 7], [8, 10], [12, 14]],
+        [[8], [9], [16], [18]],
     ]
-    with pytest.raises(ValueError, match="not divisible"):
-        strategy.make_dataset_iterator(tf.data.Dataset.range(9).batch(3))
+
+
+def test_a_batch_that_can_not_be_halved_gives_the_last_replica_less(strategy: Any) -> None:
+    inputs = strategy.make_dataset_iterator(tf.data.Dataset.range(7).batch(3))
+    start, parts = inputs.initialize(), inputs.get_next().values
+    with two_cpus() as sess:
+        sess.run(start)
+        seen = [[part.tolist() for part in sess.run(parts)] for _ in range(3)]
+    assert seen == [[[0, 1], [2]], [[3, 4], [5]], [[6], []]]
+    with pytest.raises(ValueError, match="Perhaps your input dataset is not batched"):
+        strategy.make_dataset_iterator(tf.data.Dataset.range(4))
 
 
 def test_input_functions_make_batches_of_one_replica(strategy: Any) -> None:

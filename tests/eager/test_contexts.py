@@ -4,12 +4,12 @@ import threading
 
 import numpy as np
 import pytest
+from penstock.python.eager import context as internal_context
 
 import penstock as tf
 from penstock.internal_paths import eager_context, eager_execute, monitoring
 from penstock.internal_paths.cancellation import CancellationManager
 from penstock.internal_paths.graph_mode import eager_mode
-from penstock.python.eager import context as internal_context
 
 FULL = "/job:localhost/replica:0/task:0/device:"
 

@@ -86,3 +86,36 @@ def test_what_is_sent_is_received():
         attrs = ("tensor_type", tf.float32.as_datatype_enum, "tensor_name", name, *place)
         (received,) = eager_execute.execute(b"_Recv", 1, [], attrs)
         assert float(received) == value
+
+
+def test_replicas_on_parts_of_the_cpu():
+    _divide(2)
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    with strategy.scope():
+        variable = tf.Variable(1.0)
+    assert [each.device for each in variable.values] == [f"{FULL}CPU:0", f"{FULL}CPU:1"]
+    dataset = tf.data.Dataset.range(6).batch(4)
+    batches = list(strategy.experimental_distribute_dataset(dataset))
+    assert [[part.numpy().tolist() for part in batch.values] for batch in batches] == [
+        [[0, 1], [2, 3]],
+        [[4], [5]],
+    ]
+
+    def doubled(rows):
+        return tf.cast(2 * rows, tf.float32) * variable
+
+    results = strategy.experimental_run_v2(doubled, (batches[0],))
+    assert [part.numpy().tolist() for part in results.values] == [[0.0, 2.0], [4.0, 6.0]]
+
+
+def test_what_belongs_to_something_is_where_that_is():
+    _divide(2)
+    with tf.device("CPU:1"):
+        variable = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        loss = variable * 3.0
+    optimizer = tf.train.MomentumOptimizer(0.1, 0.9)
+    optimizer.apply_gradients([(tape.gradient(loss, variable), variable)])
+    assert [slot.device for slot in optimizer.variables()] == [f"{FULL}CPU:1"]
+    dataset = tf.data.Dataset.range(2).apply(tf.data.experimental.copy_to_device("/cpu:1"))
+    assert [element.device for element in dataset] == [f"{FULL}CPU:1"] * 2

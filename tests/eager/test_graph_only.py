@@ -1,5 +1,6 @@
 """What needs a graph is refused in eager mode, with advice."""
 
+import numpy as np
 import pytest
 
 import penstock as tf
@@ -43,3 +44,27 @@ def test_the_error_names_the_metric():
 
 def test_a_tensor_is_formatted_as_its_value():
     assert f"{tf.constant(3)} {tf.constant(2.5):.2f}" == "3 2.50"
+
+
+def test_what_needs_a_graph_says_so():
+    for refused, what in (
+        (lambda: tf.summary.merge_all(), "Merging"),
+        (lambda: tf.summary.merge([]), "Merging"),
+        (lambda: tf.train.Supervisor(), "Supervisors"),
+    ):
+        with pytest.raises(RuntimeError, match=f"{what}.* eager execution"):
+            refused()
+
+
+def test_queues_and_recurrent_networks_run_at_once():
+    queue = tf.FIFOQueue(3, tf.float32, shapes=[[]])
+    queue.enqueue_many([[1.0, 2.0]])
+    np.testing.assert_array_equal(queue.dequeue_many(2).numpy(), [1.0, 2.0])
+    outputs, _ = tf.nn.dynamic_rnn(
+        tf.nn.rnn_cell.BasicRNNCell(2),
+        tf.ones([2, 3, 4]),
+        sequence_length=[1, 9],
+        dtype=tf.float32,
+    )
+    assert not outputs.numpy()[0, 1:].any()
+    assert outputs.numpy()[1].all()

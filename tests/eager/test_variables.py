@@ -148,3 +148,10 @@ def test_tables_and_queues():
     queue = tf.FIFOQueue(3, tf.int32, shapes=[[]])
     queue.enqueue(3)
     assert (queue.size().numpy(), queue.dequeue().numpy()) == (1, 3)
+
+
+def test_scopes_use_resources():
+    with tf.variable_scope("scope", use_resource=False) as scope:
+        assert scope.use_resource
+        with pytest.raises(ValueError, match="use_resource cannot be set to false"):
+            scope.set_use_resource(False)

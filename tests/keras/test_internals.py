@@ -387,3 +387,20 @@ def test_schedules_come_back() -> None:
         schedules = keras.optimizers.schedules
         again = schedules.deserialize(schedules.serialize(schedule))
         assert type(again) is type(schedule) and again.get_config() == schedule.get_config()
+
+
+def test_keys_of_variables_in_optimizers() -> None:
+    from penstock.python.keras.optimizer_v2 import optimizer_v2
+
+    with tf.Graph().as_default():
+        made = [tf.Variable([1.0], name="var", use_resource=True) for _ in range(2)]
+        assert [optimizer_v2._var_key(each) for each in made] == ["var", "var_1"]
+
+
+def test_tensors_are_not_updated() -> None:
+    tensor = tf.constant(1.0)
+    optimizer = keras.optimizers.SGD(3.0)
+    pairs = optimizer._compute_gradients(lambda: tensor * tensor, [tensor])
+    assert pairs[0][1] is tensor
+    with pytest.raises(NotImplementedError, match="Trying to update a Tensor"):
+        optimizer.apply_gradients(pairs)

@@ -130,3 +130,45 @@ def test_a_loss_scale_optimizer_by_hand():
         assert keras.backend.get_value(optimizer.learning_rate) == 0.125
     with pytest.raises(ValueError, match="with a clipnorm"):
         experimental.LossScaleOptimizer(keras.optimizers.SGD(1.0, clipnorm=1.0), 2.0)
+
+
+@pytest.mark.parametrize("mode", [context.graph_mode, context.eager_mode])
+def test_a_dynamic_loss_scale_of_replicas(casting_layers, mode):
+    with mode():
+        strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+        scale = tf.train.experimental.DynamicLossScale(initial_loss_scale=4, increment_period=2)
+        policy = experimental.Policy("mixed_float16", loss_scale=scale)
+        with strategy.scope(), policy_scope(policy):
+            dense = L.Dense(1, kernel_initializer="ones", use_bias=False, input_shape=(1,))
+            model = keras.Sequential([dense])
+            model.compile(keras.optimizers.SGD(0.25), "mse")
+        now = keras.backend.get_value
+        x, y = np.ones((2, 1), "f"), np.zeros((2, 1), "f")
+        for factor, weight, factor_now in [(1, 0.5, 4), (1, 0.25, 8), (np.nan, 0.25, 4)]:
+            model.fit(x * factor, y, batch_size=2, verbose=0)
+            assert (now(model.weights[0]), now(scale._current_loss_scale)) == (weight, factor_now)
+
+
+def test_cast_variables_of_replicas_are_read_between_them(casting_layers):
+    with tf.Graph().as_default(), tf.Session() as session:
+        with tf.distribute.MirroredStrategy(["/cpu:0"]).scope(), policy_scope("mixed_float16"):
+            layer = L.Dense(1, kernel_initializer="ones")
+            outputs = layer(tf.ones([2, 3]))
+        assert (layer.kernel.dtype, outputs.dtype) == (tf.float32, tf.float16)
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(session.run(outputs), [[3.0], [3.0]])
+
+
+def test_custom_gradients_beside_variables_of_replicas():
+    with tf.Graph().as_default(), tf.Session() as session:
+        with tf.distribute.MirroredStrategy(["/cpu:0"]).scope():
+            variable = tf.Variable(3.0)
+
+            @tf.custom_gradient
+            def doubled(x):
+                return x * 2.0, lambda grad: grad * 5.0
+
+            tensor = tf.constant(1.0)
+            (gradient,) = tf.gradients(doubled(tensor), tensor)
+        session.run(variable.initializer)
+        assert session.run(gradient) == 5.0

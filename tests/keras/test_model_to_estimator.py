@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from penstock.python.estimator import keras as estimator_names
 
 import penstock as tf
 
@@ -88,3 +89,17 @@ def test_a_subclassed_model_lends_itself_to_the_estimator(tmp_path):
     assert model.dense is layer
     np.testing.assert_array_equal(model.get_weights()[1], weights[1])
     model.train_on_batch(ROWS, np.ones((4, 1), np.float32))
+
+
+@pytest.mark.parametrize("optimizer", ["rmsprop", "tf"])
+def test_a_step_of_the_model_function_counts(optimizer: str) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        model = keras.models.Sequential([keras.layers.Dense(2, input_shape=(1,))])
+        chosen = tf.train.RMSPropOptimizer(1e-3) if optimizer == "tf" else optimizer
+        model.compile(loss="mse", optimizer=chosen)
+        step = tf.train.create_global_step()
+        model_fn = estimator_names._create_keras_model_fn(model)
+        spec = model_fn(tf.ones([4, 1]), tf.ones([4, 2]), mode=tf.estimator.ModeKeys.TRAIN)
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        session.run(spec.train_op)
+        assert session.run(step) == 1

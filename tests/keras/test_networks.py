@@ -217,3 +217,32 @@ def test_losses_of_single_numbers():
     model = keras.Model(x, L.Lambda(keras.backend.sum)(x))
     model.compile("sgd", "mae")
     assert model.evaluate(np.ones((3, 2)), np.zeros((3, 1)), verbose=0) == 6.0
+
+
+@pytest.mark.parametrize("which", ["weights", "trainable_weights", "non_trainable_weights"])
+def test_weights_that_are_not_there_yet_are_refused(which):
+    model = keras.Sequential([L.Dense(2)])
+    with pytest.raises(ValueError, match=r"Weights for model .* have not yet been created"):
+        getattr(model, which)
+    model.build((None, 3))
+    assert len(getattr(model, which)) == (0 if which.startswith("non") else 2)
+
+
+class WithOwnVariables(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.own = tf.Variable(1.0, name="own", use_resource=True)
+        self.fixed = tf.Variable(1.0, name="fixed", trainable=False, use_resource=True)
+        self.norm = L.BatchNormalization()
+
+    def call(self, inputs):
+        return self.norm(inputs) * self.own
+
+
+def test_variables_of_layers_come_before_those_of_the_model():
+    model = WithOwnVariables()
+    model(tf.zeros([2, 3]))
+    names = [each.name.split("/")[-1] for each in model.trainable_weights]
+    assert names == ["gamma:0", "beta:0", "own:0"]
+    names = [each.name.split("/")[-1] for each in model.non_trainable_weights]
+    assert names == ["moving_mean:0", "moving_variance:0", "fixed:0"]

@@ -148,3 +148,15 @@ def test_clone(name):
     clone.set_weights(model.get_weights())
     same(clone.predict(x), model.predict(x))
     assert clone.layers[-1] is not model.layers[-1]
+
+
+def test_sequence_features_come_back_from_a_description():
+    from penstock.keras.layers.sequence_features import SequenceFeatures
+
+    column = tf.feature_column.sequence_numeric_column("a")
+    inputs = {"a": tf.keras.Input((None, 1), sparse=True, name="a")}
+    outputs, _ = SequenceFeatures([column])(inputs)
+    model = tf.keras.Model(inputs, tf.keras.layers.GRU(2)(outputs))
+    again = tf.keras.models.model_from_json(model.to_json())
+    kept = [each for each in again.layers if isinstance(each, SequenceFeatures)]
+    assert kept[0].get_config() == model.layers[1].get_config()

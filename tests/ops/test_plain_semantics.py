@@ -61,3 +61,30 @@ def test_an_empty_name_is_none(build):
 def test_a_fact():
     with tf.Session() as session:
         assert session.run(tf.user_ops.my_fact()) == b"0! == 1"
+
+
+def test_what_linear_algebra_refuses():
+    with pytest.raises(ValueError, match="does not support matrices of type <dtype: 'int32'>"):
+        tf.linalg.expm(tf.constant([[1, 2], [3, 4]]))
+    with pytest.raises(TypeError, match="num_rows and num_columns must be positive integer"):
+        tf.eye([2])
+    a, b = (tf.placeholder(tf.float32) for _ in range(2))
+    with tf.Session() as session:
+        for sizes, error, message in (
+            (((2, 2), (2, 1)), tf.errors.InvalidArgumentError, r"same shape: \[2,2\] vs. \[2,1\]"),
+            (((2, 2), (2, 2)), tf.errors.FailedPreconditionError, "3-element vectors"),
+        ):
+            with pytest.raises(error, match=message):
+                session.run(tf.linalg.cross(a, b), {a: np.ones(sizes[0]), b: np.ones(sizes[1])})
+
+
+def test_a_limit_holds_for_soft_suppression_too():
+    boxes = [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1]]
+    scores = [0.9, 0.75, 0.6, 0.95, 0.5]
+    with tf.Session() as session:
+        limited = tf.image.non_max_suppression_with_scores(
+            boxes, scores, 5, iou_threshold=0.5, soft_nms_sigma=0.5
+        )
+        chosen, left = session.run(limited)
+    assert chosen.tolist() == [3, 0]
+    np.testing.assert_allclose(left, [0.95, 0.9])

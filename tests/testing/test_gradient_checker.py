@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.eager.context import eager_mode
 from penstock.testing import gradient_checker_v2
 
 
@@ -113,6 +114,23 @@ def test_functions() -> None:
     assert gradient_checker_v2.max_error(theoretical, numeric) < 1e-8
     with pytest.raises(ValueError, match="`x` must be a list"):
         gradient_checker_v2.compute_gradient(tf.square, 1.0)
+
+
+def test_functions_in_eager_mode() -> None:
+    with eager_mode():
+        table = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        factor = np.array([2.0 + 1.0j], np.complex64)
+        theoretical, numeric = gradient_checker_v2.compute_gradient(
+            lambda rows: tf.gather(rows, [1, 1]), [table]
+        )
+        by_rows = [[0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1]]
+        np.testing.assert_array_equal(theoretical[0], by_rows)
+        assert gradient_checker_v2.max_error(theoretical, numeric) < 1e-3
+        found = gradient_checker_v2.compute_gradient(tf.square, [factor])
+        np.testing.assert_allclose(found[0][0], [[4, 2], [-2, 4]])
+        assert gradient_checker_v2.max_error(*found) < 1e-2
+        with pytest.raises(AssertionError, match="unsupported type int32 of argument 0"):
+            gradient_checker_v2.compute_gradient(tf.square, [1])
 
 
 def test_bfloat16() -> None:

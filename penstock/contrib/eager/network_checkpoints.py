@@ -78,12 +78,13 @@ def save_network_checkpoint(
     if global_step is None:
         global_step = tf.train.get_global_step()
     variables = _by_checkpoint_name(network, map_func, "save_network_checkpoint")
-    saved: str = tf.train.Saver(variables).save(
+    saved = tf.train.Saver(variables).save(
         sess=_session(),
         save_path=_file(network, save_path),
         write_meta_graph=False,
         global_step=global_step,
     )
+    assert saved is not None  # one saver writes one file
     return saved
 
 

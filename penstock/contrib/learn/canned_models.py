@@ -85,7 +85,8 @@ def combined_model_fn(
 ) -> ModelFnOps:
     """The sum of a linear model and a network."""
     head = params["head"]
-    linear_columns, dnn_columns = params["linear_feature_columns"], params["dnn_feature_columns"]
+    linear_columns = params.get("linear_feature_columns")
+    dnn_columns = params.get("dnn_feature_columns")
     features = _by_name(features)
     linear_optimizer = _made(params.get("linear_optimizer") or "Ftrl")
     dnn_optimizer = _made(params.get("dnn_optimizer") or "Adagrad")
@@ -272,8 +273,19 @@ def _multipliers(params: dict[str, Any], input_scope: str) -> dict[Any, float] |
                 "learning rate multipler can only be defined for embedding columns. "
                 f"It is defined for {column}"
             )
-        embeddings = tf.get_collection("dnn", f"{input_scope}/{column.name}")
+        embeddings = _get_embedding_variable(column, "dnn", input_scope)
         if not embeddings:
             raise ValueError(f"Couldn't find a variable for column {column}")
         found.update(dict.fromkeys(embeddings, factor))
     return found or None
+
+
+def _get_embedding_variable(column: Any, collection_key: str, input_layer_scope: str) -> list[Any]:
+    """The variables of an embedding column in a network."""
+    return tf.get_collection(collection_key, f"{input_layer_scope}/{column.name}")
+
+
+# Their names in TensorFlow's modules.
+_dnn_model_fn = dnn_model_fn
+_linear_model_fn = linear_model_fn
+_dnn_linear_combined_model_fn = combined_model_fn

@@ -223,7 +223,7 @@ class Estimator(BaseEstimator):
 
     def __init__(
         self,
-        model_fn: Callable[..., Any],
+        model_fn: Callable[..., Any] | None = None,
         model_dir: Any = None,
         config: Any = None,
         params: Any = None,
@@ -240,7 +240,7 @@ class Estimator(BaseEstimator):
         self._engineer = feature_engineering_fn
         self._extra_metrics: dict[str, Any] = {}
         self._signatures: dict[str, Any] = {}
-        if params is not None and "params" not in fn_args(model_fn):
+        if params is not None and model_fn is not None and "params" not in fn_args(model_fn):
             raise ValueError(
                 f"Estimator's model_fn ({model_fn}) does not have a params argument, but params "
                 f"({params}) were passed to the Estimator's constructor."
@@ -279,6 +279,7 @@ class Estimator(BaseEstimator):
             "config": config,
             "model_dir": self.model_dir,
         }
+        assert self._user_model_fn is not None, "an Estimator without a model_fn has no model"
         wanted = fn_args(self._user_model_fn)
         found = self._user_model_fn(
             features, labels, **{name: named[name] for name in named if name in wanted}

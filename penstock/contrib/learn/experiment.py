@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import penstock as tf
-from penstock.contrib.learn.estimator import BaseEstimator
 from penstock.contrib.learn.export_strategy import ExportStrategy
 from penstock.contrib.learn.monitors import ValidationMonitor, replace_monitors_with_hooks
+from penstock.contrib.learn.roles import Evaluable, Trainable
+from penstock.contrib.learn.run_config import Environment, RunConfig
 from penstock.estimator.argument_names import fn_args
 from penstock.estimator.estimator import Estimator as CoreEstimator
 from penstock.platform import logging
 from penstock.platform.compat import as_bytes
+from penstock.train import server_lib
 from penstock.train.checkpoint_state import latest_checkpoint
-from penstock.train.server_lib import Server
 
 
 class Experiment:
     """Trains and evaluates an estimator.
 
     Args:
-      estimator: an Estimator, of `tf.estimator` or of `tf.contrib.learn`.
+      estimator: an Estimator of `tf.estimator`, or what is `Evaluable` and `Trainable`.
       train_input_fn: gives features and labels to train on.
       eval_input_fn: gives features and labels to evaluate on.
       eval_metrics: `MetricSpec`s by name, for an Estimator of `tf.contrib.learn`.
@@ -35,9 +38,12 @@ class Experiment:
       continuous_eval_throttle_secs: how long to wait between evaluations.
       min_eval_frequency: evaluate every so many steps of training, if there is a new checkpoint;
         never during training if 0.
+      delay_workers_by_global_step: whether workers wait for the chief's steps, not for some time.
       export_strategies: one `ExportStrategy`, or several, to call after an evaluation.
       train_steps_per_iteration: how many steps `continuous_train_and_eval` makes at a time.
+      checkpoint_and_export: whether to evaluate and export with each checkpoint of training.
       saving_listeners: `CheckpointSaverListener`s of training.
+      check_interval_secs: how often to look for a new checkpoint during training.
     """
 
     def __init__(
@@ -67,11 +73,12 @@ class Experiment:
                 "`eval_metrics` must be `None` with `tf.estimator.Estimator`. Use "
                 "`eval_metric_ops` in `tf.estimator.EstimatorSpec` instead."
             )
-        if not is_core and not isinstance(estimator, BaseEstimator):
-            raise ValueError(
-                "`estimator` must implement `tf.contrib.learn.Evaluable` or "
-                "`tf.estimator.Estimator`."
-            )
+        for role in (Evaluable, Trainable):
+            if not is_core and not isinstance(estimator, role):
+                raise ValueError(
+                    f"`estimator` must implement `tf.contrib.learn.{role.__name__}` or "
+                    "`tf.estimator.Estimator`."
+                )
         if not is_core and saving_listeners is not None:
             raise ValueError("`saving_listeners` must be `None` with `tf.contrib.learn.Estimator`.")
         if train_steps_per_iteration is not None and not isinstance(train_steps_per_iteration, int):
@@ -91,6 +98,9 @@ class Experiment:
         self._min_eval_frequency = 1 if min_eval_frequency is None else min_eval_frequency
         self._steps_per_iteration = train_steps_per_iteration
         self._saving_listeners = saving_listeners
+        self._checkpoint_and_export = checkpoint_and_export
+        self._delay_workers_by_global_step = delay_workers_by_global_step
+        self._check_interval_secs = check_interval_secs
         self._export_strategies: tuple[Any, ...] = ()
         self.reset_export_strategies(export_strategies)
 
@@ -132,15 +142,26 @@ class Experiment:
     def train(self, delay_secs: float | None = None) -> Any:
         """Trains; a task of a cluster waits first, the later the higher its number is."""
         config = self._estimator.config
-        environment = getattr(config, "environment", "local")
-        if config.cluster_spec and config.master and environment not in ("local", "google"):
-            self._start_server()
+        in_cluster = config.cluster_spec and config.master
+        if isinstance(config, RunConfig):
+            if in_cluster and config.environment not in (Environment.LOCAL, Environment.GOOGLE):
+                self._start_server()
+        elif in_cluster:
+            raise ValueError(
+                "For distributed runtime, Experiment class only works with "
+                f"tf.contrib.learn.RunConfig for now, but provided {type(config)}"
+            )
+        waiting: list[Any] = []
         if delay_secs is None:
-            delay_secs = min(60, (config.task_id or 0) * 5)
+            task_id = config.task_id or 0
+            delay_secs = min(60, task_id * 5)
+            if self._delay_workers_by_global_step:
+                steps = int(8000.0 * math.log(task_id + 1))
+                waiting, delay_secs = [tf.train.GlobalStepWaiterHook(steps)], 0
         if delay_secs > 0:
             logging.info("Waiting %d secs before starting training.", delay_secs)
             time.sleep(delay_secs)
-        return self._call_train(max_steps=self._train_steps)
+        return self._call_train(max_steps=self._train_steps, more_hooks=waiting)
 
     def evaluate(self, delay_secs: float | None = None, name: str | None = None) -> Any:
         """Evaluates once."""
@@ -148,17 +169,23 @@ class Experiment:
         if delay_secs:
             logging.info("Waiting %d secs before starting eval.", delay_secs)
             time.sleep(delay_secs)
-        return self._call_evaluate(self._eval_input_fn, name=name or "one_pass")
+        return self._call_evaluate(input_fn=self._eval_input_fn, name=name or "one_pass")
 
     def train_and_evaluate(self) -> tuple[Any, list[Any]]:
         """Trains with evaluations now and then, evaluates at the end, and exports."""
         monitors = self._train_monitors
-        if self._min_eval_frequency:
+        config = self._estimator.config
+        often = config.save_checkpoints_secs or config.save_checkpoints_steps
+        exporting = self._exporting_hook(config) if self._checkpoint_and_export and often else None
+        if exporting is not None:
+            self._train_monitors = [*monitors, exporting.hook]
+        elif self._min_eval_frequency:
             validation = ValidationMonitor(
                 input_fn=self._eval_input_fn,
                 eval_steps=self._eval_steps,
                 metrics=self._eval_metrics,
                 every_n_steps=self._min_eval_frequency,
+                check_interval_secs=self._check_interval_secs,
                 hooks=self._eval_hooks,
             )
             self._train_monitors = [*monitors, validation]
@@ -166,8 +193,23 @@ class Experiment:
             self.train(delay_secs=0)
         finally:
             self._train_monitors = monitors
-        results = self._call_evaluate(self._eval_input_fn)
+        if exporting is not None:
+            return exporting.eval_result, exporting.export_results
+        results = self._call_evaluate(input_fn=self._eval_input_fn)
         return results, self._maybe_export(results)
+
+    def _exporting_hook(self, config: Any) -> _EvalAndExportListener:
+        """A listener, and the hook that tells it of checkpoints."""
+        model_dir = self._estimator.model_dir
+        evaluate = functools.partial(self._call_evaluate, input_fn=self._eval_input_fn)
+        listener = _EvalAndExportListener(evaluate, self._maybe_export, model_dir)
+        listener.hook = tf.train.CheckpointSaverHook(
+            checkpoint_dir=model_dir,
+            save_secs=config.save_checkpoints_secs,
+            save_steps=config.save_checkpoints_steps,
+            listeners=[listener],
+        )
+        return listener
 
     def local_run(self) -> tuple[Any, list[Any]]:
         """`train_and_evaluate` with the frequency for local runs."""
@@ -237,7 +279,8 @@ class Experiment:
             latest = latest_checkpoint(self._estimator.model_dir)
             results = {}
             if latest and not (only_once and latest == previous):
-                results = self._call_evaluate(input_fn, name=name, checkpoint_path=latest)
+                results = self._call_evaluate(input_fn=input_fn, name=name, checkpoint_path=latest)
+                results = results or {}
                 if export:
                     self._maybe_export(results, checkpoint_path=latest)
                 previous = latest
@@ -260,7 +303,7 @@ class Experiment:
             self._call_train(steps=steps)
             latest = latest_checkpoint(self._estimator.model_dir)
             results = self._call_evaluate(
-                self._eval_input_fn, name="one_pass", checkpoint_path=latest
+                input_fn=self._eval_input_fn, name="one_pass", checkpoint_path=latest
             )
             exported = self._maybe_export(results)
         return results, exported
@@ -272,7 +315,7 @@ class Experiment:
     def test(self) -> Any:
         """Trains one step and evaluates one batch, to see that all works."""
         self._call_train(steps=1)
-        results = self._call_evaluate(self._eval_input_fn, name="one_pass", steps=1)
+        results = self._call_evaluate(input_fn=self._eval_input_fn, name="one_pass", steps=1)
         self._maybe_export(results)
         return results
 
@@ -284,12 +327,13 @@ class Experiment:
 
     def _start_server(self) -> Any:
         config = self._estimator.config
-        if not config.cluster_spec or not config.task_type or not config.master:
+        known = config.cluster_spec and config.task_type and config.master
+        if not known or config.task_id is None:
             raise ValueError(
                 "Could not start server; be sure to specify cluster_spec, task_type, master, and "
                 "task in RunConfig or set the TF_CONFIG environment variable."
             )
-        server = Server(
+        server = server_lib.Server(
             config.cluster_spec,
             job_name=config.task_type,
             task_index=config.task_id,
@@ -299,8 +343,13 @@ class Experiment:
         server.start()
         return server
 
-    def _call_train(self, steps: int | None = None, max_steps: int | None = None) -> Any:
-        hooks = replace_monitors_with_hooks(self._train_monitors, self._estimator)
+    def _call_train(
+        self,
+        steps: int | None = None,
+        max_steps: int | None = None,
+        more_hooks: Sequence[Any] = (),
+    ) -> Any:
+        hooks = replace_monitors_with_hooks([*self._train_monitors, *more_hooks], self._estimator)
         if self._is_core:
             return self._estimator.train(
                 input_fn=self._train_input_fn,
@@ -342,6 +391,29 @@ class Experiment:
             )
             for strategy in self._export_strategies
         ]
+
+
+class _EvalAndExportListener(tf.train.CheckpointSaverListener):
+    """Evaluates and exports each checkpoint that is saved; the last results are kept."""
+
+    hook: Any
+
+    def __init__(self, eval_fn: Callable[..., Any], export_fn: Callable[..., Any], model_dir: Any):
+        self._eval_fn = eval_fn
+        self._export_fn = export_fn
+        self._model_dir = model_dir
+        self._latest_path: str | None = None
+        self.eval_result: Any = None
+        self.export_results: Any = None
+
+    def after_save(self, session: Any, global_step_value: Any) -> None:
+        latest = latest_checkpoint(self._model_dir)
+        if not latest or latest == self._latest_path:
+            logging.warning("Skipping evaluation and export: there is no new checkpoint.")
+            return
+        self._latest_path = latest
+        self.eval_result = self._eval_fn(name="intermediate_export", checkpoint_path=latest)
+        self.export_results = self._export_fn(self.eval_result, checkpoint_path=latest)
 
 
 def _goes_on(predicate: Callable[..., bool], results: Any, checkpoint_path: Any) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from penstock.contrib.learn.utils.saved_models import garbage_collect_exports
 from penstock.estimator.argument_names import call_with_named
 from penstock.estimator.estimator import Estimator as CoreEstimator
 
@@ -76,6 +75,9 @@ def make_export_strategy(
             strip_default_attrs=strip_default_attrs,
             **options,
         )
+        # Not above: the package of utilities holds strategies, too.
+        from penstock.contrib.learn.utils.saved_models import garbage_collect_exports
+
         garbage_collect_exports(export_dir_base, exports_to_keep)
         return written
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.contrib.learn.experiment import Experiment
 from penstock.contrib.learn.run_config import RunConfig, TaskType
+from penstock.contrib.training.hparam import HParams
 
 
 def run(
@@ -43,6 +44,21 @@ def run(
     return _execute_schedule(experiment, schedule or _default_schedule(config))
 
 
+def tune(experiment_fn: Callable[..., Any], tuner: Any) -> None:
+    """Lets a tuner run experiments until it has no further trial.
+
+    Args:
+      experiment_fn: makes an `Experiment` of `run_config` and `hparams`.
+      tuner: its `next_trial` tells whether there is one, its `run_experiment` takes the function.
+    """
+
+    def make(run_config: Any, hparams: Any) -> Any:
+        return _made_with_config(experiment_fn, run_config, hparams, require_hparams=True)
+
+    while tuner.next_trial():
+        tuner.run_experiment(make)
+
+
 def _checked(experiment: Any) -> Any:
     if not isinstance(experiment, Experiment):
         raise TypeError(
@@ -52,11 +68,17 @@ def _checked(experiment: Any) -> Any:
     return experiment
 
 
-def _made_with_config(experiment_fn: Any, run_config: Any, hparams: Any) -> Any:
+def _made_with_config(
+    experiment_fn: Any, run_config: Any, hparams: Any, require_hparams: bool = False
+) -> Any:
     if not isinstance(run_config, RunConfig):
         raise ValueError("`run_config` must be `tf.contrib.learn.RunConfig` instance")
     if not run_config.model_dir:
         raise ValueError("Must specify a model directory `model_dir` in `run_config`.")
+    if hparams is not None and not isinstance(hparams, HParams):
+        raise ValueError("`hparams` must be `HParams` instance")
+    if require_hparams and hparams is None:
+        raise ValueError("`hparams` cannot be `None`.")
     expected = run_config.uid()
     experiment = _checked(experiment_fn(run_config, hparams))
     used = experiment.estimator.config

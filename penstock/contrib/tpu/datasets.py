@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import penstock as tf
+from penstock.data.dataset import DatasetV2
 
 _BUFFER = 8 << 20
 
@@ -70,8 +71,8 @@ def StreamingFilesDataset(
 
 def _source(files: Any, reader: Any, shuffled: Any, reads: int, sloppy: bool) -> Any:
     if isinstance(files, str):
-        names = tf.data.Dataset.list_files(files)
-    elif isinstance(files, tf.compat.v2.data.Dataset):
+        names: Any = tf.data.Dataset.list_files(files)
+    elif isinstance(files, DatasetV2):
         names = files
     else:
         raise ValueError(f"files was not a string or a dataset: {files}")

@@ -15,9 +15,12 @@ from penstock.data.readers import ParallelInterleaveDataset
 from penstock.data.rearranged import batch_spec, flag, flat_of, int64
 from penstock.data.seeds import dataset_seeds
 from penstock.dtypes import DType
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.sparse_tensor_spec import SparseTensorSpec
+from penstock.ops.control import device as device_scope
 from penstock.ops.datasets import mapped as mapped_nodes
 from penstock.ops.datasets import rearranged as nodes
+from penstock.ops.identity import identity
 from penstock.shapes import TensorShape
 
 Transformation = Callable[[DatasetV2], DatasetV2]
@@ -245,8 +248,18 @@ def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
 
 
 def copy_to_device(target_device: Any, source_device: str = "/cpu:0") -> Transformation:
-    """The same elements: a step moves what it reads to the devices of its nodes by itself."""
-    return lambda dataset: UnaryDataset(dataset, dataset._variant_tensor)
+    """The same elements: a step moves what it reads to the devices of its nodes by itself.
+
+    In eager mode they are then on the target device.
+    """
+
+    def copied(dataset: DatasetV2) -> DatasetV2:
+        if not executing_eagerly():
+            return UnaryDataset(dataset, dataset._variant_tensor)
+        with device_scope(target_device):
+            return UnaryDataset(dataset, identity(dataset._variant_tensor))
+
+    return copied
 
 
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:

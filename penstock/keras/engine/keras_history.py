@@ -127,7 +127,7 @@ def is_subclassed(layer: Any) -> bool:
 
 def from_saved_model(layer: Any) -> bool:
     """Whether a layer was made from a SavedModel."""
-    return "keras.saved_models" in layer.__module__
+    return "keras.revived_layers" in layer.__module__
 
 
 def default(method: Any) -> Any:

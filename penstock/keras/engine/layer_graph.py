@@ -57,7 +57,7 @@ def has_symbols(values: Any) -> bool:
     """Whether there are tensors of a graph among values."""
     return any(
         isinstance(each, tf.Tensor) and not each._op.graph.is_eager
-        for each in tf.nest.flatten(values)
+        for each in tf.nest.flatten(values, expand_composites=True)
     )
 
 

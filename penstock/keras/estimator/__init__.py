@@ -107,6 +107,13 @@ def _model_fn(keras_model: Any, weights: list[Any], custom_objects: Any) -> Any:
     return model_fn
 
 
+def _create_keras_model_fn(
+    keras_model: Any, custom_objects: Any = None, save_object_ckpt: bool = False
+) -> Any:
+    """The model function of a compiled model, whose variables are initialized anew."""
+    return _model_fn(keras_model, [], custom_objects)
+
+
 def _copy_on(model: Any, features: Any) -> Any:
     """A model like this one on features; a subclassed one is emptied for it."""
     if not _is_subclassed(model):

@@ -40,6 +40,7 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
     from penstock.keras.engine.model import Model
     from penstock.keras.engine.op_layers import TensorFlowOpLayer
     from penstock.keras.engine.sequential import Sequential
+    from penstock.keras.layers.sequence_features import SequenceFeatures
     from penstock.keras.premade import LinearModel, WideDeepModel
 
     known = {
@@ -52,6 +53,7 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
         "Functional": Model,
         "Network": Model,
         "Sequential": Sequential,
+        "SequenceFeatures": SequenceFeatures,
         "TensorFlowOpLayer": TensorFlowOpLayer,
         "BatchNormalizationV1": globals()["BatchNormalization"],
         "BatchNormalizationV2": globals()["BatchNormalization"],

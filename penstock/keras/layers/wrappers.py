@@ -56,6 +56,9 @@ class TimeDistributed(Wrapper):
             )
         super().__init__(layer, **kwargs)
         self.supports_masking = True
+        # Layers of Keras treat the examples of a batch alike: all steps can be one batch.
+        is_builtin = type(layer).__module__.startswith("penstock.keras.layers")
+        self._always_use_reshape = is_builtin and not layer.stateful
 
     def build(self, input_shape: Any = None) -> None:
         sizes = tf.TensorShape(input_shape).as_list()
@@ -80,18 +83,37 @@ class TimeDistributed(Wrapper):
             arguments["training"] = training
         sizes = inputs.shape.as_list()
         steps = tf.shape(inputs)[1] if sizes[1] is None else sizes[1]
+        if self._goes_by_steps(sizes[0]):
+            return self._regularized(inputs, self._by_steps(inputs, steps, mask, arguments))
         flat = self._flattened(inputs, sizes[2:])
         if "mask" in self.layer._call_fn_args and mask is not None:
             arguments["mask"] = self._flattened(mask, mask.shape.as_list()[2:])
-        outputs = self.layer.call(flat, **arguments)
-        if getattr(self.layer, "activity_regularizer", None) is not None:
-            refuse_in_branch(outputs, "activity_regularizer")
-            self.add_loss(self.layer.activity_regularizer(outputs), inputs)
+        outputs = self._regularized(inputs, self.layer.call(flat, **arguments))
         inner = outputs.shape.as_list()[1:]
         dynamic = tf.shape(outputs)
         rest = [dynamic[i + 1] if size is None else size for i, size in enumerate(inner)]
         outputs = tf.reshape(outputs, [-1 if sizes[0] is None else sizes[0], steps, *rest])
         outputs.set_shape([sizes[0], sizes[1], *inner])
+        return outputs
+
+    def _goes_by_steps(self, batch_size: int | None) -> bool:
+        """Whether the layer is called on one step after the other, in a loop."""
+        return bool(batch_size) and not self._always_use_reshape
+
+    def _by_steps(self, inputs: Any, steps: Any, mask: Any, arguments: dict[str, Any]) -> Any:
+        def step(one: Any, states: Any) -> tuple[Any, Any]:
+            return self.layer.call(one, **arguments), []
+
+        outputs = K.rnn(step, inputs, initial_states=[], input_length=steps, mask=mask)[1]
+        # The steps of a loop may have been counted only when it ran.
+        sizes = inputs.shape.as_list()
+        outputs.set_shape([sizes[0], sizes[1], *outputs.shape.as_list()[2:]])
+        return outputs
+
+    def _regularized(self, inputs: Any, outputs: Any) -> Any:
+        if getattr(self.layer, "activity_regularizer", None) is not None:
+            refuse_in_branch(outputs, "activity_regularizer")
+            self.add_loss(self.layer.activity_regularizer(outputs), inputs)
         return outputs
 
     @staticmethod
@@ -106,7 +128,7 @@ class TimeDistributed(Wrapper):
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask that the layer inside gives each step; that of the steps if it gives none."""
         batch_size, steps, *sizes = inputs.shape.as_list()
-        if batch_size:
+        if self._goes_by_steps(batch_size):
             return mask
         flat_mask = None if mask is None else self._flattened(mask, mask.shape.as_list()[2:])
         found = self.layer.compute_mask(self._flattened(inputs, sizes), flat_mask)
@@ -161,6 +183,9 @@ class Bidirectional(Wrapper):
             }
             self.backward_layer = backward_layer
             self._check_directions()
+        for each in (self.forward_layer, self.backward_layer):
+            if hasattr(each, "zero_output_for_mask"):
+                each.zero_output_for_mask = each.return_sequences
         self.forward_layer._name = f"forward_{self.forward_layer.name}"
         self.backward_layer._name = f"backward_{self.backward_layer.name}"
         if weights:

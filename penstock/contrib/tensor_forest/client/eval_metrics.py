@@ -73,6 +73,20 @@ def _predictions(predictions: Any, unused_targets: Any, **unused_kwargs: Any) ->
     return predictions
 
 
+_auc = partial(_of_second_class, tf.metrics.auc)
+_sigmoid_entropy = partial(_of_one_hot, losses.sigmoid_cross_entropy)
+_class_log_loss = partial(_of_one_hot, losses.log_loss)
+_accuracy = partial(_of_labels, tf.metrics.accuracy)
+_precision = partial(_of_labels, tf.metrics.precision)
+_recall = partial(_of_labels, tf.metrics.recall)
+_precision_at_thresholds = partial(
+    _of_second_class, tf.metrics.precision_at_thresholds, thresholds=_THRESHOLDS
+)
+_recall_at_thresholds = partial(
+    _of_second_class, tf.metrics.recall_at_thresholds, thresholds=_THRESHOLDS
+)
+
+
 class _Metric(NamedTuple):
     """A function of predictions and targets, and which predictions it takes."""
 
@@ -81,25 +95,17 @@ class _Metric(NamedTuple):
 
 
 _METRICS = {
-    "auc": _Metric(partial(_of_second_class, tf.metrics.auc), INFERENCE_PROB_NAME),
-    "sigmoid_entropy": _Metric(
-        partial(_of_one_hot, losses.sigmoid_cross_entropy), INFERENCE_PROB_NAME
-    ),
+    "auc": _Metric(_auc, INFERENCE_PROB_NAME),
+    "sigmoid_entropy": _Metric(_sigmoid_entropy, INFERENCE_PROB_NAME),
     "softmax_entropy": _Metric(_softmax_entropy, INFERENCE_PROB_NAME),
-    "accuracy": _Metric(partial(_of_labels, tf.metrics.accuracy), INFERENCE_PRED_NAME),
+    "accuracy": _Metric(_accuracy, INFERENCE_PRED_NAME),
     "r2": _Metric(_r2, PredictionKey.SCORES),
     "predictions": _Metric(_predictions, INFERENCE_PRED_NAME),
-    "classification_log_loss": _Metric(partial(_of_one_hot, losses.log_loss), INFERENCE_PROB_NAME),
-    "precision": _Metric(partial(_of_labels, tf.metrics.precision), INFERENCE_PRED_NAME),
-    "precision_at_thresholds": _Metric(
-        partial(_of_second_class, tf.metrics.precision_at_thresholds, thresholds=_THRESHOLDS),
-        INFERENCE_PROB_NAME,
-    ),
-    "recall": _Metric(partial(_of_labels, tf.metrics.recall), INFERENCE_PRED_NAME),
-    "recall_at_thresholds": _Metric(
-        partial(_of_second_class, tf.metrics.recall_at_thresholds, thresholds=_THRESHOLDS),
-        INFERENCE_PROB_NAME,
-    ),
+    "classification_log_loss": _Metric(_class_log_loss, INFERENCE_PROB_NAME),
+    "precision": _Metric(_precision, INFERENCE_PRED_NAME),
+    "precision_at_thresholds": _Metric(_precision_at_thresholds, INFERENCE_PROB_NAME),
+    "recall": _Metric(_recall, INFERENCE_PRED_NAME),
+    "recall_at_thresholds": _Metric(_recall_at_thresholds, INFERENCE_PROB_NAME),
     "top_5": _Metric(_top_k_generator(5), INFERENCE_PROB_NAME),
 }
 

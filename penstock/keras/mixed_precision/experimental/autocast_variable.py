@@ -8,6 +8,7 @@ from penstock.distribute.values import DistributedValues
 from penstock.distribute.variables import DistributedVariable
 from penstock.ir import tapes
 from penstock.ir.auto_casts import read_dtype
+from penstock.ir.convert import convert_to_tensor, register_tensor_conversion_function
 from penstock.ops.casts import cast
 from penstock.ops.control import init_scope
 from penstock.ops.resource_variable import ResourceVariable, is_resource_variable
@@ -84,6 +85,20 @@ class AutoCastDistributedVariable(AutoCastVariable, DistributedVariable):
         return object.__new__(kind)
 
     __repr__ = DistributedVariable.__repr__
+
+
+def _as_tensor(
+    value: AutoCastDistributedVariable,
+    dtype: Any = None,
+    name: str | None = None,
+    as_ref: bool = False,
+) -> Any:
+    """The copy of this replica, in the type that it is read in."""
+    return convert_to_tensor(value._cast(convert_to_tensor(value.get(), name=name)), dtype)
+
+
+# Before that of the variables that it is made of.
+register_tensor_conversion_function(AutoCastDistributedVariable, _as_tensor, priority=99)
 
 
 def auto_cast(variable: Any) -> Any:

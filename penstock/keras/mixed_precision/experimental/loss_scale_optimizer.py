@@ -76,11 +76,19 @@ class LossScaleOptimizer(OptimizerV2):
         """The operation that changes variables by gradients, if they are finite."""
         if tf.distribute.in_cross_replica_context():
             raise ValueError("apply_gradients() must be called in a replica context.")
-        pairs = tuple(grads_and_vars)
-        adapted, should_apply = self._loss_scale.update([gradient for gradient, _ in pairs])
+        # Replicas decide together: one for itself could not wait for the others in a branch.
+        between = tf.distribute.get_replica_context().merge_call
+        return between(self._apply_between_replicas, args=(tuple(grads_and_vars), name))
+
+    def _apply_between_replicas(self, strategy: Any, pairs: Any, name: str | None) -> Any:
+        local = strategy.experimental_local_results
+        gradients = [part for gradient, _ in pairs for part in local(gradient)]
+        adapted, should_apply = self._loss_scale.update(gradients)
 
         def applied() -> Any:
-            return self._optimizer.apply_gradients(pairs, name)
+            each = strategy.extended.call_for_each_replica
+            done = each(self._optimizer.apply_gradients, args=(pairs, name))
+            return tf.group(local(done))
 
         return tf.group(smart_cond(should_apply, applied, tf.no_op), adapted)
 
