@@ -111,11 +111,10 @@ class ClientService:
         options = None
         if len(values) > len(form.feeds):
             options = parse(proto.RunOptions, values.pop())
-        result = self._master.run_form(session, form, values, options, cancellation)
-        given = [sendable(sent.value, sent.dtype) for sent in result.tensors]
-        if result.metadata is None:
+        given, told = self._master.run_form(session, form, values, options, cancellation)
+        if told is None:
             return {}, given
-        return {"told": True}, [*given, result.metadata.SerializeToString()]
+        return {"told": True}, [*given, told.SerializeToString()]
 
     def _run_part(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
         """Runs the next part of a step that the session keeps."""

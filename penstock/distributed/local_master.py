@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock import errors, proto
+from penstock.distributed.frames import Value
 from penstock.distributed.master import Feeds, StepForm, StepResult
 from penstock.distributed.master_session import MasterSession
 from penstock.runtime.configured import configured_runtime
@@ -90,7 +91,7 @@ class LocalMaster:
         values: Sequence[Any],
         options: Any,
         cancellation: Cancellation,
-    ) -> StepResult:
+    ) -> tuple[list[Value], Any]:
         return self._session(handle).run_form(form, values, options, cancellation)
 
     def partial_run_setup(self, handle: str, form: StepForm) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from penstock import proto
+from penstock.distributed.frames import Value
 from penstock.distributed.step_messages import Sent
 from penstock.state.waiting import Cancellation
 
@@ -66,8 +67,11 @@ class Master(Protocol):
         values: Sequence[Any],
         options: Any,
         cancellation: Cancellation,
-    ) -> StepResult:
-        """Runs a step on runtime values, in the order of the form; `options` may be None."""
+    ) -> tuple[list[Value], Any]:
+        """Runs a step on runtime values, in the order of the form; `options` may be None.
+
+        Gives what was fetched, ready to be sent, and RunMetadata if there were options.
+        """
         ...
 
     def partial_run_setup(self, handle: str, form: StepForm) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from penstock import errors, proto, shapes
 from penstock.distributed.client_graph import ClientGraph
+from penstock.distributed.frames import Value
 from penstock.distributed.master import Feeds, StepForm, StepResult
 from penstock.distributed.step_messages import Sent
-from penstock.distributed.value_arrays import array_of
+from penstock.distributed.value_arrays import array_of, sendable
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.kernels.values import TORCH_TYPE, from_array
@@ -35,6 +36,7 @@ class _Form:
         self._torch_types = [TORCH_TYPE.get(tensor.dtype.base_dtype) for tensor in feeds]
         self.names = list(dict.fromkeys(form.fetches))
         self.fetches = fetches
+        self._types = [tensor.dtype for tensor in fetches]
         self.targets = targets
         self.step: Any = None
 
@@ -59,9 +61,11 @@ class _Form:
             )
         ]
 
-    def sent(self, results: Iterable[Any]) -> list[Sent]:
-        triples = zip(self.names, results, self.fetches, strict=True)
-        return [Sent(name, value, tensor.dtype) for name, value, tensor in triples]
+    def sent(self, results: Sequence[Any]) -> list[Sent]:
+        return list(map(Sent, self.names, results, self._types))
+
+    def sendable(self, results: Sequence[Any]) -> list[Value]:
+        return list(map(sendable, results, self._types))
 
 
 def _runtime_value(tensor: Tensor, array: np.ndarray) -> Any:
@@ -106,6 +110,8 @@ class MasterSession:
         self._forms: dict[StepForm, _Form] = {}
         self._partial_runs: dict[str, tuple[PartialRun, threading.Lock]] = {}
         self._callables: dict[int, tuple[_Form, Any]] = {}
+        self._under_way: set[Cancellation] = set()  # of steps
+        self._is_closed = False
         self._partial_numbers = itertools.count()
         self._callable_numbers = itertools.count()
 
@@ -161,36 +167,40 @@ class MasterSession:
         cancellation: Cancellation,
     ) -> StepResult:
         form = self._form(StepForm(tuple(feeds), tuple(fetches), tuple(targets)))
-        return self._run(form, form.values(feeds), options, cancellation)
+        results, metadata = self._run(form, form.values(feeds), options, cancellation)
+        return StepResult(form.sent(results), metadata)
 
     def run_form(
         self, form: StepForm, values: Sequence[Any], options: Any, cancellation: Cancellation
-    ) -> StepResult:
-        found = self._form(form)
-        return self._run(found, found.checked(values), options, cancellation)
+    ) -> tuple[list[Value], Any]:
+        found = self._forms.get(form) or self._form(form)
+        given = found.checked(values) if values or found.feeds else []
+        results, metadata = self._run(found, given, options, cancellation)
+        return found.sendable(results), metadata
 
     def _run(
         self, form: _Form, values: list[Any], options: Any, cancellation: Cancellation
-    ) -> StepResult:
-        metadata = None if options is None else proto.RunMetadata()
+    ) -> tuple[Sequence[Any], Any]:
+        """The values of the fetches, and RunMetadata if there are options."""
         # The step ends with the client's call and with the session, whichever is first.
-        session = self._runtime.cancellation
-        session.add(cancellation, cancellation.cancel)
+        self._under_way.add(cancellation)
         try:
+            if self._is_closed:
+                raise _closed()
             if options is None:
-                results = form.step.run_cancellable(values, cancellation, self._seconds)
-            else:
-                timeout = self._checked_timeout(options)
-                results = form.step.run_with_options(
-                    values, options, metadata, timeout, cancellation
-                )
+                return form.step.run_cancellable(values, cancellation, self._seconds), None
+            metadata = proto.RunMetadata()
+            timeout = self._checked_timeout(options)
+            return (
+                form.step.run_with_options(values, options, metadata, timeout, cancellation),
+                metadata,
+            )
         except errors.CancelledError:
-            if session.is_cancelled:
+            if self._is_closed:
                 raise _closed() from None
             raise
         finally:
-            session.discard(cancellation)
-        return StepResult(form.sent(results), metadata)
+            self._under_way.discard(cancellation)
 
     def _checked_timeout(self, options: Any) -> float | None:
         """The seconds that RunOptions give a step."""
@@ -257,7 +267,8 @@ class MasterSession:
                 None, None, f"Expected {len(form.feeds)} feed tensors, but got {len(feeds)}"
             )
         values = form.values(dict(zip(form.feeds, feeds, strict=True)))
-        return self._run(form, values, options, cancellation)
+        results, metadata = self._run(form, values, options, cancellation)
+        return StepResult(form.sent(results), metadata)
 
     def release_callable(self, number: int) -> None:
         self._callables.pop(number, None)
@@ -269,7 +280,10 @@ class MasterSession:
 
     def close(self) -> None:
         """Ends the steps under way with CancelledError."""
+        self._is_closed = True
         self._runtime.close()
+        for cancellation in list(self._under_way):
+            cancellation.cancel()
         self._forms.clear()
         self._partial_runs.clear()
         self._callables.clear()

@@ -267,7 +267,7 @@ class WorkerMachine:
             return [Execute(message, part, record.meeting)]
         count = len(message.values) - len(keys)
         fed, sent = message.values[:count], message.values[count:]
-        order = Execute(message._replace(values=fed), part, record.meeting)
+        order = Execute(Message(message.link, fields, fed), part, record.meeting)
         return [*_delivered(record.meeting, keys, sent), order]
 
     def _executed(self, event: Executed, now: float) -> list[Action]:
