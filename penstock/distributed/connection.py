@@ -209,7 +209,7 @@ class Connection:
         try:
             number = self.call(fields, values, answer)
             try:
-                came = leading.wait(lambda: bool(found), deadline)
+                came = leading.wait(found.__len__, deadline)
                 leading.end()
                 left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic())
                 if not came and not gate.acquire(timeout=left):

@@ -16,7 +16,7 @@ from penstock.runtime.mailbox import Key
 from penstock.runtime.rendezvous import Rendezvous
 from penstock.runtime.step import Step
 from penstock.runtime.value_bytes import copied, is_plain
-from penstock.state.waiting import Cancellation
+from penstock.state.waiting import Cancellation, wake_held
 
 Connect = Callable[[str], Connection]  # a kept connection to a task
 Known = Callable[[str], Sequence[Connection]]  # those with a task that are open already
@@ -120,6 +120,7 @@ class Meeting(Rendezvous):
 
     def _wait(self, gate: threading.Lock, step: Step) -> None:
         leave_turn()
+        wake_held()
         if self.may_lead_from:
             links = {each for task in self.may_lead_from for each in self._known(task)}
             self.may_lead_from = ()

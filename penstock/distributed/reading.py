@@ -292,11 +292,11 @@ class Leading:
             self._bell = _thread.bell
             self._poll.register(self._bell.file, select.POLLIN)
 
-    def wait(self, came: Callable[[], bool], deadline: float | None = None) -> bool:
+    def wait(self, came: Callable[[], object], deadline: float | None = None) -> bool:
         """Reads until something has come, for a while; whether it has."""
         self._make_way()
         if not self._held:
-            return came()
+            return bool(came())
         began = time.monotonic()
         limit = began + _LEADING_SECONDS
         if deadline is not None:
@@ -306,7 +306,7 @@ class Leading:
             # Another thread may be in the middle of a message, and has to read it to its end.
             for reading in self._held:
                 if not reading.mutex.acquire(timeout=max(0.0, limit - time.monotonic())):
-                    return came()
+                    return bool(came())
                 taken.append(reading)
             self._sleeps = True  # before it looks: who brings something looks after that
             while not came():

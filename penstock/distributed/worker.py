@@ -50,6 +50,7 @@ from penstock.distributed.worker_machine import (
 from penstock.ir.registry import WAITS
 from penstock.ir.step_graph import Node, StepGraph
 from penstock.kernels.kernel_threads import processors
+from penstock.partition.brisk_parts import is_brisk
 from penstock.partition.kept_sends import PATIENCE, mark_sends
 from penstock.passes.pipeline import PassOptions
 from penstock.runtime.binding import evaluator
@@ -57,6 +58,7 @@ from penstock.runtime.compiled import compiled_parts, settle_memory
 from penstock.runtime.local import LocalRuntime
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace
+from penstock.state.waiting import end_of_hold, hold_wakes
 
 _QUICK_SECONDS = 0.01  # of a part whose thread may lead
 _INSTANT_SECONDS = 0.001  # of a part during which nobody has to read
@@ -73,6 +75,7 @@ class StepPart:
       feeds, fetches: which of the step's it takes and gives.
       tasks: those that have a part of the step.
       senders: those of them that send something to this one.
+      is_brisk: whether it may wake others later.
       first_to: those that this one sends something to before it waits for anything, if orders are
         to wait for that.
       graphs: the parts of all tasks.
@@ -97,6 +100,7 @@ class StepPart:
         self.tasks = list(dict.fromkeys(task_of(part.device) for part in parts))
         received = [n for part in own for n in part.graph.nodes if n.type == "_Recv"]
         senders = dict.fromkeys(task_of(node.attrs["send_device"]) for node in received)
+        self.is_brisk = len(own) == 1 and is_brisk(own[0].graph, own[0].device)
         self.senders = [sender for sender in senders if sender != task]
         self._from_others = sum(task_of(n.attrs["send_device"]) != task for n in received)
         self.first_to = {each for part in own if few for each in _sent_first(part.graph)} - {task}
@@ -380,6 +384,8 @@ class Worker:
         step = Step(None, meeting.cancellation)
         step.rendezvous = meeting
         step.trace = Trace() if "traced" in message.fields else None
+        if part.is_brisk:
+            hold_wakes()
         try:
             given = part.run(step, message.values)
             if step.trace is not None:
@@ -389,6 +395,8 @@ class Worker:
             done = Executed(message, [*given, *kept], keys=keys)
         except BaseException as error:  # whatever it is, the step is over here
             done = Executed(message, [], error)
+        finally:
+            end_of_hold()
         part.seconds = time.monotonic() - began
         if meeting.leading is not None and meeting.leading is not leading:
             meeting.leading.end()

@@ -44,15 +44,16 @@ def mark_sends(part: StepGraph, device: str, patience: float = PATIENCE) -> None
         elif node.type == "_Recv":
             left, lasts = 0.0, True
         else:
-            left += _seconds(node, kind)
-            lasts = lasts and (node.type in _READING or _only_names_state(node))
+            left += seconds_of(node, kind)
+            lasts = lasts and (node.type in _READING or only_names_state(node))
 
 
-def _only_names_state(node: Node) -> bool:
+def only_names_state(node: Node) -> bool:
     """Whether a node gives a variable, a queue or the like, and does nothing with it."""
     return not node.inputs and bool(node.dtypes) and all(is_handle(each) for each in node.dtypes)
 
 
-def _seconds(node: Node, kind: str) -> float:
+def seconds_of(node: Node, kind: str) -> float:
+    """About how long a node computes on a kind of device."""
     has_own_pace = "loop" in node.attrs or WAITS in node.spec.traits
     return math.inf if has_own_pace else _COSTS.time(node, kind)

@@ -43,22 +43,30 @@ class ConditionalAccumulator:
                 return
             self.sum = gradient if self.sum is None else plus(self.sum, gradient)
             self.count += 1
-            self._lines.flush()
+            if self._lines[_TAKES]:
+                self._lines.flush()
 
     def take(self, required: int, waiter: Waiter) -> tuple[Any, int]:
         """The sum of at least so many gradients, and how many they are."""
+        with self._lines.lock:
+            if self.count >= required and not self._lines[_TAKES]:
+                return self._taken()
         taken: list[tuple[Any, int]] = []
 
         def attempt() -> Outcome:
             if self.count < required:
                 return NOTHING
-            taken.append((self.sum, self.count))
-            self.sum, self.count = None, 0
-            self.global_step += 1
+            taken.append(self._taken())
             return DONE
 
         self._lines.run(_TAKES, Attempt(attempt), waiter, "TakeGrad")
         return taken[0]
+
+    def _taken(self) -> tuple[Any, int]:
+        taken = self.sum, self.count
+        self.sum, self.count = None, 0
+        self.global_step += 1
+        return taken
 
     def set_global_step(self, step: int) -> None:
         with self._lines.lock:

@@ -11,7 +11,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
@@ -100,10 +99,46 @@ class Reminder(NamedTuple):
     call: Callable[[], None]
 
 
+class _Thread(threading.local):
+    held: list[threading.Lock] | None = None  # gates that the thread opens later
+
+
+_thread = _Thread()
+
+
+def hold_wakes() -> None:
+    """From now on the calling thread wakes others when it waits itself, and in `end_of_hold`.
+
+    A thread that is woken at once runs against the one that has woken it, and mostly has to wait
+    for the next thing that this one brings.
+    """
+    _thread.held = []
+
+
+def wake_held() -> None:
+    """Wakes those whom the calling thread has not woken yet: it is going to wait."""
+    if _thread.held:
+        held, _thread.held = _thread.held, []
+        for gate in held:
+            _open(gate)
+
+
+def end_of_hold() -> None:
+    wake_held()
+    _thread.held = None
+
+
+def _open(gate: threading.Lock) -> None:
+    try:  # noqa: SIM105 - steps come along here
+        gate.release()
+    except RuntimeError:
+        pass  # it is open already
+
+
 class Attempt:
     """An operation that waits for its turn."""
 
-    __slots__ = ("error", "gate", "give_back", "in_parts", "is_over", "run")
+    __slots__ = ("error", "gate", "give_back", "in_parts", "is_over", "is_waited_for", "run")
 
     def __init__(
         self,
@@ -117,17 +152,21 @@ class Attempt:
         self.give_back = give_back  # what undoes a part that was done, if the attempt is given up
         self.error: errors.OpError | None = None
         self.is_over = False
+        self.is_waited_for = False
         self.gate = threading.Lock()
         self.gate.acquire()
 
     def end(self, error: errors.OpError | None = None) -> None:
         self.error = error
         self.is_over = True
-        self.wake()
+        if self.is_waited_for:
+            self.wake()
 
     def wake(self) -> None:
-        with suppress(RuntimeError):  # the gate is open already
-            self.gate.release()
+        if _thread.held is None:
+            _open(self.gate)
+        else:
+            _thread.held.append(self.gate)
 
 
 class Lines:
@@ -163,6 +202,7 @@ class Lines:
             if not attempt.is_over and waiter.only_tries:
                 self._withdraw(line, attempt)
                 raise MustWait
+            attempt.is_waited_for = not attempt.is_over
         if not attempt.is_over:
             self._wait(line, attempt, waiter, what, reminder)
         if attempt.error is not None:
@@ -214,6 +254,7 @@ class Lines:
         what: str,
         reminder: Reminder | None,
     ) -> None:
+        wake_held()
         cancellation = waiter.cancellation
         cancellation.add(attempt, attempt.wake)
         began = time.perf_counter_ns()
