@@ -65,6 +65,7 @@ _INSTANT_SECONDS = 0.001  # of a part during which nobody has to read
 _SOON_SECONDS = 0.0005  # that an order may wait for values that go with it
 _MOST_PROCESSORS = 3  # for which it does: with more, the other task takes the order up meanwhile
 _PATIENCE_OF_FEW = 500e-6  # of values that wait for others, where each message costs all of them
+_MOST_COUNTED = 4  # times as long: a run that took longer was held up by something else
 _FADING = 0.9  # of what is known of a run, with each further run
 
 
@@ -133,10 +134,10 @@ class StepPart:
     def took(self, seconds: float, to_orders: float | None) -> None:
         """Notes how long a run took, and how long orders waited, if any did."""
         self.seconds = seconds
-        # Those that took long are tried again some runs later: the first ones are slow.
-        self._seconds_to_orders = (
-            _FADING * self._seconds_to_orders if to_orders is None else to_orders
-        )
+        # One run that was held up decides nothing, and those that took long are tried again some
+        # runs later: the first ones are slow.
+        latest = 0.0 if to_orders is None else min(to_orders, _MOST_COUNTED * _SOON_SECONDS)
+        self._seconds_to_orders += (1 - _FADING) * (latest - self._seconds_to_orders)
 
     def run(self, step: Step, feeds: Sequence[Any]) -> list[Any]:
         """Runs on the values of `self.feeds`; gives those of `self.fetches`."""

@@ -136,6 +136,28 @@ def test_orders_do_not_wait_for_a_part_that_takes_long(cluster, monkeypatch):
     runtime.close()
 
 
+def test_one_run_that_was_held_up_does_not_keep_orders_from_waiting(cluster, monkeypatch):
+    monkeypatch.setattr(worker, "processors", lambda: 2)
+    with tf.device(WORKER):
+        ids = tf.random_uniform([3], maxval=6, dtype=tf.int32)
+    total = rows_of_an_embedding(ids)
+    runtime = cluster.runtime()
+    run(runtime, targets=[tf.global_variables_initializer()])
+    step = runtime.compile([], [ids, total], [])
+    part = step._known().part
+    for _ in range(3):
+        part.took(0.0, 50e-6)
+    part.took(10.0, 10.0)
+    assert part.orders_wait_for
+    for _ in range(3):
+        part.took(10.0, 10.0)
+    assert not part.orders_wait_for
+    for _ in range(20):
+        part.took(10.0, None)
+    assert part.orders_wait_for
+    runtime.close()
+
+
 def test_with_many_processors_orders_do_not_wait(cluster, monkeypatch):
     monkeypatch.setattr(worker, "processors", lambda: 16)
     with tf.device(WORKER):
