@@ -146,7 +146,7 @@ class ClusterRuntime:
         deadline = None if timeout is None else time.monotonic() + timeout
         number = next(self._numbers)
         traced = stats is not None
-        run = self._session.run(registered.step, number, count, deadline, traced=traced)
+        run = StepRun(registered.step, number, count, deadline, traced=traced)
         began = time.monotonic()
         part = registered.part
         running = _Running(self._worker, run, cancellation, part)

@@ -110,7 +110,7 @@ class Connection:
         This one must not lead while it waits for that: the other side may be waiting for room, too,
         and somebody has to read meanwhile.
         """
-        if not self._writing.acquire(blocking=False):
+        if not self._writing.take_now(False):
             step_aside()
             self._writing.acquire()
         try:
@@ -209,13 +209,13 @@ class Connection:
         try:
             number = self.call(fields, values, answer)
             try:
-                came = leading.wait(found.__len__, deadline)
-                leading.end()
-                left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic())
-                if not came and not gate.acquire(timeout=left):
-                    raise errors.DeadlineExceededError(
-                        None, None, f"{self.task} did not answer within {timeout} seconds"
-                    )
+                if not leading.wait(found.__len__, deadline):
+                    leading.end()
+                    left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic())
+                    if not gate.acquire(timeout=left):
+                        raise errors.DeadlineExceededError(
+                            None, None, f"{self.task} did not answer within {timeout} seconds"
+                        )
             except BaseException:
                 self._forget(number)
                 if giving_up:

@@ -149,12 +149,6 @@ class SessionMachine:
         ]
         return Registration(self, key, tasks), calls
 
-    def run(
-        self, step: KnownStep, number: int, count: int, deadline: float | None, *, traced: bool
-    ) -> StepRun:
-        """A run of a registered step."""
-        return StepRun(step, number, count, deadline, traced=traced)
-
     def close(self) -> list[Call]:
         """Has all tasks forget the session's steps."""
         self.is_closed = True

@@ -50,12 +50,13 @@ from penstock.distributed.worker_machine import (
 from penstock.ir.registry import WAITS
 from penstock.ir.step_graph import Node, StepGraph
 from penstock.kernels.kernel_threads import processors
-from penstock.partition.brisk_parts import is_brisk
 from penstock.partition.kept_sends import PATIENCE, mark_sends
+from penstock.partition.late_wakes import wakes_late
 from penstock.passes.pipeline import PassOptions
 from penstock.runtime.binding import evaluator
 from penstock.runtime.compiled import compiled_parts, settle_memory
 from penstock.runtime.local import LocalRuntime
+from penstock.runtime.partitioned import PartitionedPlan
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace
 from penstock.state.waiting import end_of_hold, hold_wakes
@@ -76,7 +77,7 @@ class StepPart:
       feeds, fetches: which of the step's it takes and gives.
       tasks: those that have a part of the step.
       senders: those of them that send something to this one.
-      is_brisk: whether it may wake others later.
+      wakes_late: whether it wakes others when it waits itself, and at its end.
       first_to: those that this one sends something to before it waits for anything, if orders are
         to wait for that.
       graphs: the parts of all tasks.
@@ -101,7 +102,10 @@ class StepPart:
         self.tasks = list(dict.fromkeys(task_of(part.device) for part in parts))
         received = [n for part in own for n in part.graph.nodes if n.type == "_Recv"]
         senders = dict.fromkeys(task_of(node.attrs["send_device"]) for node in received)
-        self.is_brisk = len(own) == 1 and is_brisk(own[0].graph, own[0].device)
+        self._is_alone = (
+            len(own) == 1 and own[0].feeds == self.feeds and own[0].fetches == self.fetches
+        )
+        self.wakes_late = len(own) == 1 and wakes_late(own[0].graph, own[0].device)
         self.senders = [sender for sender in senders if sender != task]
         self._from_others = sum(task_of(n.attrs["send_device"]) != task for n in received)
         self.first_to = {each for part in own if few for each in _sent_first(part.graph)} - {task}
@@ -139,8 +143,12 @@ class StepPart:
         latest = 0.0 if to_orders is None else min(to_orders, _MOST_COUNTED * _SOON_SECONDS)
         self._seconds_to_orders += (1 - _FADING) * (latest - self._seconds_to_orders)
 
-    def run(self, step: Step, feeds: Sequence[Any]) -> list[Any]:
+    def run(self, step: Step, feeds: Sequence[Any]) -> Sequence[Any]:
         """Runs on the values of `self.feeds`; gives those of `self.fetches`."""
+        plan = self._step.plan
+        is_hot = self._step.warming is None and step.trace is None
+        if is_hot and self._is_alone and isinstance(plan, PartitionedPlan):
+            return plan.run_only_part(step, feeds)
         given: list[Any] = [None] * self._feed_count
         for i, value in zip(self.feeds, feeds, strict=True):
             given[i] = value
@@ -385,19 +393,21 @@ class Worker:
         step = Step(None, meeting.cancellation)
         step.rendezvous = meeting
         step.trace = Trace() if "traced" in message.fields else None
-        if part.is_brisk:
+        if part.wakes_late:
             hold_wakes()
         try:
             given = part.run(step, message.values)
             if step.trace is not None:
-                given.append(part.step_stats(step.trace, message.values).SerializeToString())
+                told = part.step_stats(step.trace, message.values)
+                given = [*given, told.SerializeToString()]
             meeting.flush(but=message.link.task)
             keys, kept = meeting.taken_back(message.link.task)
             done = Executed(message, [*given, *kept], keys=keys)
         except BaseException as error:  # whatever it is, the step is over here
             done = Executed(message, [], error)
         finally:
-            end_of_hold()
+            if part.wakes_late:
+                end_of_hold()
         part.seconds = time.monotonic() - began
         if meeting.leading is not None and meeting.leading is not leading:
             meeting.leading.end()

@@ -88,24 +88,27 @@ class PartitionedPlan:
         return tuple(results)
 
     def _run_alone(self, step: Step, feeds: Sequence[Any]) -> tuple[Any, ...]:
-        """Runs the only part that a task has of a step: here nobody waits for it.
-
-        Who ends the step aborts its rendezvous, and that the waits of the part.
-        """
-        part, plan = self._parts[0]
-        turns = thread_pools.chosen() or self._crew.turns
-        given = [feeds[i] for i in part.feeds]
-        if turns is None:
-            values = plan.run(step, given)
-        else:
-            with turns.taken():
-                values = plan.run(step, given)
+        part, _ = self._parts[0]
+        values = self.run_only_part(step, [feeds[i] for i in part.feeds])
         results: list[Any] = [None] * self._count
         for i, value in zip(part.fetches, values, strict=True):
             results[i] = value
         for i, (number, give) in self._fed.items():
             results[i] = give(feeds[number])
         return tuple(results)
+
+    def run_only_part(self, step: Step, feeds: Sequence[Any]) -> tuple[Any, ...]:
+        """Runs the only part that a task has of a step, on its own feeds; gives its own fetches.
+
+        Here nobody waits for it. Who ends the step aborts its rendezvous, and that the waits of the
+        part.
+        """
+        plan = self._parts[0][1]
+        turns = thread_pools.chosen() or self._crew.turns
+        if turns is None:
+            return plan.run(step, feeds)
+        with turns.taken():
+            return plan.run(step, feeds)
 
 
 def _in_turn(job: Callable[[], None], turns: Turns) -> Callable[[], None]:

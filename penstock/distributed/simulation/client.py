@@ -58,7 +58,7 @@ class Session:
         number = self._task.scheduler.random.getrandbits(62)
         count = sum(len(fetches) for _, fetches in known.taken.values())
         deadline = None if timeout is None else now + timeout
-        run = self.machine.run(known, number, count, deadline, traced=False)
+        run = StepRun(known, number, count, deadline)
         yield lambda resume: _Following(self._task, run, resume).begin()
         if run.error is not None:
             raise run.error

@@ -5,7 +5,7 @@ import pytest
 
 import penstock as tf
 from penstock.ops.functions import Defun
-from penstock.partition.brisk_parts import is_brisk
+from penstock.partition.late_wakes import wakes_late
 from penstock.passes.pipeline import AS_WRITTEN, compile_step
 from penstock.placement.placer import place
 from penstock.runtime.binding import evaluator
@@ -14,10 +14,10 @@ from penstock.runtime.local import LocalRuntime
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
-def brisk(*targets):
+def late(*targets):
     step = compile_step([], [], list(targets), evaluator(LocalRuntime().host), AS_WRITTEN)
     place(step, [CPU], soft=False)
-    return is_brisk(step, CPU)
+    return wakes_late(step, CPU)
 
 
 def tokens():
@@ -30,13 +30,17 @@ def test_gradients_that_are_summed_up_and_tokens_for_them():
     variable = tf.Variable([1.0, 2.0])
     update = tf.assign_sub(variable, sums.take_grad(2))
     queue, put = tokens()
-    assert brisk(sums.apply_grad([1.0, 1.0]), update.op, put, queue.dequeue().op)
+    assert late(sums.apply_grad([1.0, 1.0]), update.op, put, queue.dequeue().op)
+
+
+def test_nobody_is_woken_by_plain_work():
+    assert not late(tf.assign(tf.Variable(1.0), 2.0).op)
 
 
 def test_not_what_computes_for_long():
     large = tf.Variable(tf.zeros([2000, 2000]))
     _, put = tokens()
-    assert not brisk(put, tf.matmul(large, large).op)
+    assert not late(put, tf.matmul(large, large).op)
 
 
 def _python():
@@ -63,5 +67,5 @@ def _staged():
 @pytest.mark.parametrize("make", [_python, _pipeline, _function, _staged])
 def test_not_what_may_wait_for_those_who_are_not_awake(make):
     _, put = tokens()
-    assert brisk(put)
-    assert not brisk(put, make())
+    assert late(put)
+    assert not late(put, make())

@@ -1,4 +1,4 @@
-"""Which parts of steps compute but for a moment, and wait where others are woken first."""
+"""Which parts of steps compute but for a moment, and wake others when they wait themselves."""
 
 from __future__ import annotations
 
@@ -21,21 +21,19 @@ _MOST_SECONDS = 1e-3  # of work, while others may have to wait
 _IN_LINES = ("Queue", "Accumulator", "ResourceAccumulator", "SparseAccumulator")
 
 
-def is_brisk(part: StepGraph, device: str) -> bool:
-    """Whether those that a part wakes may be woken later: when it waits, or at its end.
+def wakes_late(part: StepGraph, device: str) -> bool:
+    """Whether a part may wake others, and may do so when it waits itself, or at its end.
 
     Not if it computes for long, nor if anything else in it may wait for those who are not awake
     yet: Python, a function, a pipeline of data.
     """
     kind = DeviceSpec.from_string(device).device_type or "CPU"
-    work = 0.0
-    for node in part.nodes:
-        if node.type.startswith(_IN_LINES):
-            continue
-        if not _waits_for_nobody(node):
-            return False
-        work += seconds_of(node, kind)
-    return work < _MOST_SECONDS
+    rest = [node for node in part.nodes if not node.type.startswith(_IN_LINES)]
+    return (
+        len(rest) < len(part.nodes)
+        and all(_waits_for_nobody(node) for node in rest)
+        and sum(seconds_of(node, kind) for node in rest) < _MOST_SECONDS
+    )
 
 
 def _waits_for_nobody(node: Node) -> bool:
