@@ -45,7 +45,7 @@ from penstock.distributed.worker_machine import (
     Tell,
     Tick,
     WorkerMachine,
-    taking,
+    sent_with_answer,
 )
 from penstock.ir.registry import WAITS
 from penstock.ir.step_graph import Node, StepGraph
@@ -273,12 +273,10 @@ class Worker:
         """Asks what a master wants to know; a link that is lost answers with that, at once."""
 
         def answered(fields: Fields, values: list[Value], error: BaseException | None) -> None:
-            keys = fields.get("keys")
-            if keys:  # what the part has sent to this task before it ended
-                count = len(values) - len(keys)
-                self._take(Message(link, taking(call.fields["step"], keys), values[count:]))
-                values = values[:count]
-            answer(Answered(call.task, fields, values, error))
+            given, sent = sent_with_answer(link, call.fields.get("step", 0), fields, values)
+            if sent is not None:
+                self._take(sent)
+            answer(Answered(call.task, fields, given, error))
 
         link.call(call.fields, call.values, answered)
 

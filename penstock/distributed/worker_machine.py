@@ -57,6 +57,17 @@ class Message(NamedTuple):
     values: Sequence[Any]
 
 
+def sent_with_answer(
+    link: Link, step: int, fields: Fields, values: Sequence[Any]
+) -> tuple[Sequence[Any], Message | None]:
+    """What a task's part of a step gives, and what it has sent to its master's task with that."""
+    keys = fields.get("keys")
+    if not keys:
+        return values, None
+    count = len(values) - len(keys)
+    return values[:count], Message(link, taking(step, keys), values[count:])
+
+
 class Compiled(NamedTuple):
     """What an action `Compile` led to: a part or an error."""
 

@@ -81,7 +81,8 @@ class Job:
                 first: partial(self.serve, worker, second),
                 second: partial(self.serve, worker, None),
                 worker: self.learn,
-            }
+            },
+            with_orders=frozenset([first]),
         )
 
     def receive(self, context, name):
@@ -90,6 +91,8 @@ class Job:
 
     def serve(self, worker, other, context):
         own = context.task.name
+        if other is not None:
+            yield from self.receive(context, "rows")
         yield context.compute(0.001)
         context.send(worker, f"weights of {own}", 1 << 21)
         if other is not None:
@@ -97,15 +100,19 @@ class Job:
         else:
             yield from self.receive(context, "order")
         yield from self.receive(context, f"gradient of {own}")
+        context.send(worker, f"end of {own}", 8, last=True)
         self.executed[context.task.incarnation, context.step] += 1
         return []
 
     def learn(self, context):
+        context.send(PS[0], "rows", 128)  # with the order
         for name in PS:
             yield from self.receive(context, f"weights of {name}")
         yield context.compute(self.random.uniform(0.01, 0.2))
         for name in PS:
             context.send(name, f"gradient of {name}", 1 << 21)
+        for name in PS:
+            yield from self.receive(context, f"end of {name}")
         self.executed[context.task.incarnation, context.step] += 1
         return []
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from penstock import errors
 from penstock.distributed.master_machine import Registration, RollCall, SessionMachine
 from penstock.distributed.simulation.scheduler import Resume, Wait
 from penstock.distributed.simulation.task import SimulatedTask
-from penstock.distributed.simulation.work import SimulatedStep
+from penstock.distributed.simulation.work import Order, SimulatedStep
 from penstock.distributed.step_run import Answered, Call, Event, KnownStep, StepRun, Tick
 
 Result = TypeVar("Result")
@@ -59,7 +60,7 @@ class Session:
         count = sum(len(fetches) for _, fetches in known.taken.values())
         deadline = None if timeout is None else now + timeout
         run = StepRun(known, number, count, deadline)
-        yield lambda resume: _Following(self._task, run, resume).begin()
+        yield lambda resume: _Following(self._task, run, step.with_orders, resume).begin()
         if run.error is not None:
             raise run.error
         return run
@@ -119,8 +120,12 @@ def _taking(calling: _RollCalling, answer: Answered) -> Callable[[], None]:
 class _Following:
     """Follows a `StepRun` to its end."""
 
-    def __init__(self, task: SimulatedTask, run: StepRun, resume: Resume):
+    def __init__(
+        self, task: SimulatedTask, run: StepRun, late: Collection[str], resume: Resume
+    ) -> None:
         self._task, self._run, self._resume = task, run, resume
+        self._late = late  # tasks whose orders wait for what the own part sends with them
+        self._orders: dict[str, Order] = {}  # those that wait
         self._links: dict[str, Any] = {}
         self._early: list[Event] | None = []  # while some tasks have not got their orders
 
@@ -131,12 +136,38 @@ class _Following:
     def begin(self) -> None:
         if self._run.deadline is not None:
             self._task.scheduler.at(self._run.deadline, lambda: self._take(Tick()))
-        for call in self._run.begin(()):
-            self._links[call.task] = self._task.call(call, self._post)
+        own = self._task.name
+        for call in sorted(self._run.begin(()), key=lambda call: call.task == own):
+            if call.task == own:  # the last
+                fields = {**call.fields, "orders": self._orders}
+                self._links[own] = self._task.call(Call(own, fields), self._own_part_ended)
+            elif call.task in self._late and self._reach(call.task):
+                self._orders[call.task] = partial(self._order, call)
+            else:
+                self._order(call, [], [])
         self._task.master.began(self._run, self._post)
         early, self._early = self._early or [], None
         for event in early:
             self._take(event)
+
+    def _reach(self, task: str) -> bool:
+        """Connects to a task that gets its order later, and perhaps a word before it."""
+        with suppress(errors.UnavailableError):
+            self._links[task] = self._task.connect(task)
+        return task in self._links
+
+    def _own_part_ended(self, event: Answered) -> None:
+        """It may have failed before it gave all orders."""
+        while self._orders:
+            _, order = self._orders.popitem()
+            order([], [])
+        self._post(event)
+
+    def _order(self, call: Call, keys: list[Any], values: list[Any]) -> None:
+        """Has a task run its part, on what the own part has sent there so far."""
+        if keys:
+            call = Call(call.task, {**call.fields, "keys": keys}, values)
+        self._links[call.task] = self._task.call(call, self._post)
 
     def _post(self, event: Event) -> None:
         if self._early is None:

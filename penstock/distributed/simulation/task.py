@@ -32,6 +32,7 @@ from penstock.distributed.worker_machine import (
     Tell,
     Tick,
     WorkerMachine,
+    sent_with_answer,
 )
 
 SILENCE_SECONDS = 20.0
@@ -182,8 +183,12 @@ class SimulatedTask:
         def answered(
             fields: Fields, values: Sequence[Any], error: BaseException | None = None
         ) -> None:
-            answer(Answered(call.task, fields, values, error))
+            given, sent = sent_with_answer(link, call.fields.get("step", 0), fields, values)
+            if sent is not None:
+                self._take(sent)
+            answer(Answered(call.task, fields, given, error))
 
+        link: Any = None
         try:
             link = self.connect(call.task)
         except errors.UnavailableError as error:
@@ -268,9 +273,11 @@ class SimulatedTask:
         message, part, meeting = action
 
         def ended(values: Any, error: BaseException | None) -> None:
-            self._take(Executed(message, values or [], error))
+            keys, kept = context.kept
+            self._take(Executed(message, [*(values or []), *kept], error, keys))
 
-        context = Context(self, meeting, message.fields["step"])
+        orders = message.fields.get("orders", {})  # of this task's own master
+        context = Context(self, meeting, message.fields["step"], message.link.task, orders)
         meeting.running = self.start(part.program(context), ended)
 
     # Waits of programs ------------------------------------------------------------------------

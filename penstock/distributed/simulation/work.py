@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from penstock.distributed.simulation.task import SimulatedTask
 
 PartProgram = Callable[["Context"], Program]
+Order = Callable[[list[Any], list[Any]], None]  # has a task run its part, with keys and values
 
 
 class Value(NamedTuple):
@@ -30,12 +31,15 @@ class SimulatedStep:
     Attributes:
       programs: what each task runs.
       fetches: the fetches that each task has.
+      with_orders: the tasks that the master's own part sends something to before it waits, which
+        goes with their orders.
       compile_seconds: how long a task takes to make its part.
       name: for those who look at it.
     """
 
     programs: Mapping[str, PartProgram]
     fetches: Mapping[str, list[int]] = field(default_factory=dict)
+    with_orders: frozenset[str] = frozenset()
     compile_seconds: float = 0.0
     name: str = ""
 
@@ -90,12 +94,27 @@ class Context:
       task: where it runs.
       meeting: that of its step.
       step: the number of its step.
+      master: the task of the step's master.
+      orders: those of the own task's master that wait for what this part sends first.
+
+    Attributes:
+      kept: keys and values for the master's task, which go with the answer.
     """
 
-    def __init__(self, task: SimulatedTask, meeting: Meeting, step: int):
+    def __init__(
+        self,
+        task: SimulatedTask,
+        meeting: Meeting,
+        step: int,
+        master: str,
+        orders: dict[str, Order],
+    ):
         self.task = task
         self.step = step
+        self.kept: tuple[list[Any], list[Any]] = ([], [])
         self._meeting = meeting
+        self._master = master
+        self._orders = orders  # each is given once, by this part or when it has ended
 
     @property
     def state(self) -> dict[str, Any]:
@@ -105,11 +124,29 @@ class Context:
     def compute(self, seconds: float) -> Wait:
         return self.task.computing(seconds)
 
-    def send(self, task: str, name: str, size: int) -> None:
-        """Sends a value to another part of the step."""
-        fields = taking(self.step, [[name, task, []]])
-        self.task.connect(task).note(fields, [Value(size, self.step)])
+    def send(self, task: str, name: str, size: int, *, last: bool = False) -> None:
+        """Sends a value to another part of the step.
+
+        It goes with the order to that task, if that has waited for it; one that the part sends
+        `last`, to the task of its master, goes with its answer.
+        """
+        key, value = [name, task, []], Value(size, self.step)
+        order = self._orders.pop(task, None)
+        if order is not None:
+            order([key], [value])
+        elif last and task == self._master:
+            self.kept[0].append(key)
+            self.kept[1].append(value)
+        else:
+            self.task.connect(task).note(taking(self.step, [key]), [value])
+
+    def _give_orders(self) -> None:
+        """Gives the orders that have waited for nothing."""
+        while self._orders:
+            _, order = self._orders.popitem()
+            order([], [])
 
     def receive(self, name: str) -> Wait:
         """The value that another part has sent under that name."""
+        self._give_orders()
         return self._meeting.receiving((name, self.task.name, ()))
