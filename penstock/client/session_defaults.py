@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock import proto
+from penstock.ir import defaults
 
 _config = proto.ConfigProto()
 _is_fixed = False
@@ -36,7 +37,8 @@ def forgotten_with_settings(forget: Callable[[], None]) -> Callable[[], None]:
 
 def check_change(before: Any, after: Any, message: str) -> None:
     """Refuses to change a setting that eager operations have relied on already."""
-    if _is_fixed and before != after:
+    have_run = getattr(defaults.graph_at_start(), "has_run", False)
+    if (_is_fixed or have_run) and before != after:
         raise RuntimeError(message)
 
 

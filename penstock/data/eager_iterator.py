@@ -79,11 +79,13 @@ class IteratorV2(Trackable, CompositeTensor):
             self._iterator_resource, self._deleter = components
             self._element_spec = element_spec
             return
+        source = dataset._variant_tensor
         dataset = dataset._apply_options()
         self._dataset = dataset  # its functions are looked up as long as it is read
         self._element_spec = dataset.element_spec
         if executing_eagerly():
-            self._make_here(dataset)
+            with get_default_graph().colocate_with(source):
+                self._make_here(dataset)
         else:
             self._make_in_function(dataset)
 
@@ -95,12 +97,9 @@ class IteratorV2(Trackable, CompositeTensor):
         }
 
     def _make_here(self, dataset: Any) -> None:
-        self._deleter = source = dataset._variant_tensor
-        with get_default_graph().colocate_with(source):
-            self._iterator_resource = nodes.IteratorV2(
-                shared_name="", container="", **self._settings
-            )
-        nodes.MakeIterator(source, self._iterator_resource)
+        self._iterator_resource = nodes.IteratorV2(shared_name="", container="", **self._settings)
+        self._deleter = dataset._variant_tensor
+        nodes.MakeIterator(dataset._variant_tensor, self._iterator_resource)
 
     def _make_in_function(self, dataset: Any) -> None:
         """An iterator of each call of the function, which goes with the call."""

@@ -14,15 +14,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from penstock import devices, dtypes
-from penstock.client.session_defaults import (
-    fix_settings,
-    forgotten_with_settings,
-    session_defaults,
-)
+from penstock.client.session_defaults import forgotten_with_settings, session_defaults
 from penstock.dtypes import DType
 from penstock.eager import callbacks
 from penstock.eager.tensor import EagerOperation, EagerTensor, tensor_of
-from penstock.ir import defaults, registry, scopes, tapes
+from penstock.ir import registry, scopes, tapes
 from penstock.ir.collections import GraphKeys
 from penstock.ir.graph import Graph, _PlacedProbe
 from penstock.ir.operation import Operation
@@ -68,8 +64,6 @@ class EagerGraph(Graph):
         """What runs operations: from the first one on, the devices are as they are."""
         from penstock.runtime.immediate import Immediate
 
-        if defaults.starts_eagerly():
-            fix_settings()
         chosen = session_defaults()
         counts = chosen.device_count
         return Immediate(
@@ -79,6 +73,11 @@ class EagerGraph(Graph):
         )
 
     @property
+    def has_run(self) -> bool:
+        """Whether there were operations, since the settings last started afresh."""
+        return "runtime" in self.__dict__
+
+    @property
     def seed(self) -> int | None:
         return self._seed
 
@@ -86,7 +85,7 @@ class EagerGraph(Graph):
     def seed(self, seed: int | None) -> None:
         self._seed = seed
         self._random = random.Random(seed)
-        if "runtime" in self.__dict__:
+        if self.has_run:
             self.runtime.forget_kernels()
 
     def drawn_seed(self) -> int:

@@ -55,6 +55,11 @@ def run_eagerly_from_start(graph: Graph | None) -> None:
     _eager_graph = graph
 
 
+def graph_at_start() -> Graph | None:
+    """The eager graph in which every thread starts, if the program runs eagerly."""
+    return _eager_graph
+
+
 def starts_eagerly() -> bool:
     """Whether operations outside of all graphs run at once."""
     return _eager_graph is not None

@@ -124,7 +124,7 @@ _SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256  # boxes that are compared with each o
 def _softly_suppressed(overlaps, scores, most, limit, least, sigma):
     """The boxes that are left, and their scores: boxes lose score as they overlap better ones.
 
-    Those that overlap one by more than the limit are gone.
+    Those that overlap one by the limit or more are gone.
     """
     candidates = _by_score(scores, least)
     left = scores[candidates]
@@ -138,7 +138,7 @@ def _softly_suppressed(overlaps, scores, most, limit, least, sigma):
         candidates, left = np.delete(candidates, first), np.delete(left, first)
         overlap = overlaps.of(best, candidates)
         left = left * np.exp(_single(-0.5) / sigma * overlap * overlap)
-        remaining = (left > least) & (overlap <= limit)
+        remaining = (left > least) & (overlap < limit)
         candidates, left = candidates[remaining], left[remaining]
         # Of equal scores the first box is chosen.
         order = np.argsort(candidates, kind="stable")

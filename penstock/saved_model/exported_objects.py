@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -72,20 +71,29 @@ class ExportedView(ObjectGraphView):
 
 
 def _functions_of(obj: Any, shared: dict[str, Any]) -> dict[str, Any]:
-    found = {}
-    for name in dir(obj):
-        if isinstance(inspect.getattr_static(obj, name, None), (GraphFunction, ConcreteFunction)):
-            found[name] = getattr(obj, name)
-    if isinstance(obj, (dict, list)):
-        items = obj.items() if isinstance(obj, dict) else enumerate(obj)
-        functions = {
-            str(name): value
-            for name, value in items
-            if isinstance(value, (GraphFunction, ConcreteFunction))
-        }
-        found.update(functions)
+    known: dict[type, dict[str, Any]] = shared.setdefault("functions_of_classes", {})
+    if type(obj) not in known:
+        known[type(obj)] = _functions_of_class(type(obj))
+    names = {**known[type(obj)], **_functions_in(getattr(obj, "__dict__", {}))}
+    found = {name: getattr(obj, name) for name in sorted(names)}
+    if isinstance(obj, dict):
+        found.update(_functions_in(obj))
+    if isinstance(obj, list):
+        found.update(_functions_in({str(index): each for index, each in enumerate(obj)}))
     listed = getattr(obj, "_list_functions_for_serialization", None)
     return found if listed is None else {**found, **listed(shared)}
+
+
+def _functions_in(values: Mapping[Any, Any]) -> dict[str, Any]:
+    kinds = (GraphFunction, ConcreteFunction)
+    return {str(name): value for name, value in values.items() if isinstance(value, kinds)}
+
+
+def _functions_of_class(kind: type) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for each in reversed(kind.__mro__):
+        members.update(vars(each))
+    return _functions_in(members)
 
 
 def concrete_functions_of(function: Any) -> list[ConcreteFunction]:

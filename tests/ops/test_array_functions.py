@@ -181,5 +181,5 @@ def test_the_shape_of_a_slice_that_begins_at_a_tensor() -> None:
 def test_zeros_like_of_the_type_false() -> None:
     """TensorFlow reads it as no type at all where the shape is known, and refuses it elsewhere."""
     assert tf.zeros_like(tf.constant([1, 2]), False).dtype is tf.int32
-    with pytest.raises(TypeError, match="Cannot convert False"):
+    with pytest.raises(TypeError, match="Cannot convert value False"):
         tf.zeros_like(tf.placeholder(tf.float32, [None]), False)

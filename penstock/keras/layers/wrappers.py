@@ -84,7 +84,7 @@ class TimeDistributed(Wrapper):
         sizes = inputs.shape.as_list()
         steps = tf.shape(inputs)[1] if sizes[1] is None else sizes[1]
         if self._goes_by_steps(sizes[0]):
-            return self._regularized(inputs, self._by_steps(inputs, steps, mask, arguments))
+            return self._regularized(inputs, self._by_steps(inputs, steps, arguments))
         flat = self._flattened(inputs, sizes[2:])
         if "mask" in self.layer._call_fn_args and mask is not None:
             arguments["mask"] = self._flattened(mask, mask.shape.as_list()[2:])
@@ -100,11 +100,11 @@ class TimeDistributed(Wrapper):
         """Whether the layer is called on one step after the other, in a loop."""
         return bool(batch_size) and not self._always_use_reshape
 
-    def _by_steps(self, inputs: Any, steps: Any, mask: Any, arguments: dict[str, Any]) -> Any:
+    def _by_steps(self, inputs: Any, steps: Any, arguments: dict[str, Any]) -> Any:
         def step(one: Any, states: Any) -> tuple[Any, Any]:
             return self.layer.call(one, **arguments), []
 
-        outputs = K.rnn(step, inputs, initial_states=[], input_length=steps, mask=mask)[1]
+        outputs = K.rnn(step, inputs, initial_states=[], input_length=steps)[1]
         # The steps of a loop may have been counted only when it ran.
         sizes = inputs.shape.as_list()
         outputs.set_shape([sizes[0], sizes[1], *outputs.shape.as_list()[2:]])
