@@ -23,6 +23,7 @@ from penstock.distributed.read_turns import read_turns
 from penstock.distributed.spinning import QUICK_SECONDS, at_work, found_soon, wake_politely
 from penstock.errors import OpError
 from penstock.runtime.crew import Crew
+from penstock.state.waiting import wake_held
 
 if TYPE_CHECKING:
     from penstock.distributed.connection import Connection
@@ -408,7 +409,8 @@ _thread = _Thread()
 
 
 def step_aside() -> None:
-    """Has others read from now on what this thread would have read: it has to wait."""
+    """Has others go on, and read what this thread would have read: it has to wait."""
+    wake_held()
     if _thread.leading is not None:
         _thread.leading.step_aside()
     leave_turn()
