@@ -53,9 +53,10 @@ def _required(value):
 
 
 def _divided(total, count):
+    """A sum that nobody else has, divided in its own memory."""
     if total.dtype.is_floating_point or total.dtype.is_complex:
-        return total / count
-    return torch.div(total, count, rounding_mode="trunc")
+        return total.div_(count)
+    return total.div_(count, rounding_mode="trunc")
 
 
 # Dense ----------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ def _(node):
                 f"Shape mismatch: expected {shapes.text(accumulator.shape)}, got "
                 f"{shapes.text(tuple(gradient.shape))}"
             )
-        accumulator.apply(int(local_step), owned(gradient), _added)
+        accumulator.apply(int(local_step), gradient, _added, owned)
 
     return run
 
@@ -174,6 +175,10 @@ def _plus_rows(total, gradient):
     return _merged(total, gradient)
 
 
+def _owned_rows(rows):
+    return _Rows(owned(rows.indices), owned(rows.values), rows.counts)
+
+
 @kernel("SparseAccumulatorApplyGradient", devices=HOST)
 def _(node):
     dtype, has_shape = node.attrs["dtype"], node.attrs["has_known_shape"]
@@ -184,8 +189,7 @@ def _(node):
             return  # too old to count, and to be looked at
         _check_rows(accumulator, indices, values, tuple(shape.tolist()) if has_shape else None)
         once = torch.ones(len(indices), dtype=torch.int64)
-        gradient = _Rows(owned(indices), owned(values), once)
-        accumulator.apply(int(local_step), gradient, _plus_rows)
+        accumulator.apply(int(local_step), _Rows(indices, values, once), _plus_rows, _owned_rows)
 
     return run
 
@@ -200,7 +204,7 @@ def _(node):
         values = rows.values
         if accumulator.reduction != "SUM":
             counts = rows.counts.reshape(-1, *[1] * (values.dim() - 1))
-            values = _divided(values, counts).to(values.dtype)
+            values = _divided(values, counts)
         first = accumulator.shape[0] if accumulator.shape else None
         sizes = [-1 if first is None else operator.index(first), *values.shape[1:]]
         return rows.indices, values, torch.tensor(sizes, dtype=torch.int64)

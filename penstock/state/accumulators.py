@@ -36,12 +36,18 @@ class ConditionalAccumulator:
         self.sum: Any = None
         self._lines = Lines(1)
 
-    def apply(self, local_step: int, gradient: Any, plus: Callable[[Any, Any], Any]) -> None:
-        """Adds a gradient that was computed in `local_step`."""
+    def apply(
+        self,
+        local_step: int,
+        gradient: Any,
+        plus: Callable[[Any, Any], Any],
+        owned: Callable[[Any], Any],
+    ) -> None:
+        """Adds a gradient that was computed in `local_step`; the first one as a copy (`owned`)."""
         with self._lines.lock:
             if local_step < self.global_step:
                 return
-            self.sum = gradient if self.sum is None else plus(self.sum, gradient)
+            self.sum = owned(gradient) if self.sum is None else plus(self.sum, gradient)
             self.count += 1
             if self._lines[_TAKES]:
                 self._lines.flush()
