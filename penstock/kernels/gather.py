@@ -45,8 +45,8 @@ def _select(params, indices, axis):
         raise
 
 
-def _select_rows(params, indices):
-    """`_select` along the first dimension of a matrix, in one call."""
+def _select_rows(params, indices, *_):
+    """`_select` along the first dimension of a matrix, in one call; the axis is known."""
     if params.is_cuda:
         return _select(params, indices, 0)
     try:
@@ -108,7 +108,7 @@ def _(node):
 def _row_selector(node):
     shape = node.inputs[0].shape
     if shape is not None and len(shape) == 2:
-        return lambda params, indices, *_: _select_rows(params, indices)
+        return _select_rows
     return lambda params, indices, *_: _select(params, indices, 0)
 
 
