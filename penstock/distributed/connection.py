@@ -46,6 +46,7 @@ class Connection:
 
     Attributes:
       reading: the end that messages are read from.
+      open_calls: who waits for an answer of the other side, by the numbers of their calls.
       sent: bytes so far.
     """
 
@@ -77,7 +78,7 @@ class Connection:
         self._lock = threading.Lock()
         self._may_offer = one_host
         self._outbox: Outbox | None = None  # once the other side has found it
-        self._waiting: dict[int, Answer] = {}
+        self.open_calls: dict[int, Answer] = {}
         self._numbers = itertools.count(1)
         self.is_lost = False
         self.sent = 0
@@ -161,9 +162,9 @@ class Connection:
         Returns the number of the call.
         """
         number = next(self._numbers)
-        self._waiting[number] = answer
+        self.open_calls[number] = answer
         if self.is_lost:  # after which nobody may look for those who wait
-            if self._waiting.pop(number, None) is not None:
+            if self.open_calls.pop(number, None) is not None:
                 answer({}, [], self._unavailable("the connection was lost"))
             return number
         try:
@@ -175,14 +176,9 @@ class Connection:
             raise
         return number
 
-    @property
-    def has_open_calls(self) -> bool:
-        """Whether somebody waits for an answer of the other side."""
-        return bool(self._waiting)
-
     def _forget(self, number: int) -> None:
         """An answer that nobody waits for any more is dropped when it comes."""
-        self._waiting.pop(number, None)
+        self.open_calls.pop(number, None)
 
     def ask(
         self,
@@ -313,7 +309,7 @@ class Connection:
         return self._receiver.received
 
     def _answered(self, fields: Fields, values: list[Value]) -> None:
-        answer = self._waiting.pop(fields["reply"], None)
+        answer = self.open_calls.pop(fields["reply"], None)
         if answer is None:
             return
         code = fields.get("code")
@@ -337,8 +333,8 @@ class Connection:
         with suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self.reading.end()
-        for number in list(self._waiting):
-            answer = self._waiting.pop(number, None)
+        for number in list(self.open_calls):
+            answer = self.open_calls.pop(number, None)
             if answer is not None:
                 answer({}, [], self._unavailable(reason))
         if self._on_lost is not None:

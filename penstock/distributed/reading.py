@@ -111,7 +111,8 @@ class Reading:
         self._free()
 
     def _read(self, *, at_once: bool = False) -> None:
-        _thread.make_polite()
+        if not _thread.is_polite:
+            _thread.make_polite()
         try:
             turn = _NO_TURN if at_once else self._stood_by()
             while turn is not None:
@@ -276,7 +277,8 @@ class Leading:
     """
 
     def __init__(self, connections: Sequence[Connection]):
-        _thread.make_polite()
+        if not _thread.is_polite:
+            _thread.make_polite()
         self._held: list[Reading] = []
         self._outer = _thread.leading
         _thread.leading = self
@@ -285,12 +287,12 @@ class Leading:
         self._poll = select.poll()
         for connection in connections:
             reading = connection.reading
-            if not connection.has_open_calls and reading.hold():
+            if not connection.open_calls and reading.hold():
                 self._held.append(reading)
                 self._poll.register(reading.file, select.POLLIN)
                 self._is_quick &= reading.is_quick
         if self._held:
-            self._bell = _thread.bell
+            self._bell = _thread.bell or _thread.hang_bell()
             self._poll.register(self._bell.file, select.POLLIN)
 
     def wait(self, came: Callable[[], object], deadline: float | None = None) -> bool:
@@ -389,20 +391,16 @@ class _Bell:
 class _Thread(threading.local):
     leading: Leading | None = None
     turn: Reading | None = None  # that it keeps while it does a moment's work
-    _is_polite = False
+    bell: _Bell | None = None  # one for all that lead in this thread, one after the other
+    is_polite = False
 
     def make_polite(self) -> None:
-        if not self._is_polite:
-            self._is_polite = True
-            wake_politely()
+        self.is_polite = True
+        wake_politely()
 
-    @property
-    def bell(self) -> _Bell:
-        """One for all that lead in this thread, one after the other."""
-        found: _Bell | None = self.__dict__.get("_bell")
-        if found is None:
-            found = self.__dict__["_bell"] = _Bell()
-        return found
+    def hang_bell(self) -> _Bell:
+        self.bell = _Bell()
+        return self.bell
 
 
 _thread = _Thread()
