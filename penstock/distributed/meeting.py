@@ -16,7 +16,7 @@ from penstock.runtime.mailbox import Key
 from penstock.runtime.rendezvous import Rendezvous
 from penstock.runtime.step import Step
 from penstock.runtime.value_bytes import copied, is_plain
-from penstock.state.waiting import Cancellation, wake_held
+from penstock.state.waiting import Cancellation, end_of_hold, hold_wakes
 
 Connect = Callable[[str], Connection]  # a kept connection to a task
 Known = Callable[[str], Sequence[Connection]]  # those with a task that are open already
@@ -120,7 +120,14 @@ class Meeting(Rendezvous):
 
     def _wait(self, gate: threading.Lock, step: Step) -> None:
         leave_turn()
-        wake_held()
+        holds = end_of_hold()  # a thread that leads may have to wake others for other steps
+        try:
+            self._wait_awake(gate, step)
+        finally:
+            if holds:
+                hold_wakes()
+
+    def _wait_awake(self, gate: threading.Lock, step: Step) -> None:
         if self.may_lead_from:
             links = {each for task in self.may_lead_from for each in self._known(task)}
             self.may_lead_from = ()

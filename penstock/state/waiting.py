@@ -123,9 +123,11 @@ def wake_held() -> None:
             _open(gate)
 
 
-def end_of_hold() -> None:
+def end_of_hold() -> bool:
+    """Wakes those, and others at once from now on; whether the thread has held wakes."""
     wake_held()
-    _thread.held = None
+    has_held, _thread.held = _thread.held is not None, None
+    return has_held
 
 
 def _open(gate: threading.Lock) -> None:

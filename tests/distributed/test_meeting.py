@@ -6,6 +6,7 @@ import torch
 from penstock import errors
 from penstock.distributed.meeting import Meeting
 from penstock.runtime.step import Step
+from penstock.state.waiting import end_of_hold, hold_wakes
 
 WORKER, PS, OTHER = (f"/job:{name}/replica:0/task:0" for name in ("worker", "ps", "other"))
 
@@ -126,3 +127,29 @@ def test_what_follows_an_order_goes_as_a_message_of_its_own(meeting, links):
     meeting.send(key("a", PS), torch.ones(3))  # can't wait
     meeting.send(key("b", PS), torch.ones(3))
     assert given == [1] and links[PS].sent == [["b"]]
+
+
+class _Reads:
+    """A thread that leads: it reads the value that it waits for, and whatever comes before."""
+
+    def __init__(self, meeting):
+        self._meeting = meeting
+        self.holds = None
+
+    def wait(self, came):
+        self.holds = end_of_hold()
+        self._meeting.deliver(key("x", WORKER), 1)
+        return came()
+
+    def wake(self):
+        pass
+
+
+def test_a_thread_wakes_others_at_once_while_it_reads_for_them(meeting):
+    meeting.leading = _Reads(meeting)
+    hold_wakes()
+    try:
+        assert meeting.recv(key("x", WORKER), Step(None, meeting.cancellation)) == 1
+        assert meeting.leading.holds is False
+    finally:
+        assert end_of_hold()  # again, since it goes on with its part

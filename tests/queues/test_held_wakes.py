@@ -101,3 +101,8 @@ def test_what_needs_no_wait_wakes_nobody(held):
     place.put(7)
     place.take()
     assert place.taken == [7]
+
+
+def test_the_end_tells_whether_there_was_something_to_end(held):
+    assert end_of_hold()
+    assert not end_of_hold()
