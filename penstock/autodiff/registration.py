@@ -166,15 +166,7 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     count = len(outputs)
 
     def gradient(op: Any, *grads: Any) -> list[Any]:
-        if not variables:
-            return [None] * count + _as_list(grad_fn(*grads[:count]))
-        input_grads, variable_grads = grad_fn(*grads[:count], variables=variables)
-        if len(variable_grads) != len(variables):
-            raise ValueError(
-                "custom_gradient: grad_fn must return gradient for each variable, got "
-                f"{len(variable_grads)} for {[each.name for each in variables]}"
-            )
-        return [None] * count + _as_list(input_grads) + list(variable_grads)
+        return [None] * count + _gradients_by(grad_fn, grads[:count], variables)
 
     graph._gradient_functions[name] = gradient
     sources = [_source(variable) for variable in variables]
@@ -202,15 +194,34 @@ def _apply_now(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
         tapes.variable_accessed(variable)
 
     def backward(*grads: Any) -> list[Any]:
-        if not variables:
-            return _as_list(grad_fn(*grads))
-        input_grads, variable_grads = grad_fn(*grads, variables=variables)
-        return _as_list(input_grads) + list(variable_grads)
+        found = _gradients_by(grad_fn, grads, variables)
+        returned = len(found) - len(variables)
+        if returned != len(inputs):
+            raise ValueError(
+                f"custom_gradient: grad_fn was expected to return {len(inputs)} gradients, one for "
+                f"each argument, but returned {returned}"
+            )
+        return found
 
     graph: Any = get_default_graph()
     handles = [_source(variable) for variable in variables]
     graph.record_function(getattr(f, "__name__", "f"), [*inputs, *handles], outputs, backward)
     return pack_as(result, outputs)
+
+
+def _gradients_by(
+    grad_fn: Callable[..., Any], grads: Sequence[Any], variables: list[Any]
+) -> list[Any]:
+    """The gradients by the arguments of a function, then those by the variables that it uses."""
+    if not variables:
+        return _as_list(grad_fn(*grads))
+    input_grads, variable_grads = grad_fn(*grads, variables=variables)
+    if len(variable_grads) != len(variables):
+        raise ValueError(
+            "custom_gradient: grad_fn must return gradient for each variable, got "
+            f"{len(variable_grads)} for {[each.name for each in variables]}"
+        )
+    return _as_list(input_grads) + list(variable_grads)
 
 
 def _check_takes(grad_fn: Callable[..., Any], variables: list[Any]) -> None:

@@ -337,6 +337,7 @@ OTHER: dict[str, dict[str, str]] = {
         "keras.callbacks.tensorboard_v2": "TensorBoard",
     },
     "keras.layers": {
+        "keras.layers.normalization_v2": "BatchNormalization",
         "keras.layers.recurrent_v2": "GRU GRUCell LSTM LSTMCell",
         "python.feature_column.dense_features_v2": "DenseFeatures",
     },

@@ -134,8 +134,8 @@ class MultiDeviceIteratorV2(MultiDeviceIterator):
     def __init__(self, dataset: DatasetV2, devices: Any, *args: Any, **kwargs: Any):
         if not executing_eagerly() and not get_default_graph().building_function:
             raise RuntimeError(
-                "MultiDeviceIteratorV2 is only supported inside of tf.function or when eager "
-                "execution is enabled."
+                "MultiDeviceIteratorV2 is only supported inside of tf.function or in eager mode; "
+                "in a graph use MultiDeviceIterator, which has an initializer."
             )
         super().__init__(dataset, devices, *args, **kwargs)
 

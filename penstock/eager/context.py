@@ -48,10 +48,10 @@ def _refuse_other_options(config: Any, device_policy: Any, execution_mode: Any) 
         or execution_mode not in (None, before.execution_mode)
     ):
         raise ValueError(
-            "Trying to change the options of an active eager execution. Context config: "
-            f"{session_defaults()}, specified config: {config}. Context device policy: "
-            f"{before.device_policy}, specified device policy: {device_policy}. Context execution "
-            f"mode: {before.execution_mode}, specified execution mode {execution_mode}."
+            "Trying to change the options of an active eager execution: it has "
+            f"config={session_defaults()}, device_policy={before.device_policy}, "
+            f"execution_mode={before.execution_mode}; got config={config}, "
+            f"device_policy={device_policy}, execution_mode={execution_mode}."
         )
 
 

@@ -189,7 +189,7 @@ def _no_improvement(
     return should_stop
 
 
-def _stop_variable() -> Any:
+def _get_or_create_stop_var() -> Any:
     """A variable that tells all workers to stop."""
     with tf.variable_scope("signal_early_stopping", reuse=tf.AUTO_REUSE):
         return tf.get_variable(
@@ -206,7 +206,10 @@ class _StopOnPredicateHook(SessionRunHook):
     """Asks a function now and then whether to stop, and tells the other workers."""
 
     def __init__(
-        self, should_stop_fn: Any, run_every_secs: float | None, run_every_steps: int | None
+        self,
+        should_stop_fn: Any,
+        run_every_secs: float | None = 60,
+        run_every_steps: int | None = None,
     ):
         if not callable(should_stop_fn):
             raise TypeError("`should_stop_fn` must be callable.")
@@ -215,7 +218,8 @@ class _StopOnPredicateHook(SessionRunHook):
 
     def begin(self) -> None:
         self._global_step_tensor = get_global_step()
-        self._stop_op = tf.assign(_stop_variable(), True)
+        self._stop_var = _get_or_create_stop_var()
+        self._stop_op = tf.assign(self._stop_var, True)
 
     def before_run(self, run_context: Any) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
@@ -235,7 +239,7 @@ class _CheckForStoppingHook(SessionRunHook):
     """Stops a worker when the chief has said so."""
 
     def begin(self) -> None:
-        self._stop_var = _stop_variable()
+        self._stop_var = _get_or_create_stop_var()
 
     def before_run(self, run_context: Any) -> SessionRunArgs:
         return SessionRunArgs(self._stop_var)

@@ -37,7 +37,6 @@ _MAY_BE_OVERRIDDEN = {
     "model_fn",
     "_create_and_assert_global_step",
     "_export_all_saved_models",
-    "latest_checkpoint",
 }
 
 

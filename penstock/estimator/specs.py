@@ -6,7 +6,6 @@ from collections import namedtuple
 from typing import Any
 
 from penstock.estimator.exporters import Exporter
-from penstock.train.recording_hooks import CheckpointSaverListener
 from penstock.train.session_run_hook import SessionRunHook
 
 
@@ -16,27 +15,22 @@ def _checked_input_fn(input_fn: Any) -> Any:
     return input_fn
 
 
-def _all_of(items: Any, wanted: type, what: str) -> tuple[Any, ...]:
-    items = tuple(items or ())
-    for item in items:
-        if not isinstance(item, wanted):
-            raise TypeError(f"All {what} must be `{wanted.__name__}` instances, given: {item}")
-    return items
-
-
 def checked_hooks(hooks: Any) -> tuple[Any, ...]:
     """Hooks as a tuple; TypeError if something else is among them."""
-    return _all_of(hooks, SessionRunHook, "hooks")
+    hooks = tuple(hooks or ())
+    for hook in hooks:
+        if not isinstance(hook, SessionRunHook):
+            raise TypeError(f"All hooks must be `SessionRunHook` instances, given: {hook}")
+    return hooks
 
 
-class TrainSpec(namedtuple("TrainSpec", ["input_fn", "max_steps", "hooks", "saving_listeners"])):
+class TrainSpec(namedtuple("TrainSpec", ["input_fn", "max_steps", "hooks"])):
     """How `train_and_evaluate` trains.
 
     Args:
       input_fn: returns features and labels.
       max_steps: up to which global step; until the input ends by default.
       hooks: `SessionRunHook`s of all workers.
-      saving_listeners: `CheckpointSaverListener`s of the chief.
     """
 
     __slots__ = ()
@@ -46,7 +40,6 @@ class TrainSpec(namedtuple("TrainSpec", ["input_fn", "max_steps", "hooks", "savi
         input_fn: Any,
         max_steps: int | None = None,
         hooks: Any = None,
-        saving_listeners: Any = None,
     ) -> TrainSpec:
         _checked_input_fn(input_fn)
         if max_steps is not None and max_steps <= 0:
@@ -55,8 +48,7 @@ class TrainSpec(namedtuple("TrainSpec", ["input_fn", "max_steps", "hooks", "savi
             cls,
             input_fn,
             max_steps,
-            _all_of(hooks, SessionRunHook, "hooks"),
-            _all_of(saving_listeners, CheckpointSaverListener, "saving_listeners"),
+            checked_hooks(hooks),
         )
 
 
@@ -106,7 +98,7 @@ class EvalSpec(
             input_fn,
             steps,
             name,
-            _all_of(hooks, SessionRunHook, "hooks"),
+            checked_hooks(hooks),
             _checked_exporters(exporters),
             start_delay_secs,
             throttle_secs,

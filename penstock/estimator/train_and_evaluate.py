@@ -268,6 +268,11 @@ class _TrainingExecutor:
                 "`estimator.config` must have task_type set. This usually means TF_CONFIG "
                 "environment is not set correctly."
             )
+        if config.task_type == "local":
+            raise ValueError(
+                "`task.type` in TF_CONFIG cannot be `local`. To train and evaluate locally "
+                "(non-distributed), leave `cluster` and `task` out of TF_CONFIG."
+            )
         parts = {
             TaskType.CHIEF: self.run_chief,
             TaskType.EVALUATOR: self.run_evaluator,
@@ -284,16 +289,16 @@ class _TrainingExecutor:
         return None
 
     def run_chief(self) -> None:
-        self._start_distributed_training(self._train_spec.saving_listeners)
+        self._start_distributed_training()
 
     def run_worker(self) -> None:
-        self._start_distributed_training(())
+        self._start_distributed_training()
 
     def run_master(self) -> None:
         """The chief of an older kind of cluster, which evaluates too."""
         _check_eval_spec(self._eval_spec)
         listener = self._evaluating_listener(_ContinuousEvalListener())
-        self._start_distributed_training((*self._train_spec.saving_listeners, listener))
+        self._start_distributed_training([listener])
 
     def run_ps(self) -> None:
         server = self._start_std_server(self._estimator.config)
@@ -311,7 +316,7 @@ class _TrainingExecutor:
             config.save_checkpoints_secs,
         )
         listener = self._evaluating_listener(self._continuous_eval_listener)
-        self._train((*self._train_spec.saving_listeners, listener))
+        self._train([listener])
         result = listener.eval_result
         return (result.metrics if result else None), listener.export_results
 
@@ -364,7 +369,7 @@ class _TrainingExecutor:
         server.start()
         return server
 
-    def _start_distributed_training(self, saving_listeners: Any) -> None:
+    def _start_distributed_training(self, saving_listeners: Any = None) -> None:
         config = self._estimator.config
         if json.loads(os.environ.get("TF_CONFIG") or "{}").get("environment") != "google":
             self._start_std_server(config)

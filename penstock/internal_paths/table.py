@@ -738,6 +738,7 @@ python.estimator.exporter               estimator.exporters
 python.estimator.gc                     estimator.path_filters
 python.estimator.head.base_head         estimator.keras_heads.base_head_names
                                         estimator.heads.keys
+python.estimator.head.head_utils        estimator.keras_heads testing.head_specs
 python.estimator.head.sequential_head   estimator.keras_heads.sequential_head
 python.estimator.head.*                 estimator.keras_heads
 python.estimator.hooks.fake_summary_writer contrib.testing.fake_summary_writer
@@ -895,6 +896,7 @@ python.keras.layers.cudnn_recurrent     keras.layers keras.layers.v1_names
 python.keras.layers.embeddings          keras.layers
 python.keras.layers.merge               keras.layers.merge keras.layers
 python.keras.layers.normalization       keras.layers keras.layers.v1_names
+python.keras.layers.normalization_v2    keras.layers.normalization_v2
 python.keras.layers.pooling             keras.layers keras.layers.v1_names
 python.keras.layers.recurrent           keras.layers.recurrent keras.layers.recurrent_cells
                                         keras.layers keras.layers.v1_names
@@ -935,7 +937,7 @@ python.keras.utils                      keras.utils
 python.keras.utils.conv_utils           layers.windows layers.window_connections
 python.keras.utils.data_utils           keras.utils keras.utils.data_files
 python.keras.utils.generic_utils        keras.utils keras.utils.serialization layers.object_names
- keras.utils.plain_data keras.layers.function_code
+ keras.utils.plain_data keras.utils.function_bytes keras.layers.function_code
 python.keras.utils.io_utils             keras.utils.hdf5_matrix
 python.keras.utils.kernelized_utils     keras.utils.similarity_kernels
 python.keras.utils.layer_utils          keras.utils.layer_summary keras.utils.weight_layouts

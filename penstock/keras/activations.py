@@ -101,8 +101,8 @@ _ACTIVATIONS: dict[str, Any] = {
     )
 }
 
-# Layers of both APIs look here; only Keras knows hard_sigmoid.
-identifiers.ACTIVATIONS.setdefault("hard_sigmoid", hard_sigmoid)
+# Layers of both APIs look here: `layer.activation is tf.keras.activations.relu`.
+identifiers.ACTIVATIONS.update(_ACTIVATIONS)
 
 _NAMES_OF_OPS = {"softmax_v2": "softmax", "exp": "exponential", "identity": "linear"}
 

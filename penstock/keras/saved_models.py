@@ -9,7 +9,7 @@ from typing import Any
 
 import penstock as tf
 from penstock.keras import backend as K
-from penstock.keras.revived_layers import KerasObjectLoader
+from penstock.keras.revived_layers import LayerLoader
 from penstock.keras.saved_metadata import (
     compile_args_from_training_config,
     raise_model_input_error,
@@ -68,7 +68,7 @@ def load(filepath: str, custom_objects: dict[str, Any] | None = None, compile: b
     metadata = json.loads(objects.nodes[0].user_object.metadata) if is_model else {}
     described = _described_model(metadata, custom_objects) if is_model else None
     known = {} if described is None else _known_objects(objects, described)
-    loaded = load_by(partial(KerasObjectLoader, known=known), filepath)
+    loaded = load_by(partial(LayerLoader, known=known), filepath)
     training = metadata.get("training_config")
     if compile and training is not None:
         loaded.compile(**compile_args_from_training_config(training, custom_objects))

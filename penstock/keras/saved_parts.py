@@ -10,122 +10,134 @@ from penstock.keras.saved_calls import effects_apart, functions_of, sublayers_of
 from penstock.keras.saved_metadata import trace_model_call
 from penstock.ops.graph_functions import GraphFunction
 from penstock.platform import logging
+from penstock.saved_model.signature_functions import DEFAULT_SIGNATURE_ATTR
 from penstock.train.tracking import AutoTrackable, ListWrapper
 
-__all__ = ["KERAS_ATTR", "PUBLIC_ATTRIBUTES", "parts_of"]
+__all__ = ["KERAS_API", "SHOWN", "SavedParts", "parts_of"]
 
 #: Under this name a SavedModel has what only Keras asks for.
-KERAS_ATTR = "keras_api"
-_CACHE_KEY = "keras_serialized_attributes"
-_PUBLIC_OBJECTS = ("variables", "trainable_variables", "regularization_losses")
-_PUBLIC_FUNCTIONS = (
-    "__call__",
-    "call_and_return_all_conditional_losses",
-    "_default_save_signature",
+KERAS_API = "keras_api"
+#: What a SavedModel has under the layer itself, for any reader.
+SHOWN = frozenset(
+    {
+        "__call__",
+        DEFAULT_SIGNATURE_ATTR,
+        KERAS_API,
+        "call_and_return_all_conditional_losses",
+        "regularization_losses",
+        "trainable_variables",
+        "variables",
+    }
 )
-#: What a SavedModel has under the object itself.
-PUBLIC_ATTRIBUTES = {*_PUBLIC_OBJECTS, *_PUBLIC_FUNCTIONS, KERAS_ATTR}
 
 
 class SavedParts:
-    """The lists and functions of one layer."""
+    """The lists and functions of one layer: all of them under `keras_api`, some of them shown."""
 
     def __init__(self) -> None:
-        self.objects: dict[str, Any] = {}
         self.functions: dict[str, Any] = {}
+        self.lists: dict[str, Any] = {}
         self._keras_api = AutoTrackable()
 
-    def set(self, objects: dict[str, Any], functions: dict[str, Any]) -> None:
+    def fill(self, lists: dict[str, Any], functions: dict[str, Any]) -> None:
         """Says what the layer has."""
-        self.objects, self.functions = objects, functions
-        for name, value in {**objects, **functions}.items():
+        self.lists, self.functions = lists, functions
+        for name, value in [*lists.items(), *functions.items()]:
             setattr(self._keras_api, name, value)
 
     @property
-    def public_objects(self) -> dict[str, Any]:
-        found = {key: value for key, value in self.objects.items() if key in _PUBLIC_OBJECTS}
-        return {**found, KERAS_ATTR: self._keras_api}
+    def shown_objects(self) -> dict[str, Any]:
+        return {**_shown(self.lists), KERAS_API: self._keras_api}
 
     @property
-    def public_functions(self) -> dict[str, Any]:
-        return {key: value for key, value in self.functions.items() if key in _PUBLIC_FUNCTIONS}
+    def shown_functions(self) -> dict[str, Any]:
+        return _shown(self.functions)
 
 
-def parts_of(layer: Any, cache: dict[str, Any]) -> SavedParts:
+def _shown(parts: dict[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in parts.items() if name in SHOWN}
+
+
+def parts_of(layer: Any, shared: dict[str, Any]) -> SavedParts:
     """The parts of a layer, which are made once for one SavedModel.
 
     Args:
-      cache: what the objects of the SavedModel share.
+      shared: what the objects of the SavedModel share.
     """
-    is_root = _CACHE_KEY not in cache
-    known: dict[int, SavedParts] = cache.setdefault(_CACHE_KEY, {})
-    if id(layer) in known:
-        return known[id(layer)]
-    parts = known[id(layer)] = SavedParts()
-    if not _is_ready(layer):
-        return parts
-    functions: dict[str, Any] = {}
-    if is_root and isinstance(layer, Model):
-        with effects_apart(layer):
-            functions["_default_save_signature"] = trace_model_call(layer)
-            functions["_default_save_signature"].get_concrete_function()
-    if getattr(layer, "_is_metric", False):
-        parts.set(_objects(layer, cache), functions)
-        return parts
-    try:
-        functions.update(functions_of(layer, lambda each: parts_of(each, cache).functions))
-    except (ValueError, TypeError) as error:
-        logging.warning(
-            "Skipping full serialization of object %s, because an error occurred while tracing "
-            "layer functions. Error message: %s",
-            layer,
-            error,
-        )
-        return parts
-    parts.set(_objects(layer, cache), functions)
-    return parts
+    layers: _SavedLayers = shared.setdefault("keras_layers", _SavedLayers())
+    return layers.parts_of(layer)
 
 
-def _is_ready(layer: Any) -> bool:
+class _SavedLayers:
+    """The layers of one SavedModel.
+
+    1. A layer's parts are known, though empty, before those of the layers inside are asked for: a
+       layer may be inside of itself.
+    2. They stay empty if its functions can't be made: it is saved with its variables alone.
+    3. The first layer that is asked for is the one that is served, if it is a model.
+    """
+
+    def __init__(self) -> None:
+        self._parts: dict[int, SavedParts] = {}
+        self._losses: dict[Any, Any] = {}
+
+    def parts_of(self, layer: Any) -> SavedParts:
+        if id(layer) not in self._parts:
+            is_served = not self._parts and isinstance(layer, Model)
+            parts = self._parts[id(layer)] = SavedParts()
+            fault = _fault(layer)
+            if fault is None:
+                fault = self._fill(parts, layer, is_served)
+            if fault is not None:
+                logging.warning("%s is saved without its functions: %s", layer, fault)
+        return self._parts[id(layer)]
+
+    def _fill(self, parts: SavedParts, layer: Any, is_served: bool) -> str | None:
+        """Gives a layer its parts, or says why it can't have them."""
+        functions: dict[str, Any] = {}
+        if is_served:
+            functions[DEFAULT_SIGNATURE_ATTR] = _served(layer)
+        if not getattr(layer, "_is_metric", False):
+            try:
+                functions |= functions_of(layer, lambda each: self.parts_of(each).functions)
+            except (ValueError, TypeError) as error:  # of the program's own `call`, most likely
+                return f"they could not be made, {error}"
+        parts.fill(self._lists(layer), functions)
+        return None
+
+    def _lists(self, layer: Any) -> dict[str, Any]:
+        inside = sublayers_of(layer)
+        own = self._loss_functions(layer)
+        lists = {
+            "layers": inside,
+            "metrics": getattr(layer, "metrics", []),
+            "variables": layer.variables,
+            "trainable_variables": layer.trainable_variables,
+            "non_trainable_variables": layer.non_trainable_variables,
+            "layer_regularization_losses": own,
+            "regularization_losses": sum(map(self._loss_functions, inside), own),
+        }
+        return {name: ListWrapper(list(values)) for name, values in lists.items()}
+
+    def _loss_functions(self, layer: Any) -> list[Any]:
+        """The losses of a layer that depend on no inputs, as functions."""
+        for loss in layer._callable_losses:
+            if loss not in self._losses:
+                made = loss.args[0]  # what the program gave
+                is_function = isinstance(made, GraphFunction)
+                self._losses[loss] = made if is_function else tf.function(made, input_signature=[])
+        return [self._losses[loss] for loss in layer._callable_losses]
+
+
+def _fault(layer: Any) -> str | None:
+    """Why a layer can't have functions yet."""
     if isinstance(layer, Model):
-        if not layer.inputs:
-            logging.warning(
-                "Skipping full serialization of Keras model %s, because its inputs are not "
-                "defined.",
-                layer,
-            )
-        return bool(layer.inputs)
-    if not layer.built:
-        logging.warning(
-            "Skipping full serialization of Keras layer %s, because it is not built.", layer
-        )
-    return bool(layer.built)
+        return None if layer.inputs else "its inputs are not known before it is called"
+    return None if layer.built else "it is not built"
 
 
-def _objects(layer: Any, cache: dict[str, Any]) -> dict[str, Any]:
-    inside = sublayers_of(layer)
-    own = _loss_functions(layer, cache)
-    losses = own + [loss for each in inside for loss in _loss_functions(each, cache)]
-    lists = {
-        "variables": layer.variables,
-        "trainable_variables": layer.trainable_variables,
-        "non_trainable_variables": layer.non_trainable_variables,
-        "layers": inside,
-        "metrics": getattr(layer, "metrics", []),
-        "regularization_losses": losses,
-        "layer_regularization_losses": own,
-    }
-    return {key: ListWrapper(list(values)) for key, values in lists.items()}
-
-
-def _loss_functions(layer: Any, cache: dict[str, Any]) -> list[Any]:
-    """The losses of a layer that depend on no inputs, as functions."""
-    known: dict[Any, Any] = cache.setdefault("keras_losses", {})
-    found = []
-    for loss in layer._callable_losses:
-        if loss not in known:
-            made = loss.args[0]
-            is_function = isinstance(made, GraphFunction)
-            known[loss] = made if is_function else tf.function(made, input_signature=[])
-        found.append(known[loss])
-    return found
+def _served(model: Any) -> Any:
+    with effects_apart(model):
+        function = trace_model_call(model)
+        function.get_concrete_function()
+    return function

@@ -6,7 +6,7 @@ from contextlib import nullcontext, suppress
 import numpy as np
 import torch
 
-from penstock import errors
+from penstock import dtypes, errors, shapes
 from penstock.checkpoint import disk
 from penstock.checkpoint.bundle_reader import BundleReader
 from penstock.checkpoint.bundle_writer import BundleWriter, merge_bundles
@@ -17,7 +17,6 @@ from penstock.checkpoint.slices import TensorSlice, parse_shape_and_slice
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.values import from_array, to_array
 from penstock.platform.paths import local_path
-from penstock.proto import DataType
 
 
 def _text(value):
@@ -141,26 +140,18 @@ def _restored(reader, name, spec, dtype):
     stored = reader.dtype(name)
     if stored is not dtype:
         raise _invalid(
-            f"tensor_name = {name}; expected dtype {_type_name(dtype)} does not equal original "
-            f"dtype {_type_name(stored)}"
+            f"tensor_name = {name}; expected dtype {dtypes.runtime_name(dtype)} does not equal "
+            f"original dtype {dtypes.runtime_name(stored)}"
         )
     if not spec:
         return from_array(reader.read(name))
     whole, part, _ = parse_shape_and_slice(spec)
     if whole != reader.shape(name):
         raise _invalid(
-            f"tensor_name = {name}; shape in shape_and_slice spec {_brackets(whole)} does not "
-            f"match the shape stored in checkpoint: {_brackets(reader.shape(name))}"
+            f"tensor_name = {name}; shape in shape_and_slice spec {shapes.text(whole)} does not "
+            f"match the shape stored in checkpoint: {shapes.text(reader.shape(name))}"
         )
     return from_array(reader.read_slice(name, part))
-
-
-def _type_name(dtype):
-    return DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
-
-
-def _brackets(shape):
-    return f"[{','.join(map(str, shape))}]"
 
 
 @kernel("RestoreV2", devices=HOST, fresh=True)

@@ -20,7 +20,7 @@ def conv_output_shape(
 ) -> Sizes:
     """The sizes of a convolution's output, without batch and channels."""
     sizes = zip(input_shape, kernel_shape, strides, strict=True)
-    lengths = (conv_output_length(size, k, padding, s) for size, k, s in sizes)
+    lengths = (size and conv_output_length(size, k, padding, s) for size, k, s in sizes)
     return tuple(length or 0 for length in lengths)
 
 

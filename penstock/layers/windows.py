@@ -110,8 +110,8 @@ def deconv_output_length(
     input_length: Any,
     filter_size: int,
     padding: str,
-    stride: int,
     output_padding: int | None = None,
+    stride: int = 0,
     dilation: int = 1,
 ) -> Any:
     """How long a transposed convolution's output is; the input's length may be a tensor."""

@@ -131,19 +131,22 @@ class ConcreteFunction:
         attrs: Mapping[str, Any] | None = None,
     ):
         self.graph = graph
-        self._function = function or Function(graph.name, body=graph)
-        self._attrs = checked_attrs(attrs or {})
-        self._arguments = (
-            len(graph.inputs) - len(graph.captured) if arguments is None else arguments
-        )
-        self._differentiated: Differentiated | None = None
-        #: The names that arguments may be given by, and how many may be given without.
-        self._arg_keywords: list[str] = _keywords(graph.inputs[: self._arguments])
-        self._num_positional_args = self._arguments
+        if arguments is None:
+            arguments = len(graph.inputs) - len(graph.captured)
+        named = _keywords(graph.inputs[:arguments])
+        self._set_function(function or Function(graph.name, body=graph), named)
         self.structured_input_signature: Any = getattr(graph, "structured_input_signature", None)
-        for key, value in self._attrs.items():
+        for key, value in checked_attrs(attrs or {}).items():
             self._function.definition.attr[key].CopyFrom(value)
-        functions_made[self._function.name] = self._function
+
+    def _set_function(self, function: Function, keywords: list[str]) -> None:
+        self._function = function
+        self._arguments = len(keywords)
+        #: The names that arguments may be given by, and how many may be given without.
+        self._arg_keywords = keywords
+        self._num_positional_args = len(keywords)
+        self._differentiated: Differentiated | None = None
+        functions_made[function.name] = function
 
     @property
     def name(self) -> str:

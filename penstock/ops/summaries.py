@@ -296,6 +296,6 @@ def merge_all(
 def _refuse_in_eager_mode() -> None:
     if executing_eagerly():
         raise RuntimeError(
-            "Merging tf.summary.* ops is not compatible with eager execution. Use "
-            "tf.contrib.summary instead."
+            "Merging tf.summary.* ops is not compatible with eager execution: tf.contrib.summary "
+            "writes its summaries one by one."
         )

@@ -120,7 +120,7 @@ class ExportedObjects:
         self.numbers = {id(node): number for number, node in enumerate(self.nodes)}
         self.slots = gathered.slots
         self.number_of_capture: dict[Tensor, int] = {}
-        self.concrete_functions: list[ConcreteFunction] = []
+        self._concrete_functions: dict[str, ConcreteFunction] = {}
         for node in list(self.nodes):
             for function in view.list_functions(node).values():
                 self._add_function(function)
@@ -129,10 +129,12 @@ class ExportedObjects:
         if id(function) not in self.numbers:
             self.numbers[id(function)] = len(self.nodes)
             self.nodes.append(function)
-        known = {each.name for each in self.concrete_functions}
-        self.concrete_functions += [
-            each for each in concrete_functions_of(function) if each.name not in known
-        ]
+        for each in concrete_functions_of(function):
+            self._concrete_functions.setdefault(each.name, each)
+
+    @property
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        return list(self._concrete_functions.values())
 
     def add_constant(self, captured: Tensor, copied: Tensor) -> None:
         """Numbers a constant that a function uses."""
@@ -162,9 +164,9 @@ class ExportedObjects:
         for capture in function.captured_inputs:
             if capture not in self.number_of_capture:
                 raise KeyError(
-                    f"Failed to add concrete function {function.name} to object based saved model "
-                    f"as it captures tensor {capture} which is unsupported or not reachable from "
-                    "root. Is what it belongs to an attribute of an object that is saved?"
+                    f"The function {function.name} captures tensor {capture}, which is not "
+                    "reachable from root: the variable or resource that it is of must be an "
+                    "attribute of an object that is saved."
                 )
             message.bound_inputs.append(self.number_of_capture[capture])
         message.canonicalized_input_signature.CopyFrom(

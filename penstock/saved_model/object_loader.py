@@ -6,6 +6,7 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 from penstock import dtypes, errors
@@ -16,6 +17,7 @@ from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_codec import proto_to_array
 from penstock.ir.trackable import OBJECT_GRAPH_PROTO_KEY, VARIABLE_VALUE_KEY
+from penstock.layers.owned_attributes import LiveContents
 from penstock.ops.checkpoint_files import restore_v2
 from penstock.ops.constants import constant
 from penstock.ops.control import device, init_scope
@@ -114,10 +116,12 @@ class ObjectLoader:
     def _made_functions(self) -> dict[str, RestoredConcreteFunction]:
         graph = get_default_graph()
         functions = add_renamed_library(graph, self._meta_graph.graph_def.library)
-        return {
-            name: RestoredConcreteFunction(functions[name], graph._functions, message)
-            for name, message in self._objects.concrete_functions.items()
-        }
+        made: dict[str, RestoredConcreteFunction] = {}
+        by_new_name: dict[str, RestoredConcreteFunction] = {}
+        for name, message in self._objects.concrete_functions.items():
+            made[name] = RestoredConcreteFunction(functions[name], message, by_new_name)
+            by_new_name[functions[name].name] = made[name]
+        return made
 
     def _connect(self, setters: list[Callable[..., None]]) -> None:
         """Gives the objects what they own; slot variables go to their optimizers."""
@@ -127,7 +131,7 @@ class ObjectLoader:
             for child in message.children:
                 setter(node, child.local_name, self._nodes[child.node_id])
                 if child.local_name == "__call__" and not callable(node):
-                    type(node).__call__ = _call_attribute
+                    type(node).__call__ = _called_as_saved
             for slot in () if number in self._known else message.slot_variables:
                 variable = self._nodes[slot.original_variable_node_id]
                 node.add_slot(variable, slot.slot_name, self._nodes[slot.slot_variable_node_id])
@@ -148,17 +152,12 @@ class ObjectLoader:
         kind = message.WhichOneof("kind")
         if kind == "user_object":
             return self._user_object(message.user_object)
-        makers: Mapping[str | None, Callable[[], Any]] = {
-            "asset": lambda: self._asset(message.asset),
-            "function": lambda: RestoredFunction(message.function, self._functions),
-            "bare_concrete_function": lambda: self._bare(message.bare_concrete_function),
-            "variable": lambda: self._variable(number, message.variable),
-            "constant": lambda: self._constant(message.constant),
-            "resource": lambda: _RestoredResource(device=message.resource.device),
-        }
-        if kind not in makers:
-            raise ValueError(f"Unknown SavedObject type: {kind!r}")
-        return makers[kind](), setattr
+        if kind not in _MAKERS:
+            raise ValueError(
+                f"Unknown SavedObject type: {kind!r} of object {number} (known types: "
+                f"{', '.join(['user_object', *_MAKERS])})"
+            )
+        return _MAKERS[kind](self, number, getattr(message, kind)), setattr
 
     def _add_to_known(self, known: Any, name: str, value: Any) -> None:
         """Gives an object that was there what the SavedModel says that it owns."""
@@ -167,11 +166,14 @@ class ObjectLoader:
         revived = revived_types.deserialize(message)
         return (_restored_object(), setattr) if revived is None else revived
 
-    def _asset(self, message: Any) -> TrackableAsset:
+    def _asset(self, number: int, message: Any) -> TrackableAsset:
         filename = self._meta_graph.asset_file_def[message.asset_file_def_index].filename
         return TrackableAsset(os.path.join(tensor_infos.get_assets_dir(self._export_dir), filename))
 
-    def _bare(self, message: Any) -> RestoredConcreteFunction:
+    def _function(self, number: int, message: Any) -> RestoredFunction:
+        return RestoredFunction(message, self._functions)
+
+    def _concrete_function(self, number: int, message: Any) -> RestoredConcreteFunction:
         function = self._functions[message.concrete_function_name]
         function._arg_keywords = list(message.argument_keywords)
         function._num_positional_args = message.allowed_positional_arguments
@@ -198,26 +200,46 @@ class ObjectLoader:
         value.set_shape(shape)
         return value
 
-    def _constant(self, message: Any) -> Tensor:
-        (node,) = (
-            each for each in self._meta_graph.graph_def.node if each.name == message.operation
-        )
+    @cached_property
+    def _graph_nodes(self) -> dict[str, Any]:
+        return {node.name: node for node in self._meta_graph.graph_def.node}
+
+    def _constant(self, number: int, message: Any) -> Tensor:
+        node = self._graph_nodes[message.operation]
         return constant(proto_to_array(node.attr["value"].tensor))
+
+    def _resource(self, number: int, message: Any) -> CapturableResource:
+        return _ResourceOfFunctions(device=message.device)
+
+
+#: What makes an object of its number and its message, by the kind of the message.
+_MAKERS: dict[str, Callable[[ObjectLoader, int, Any], Any]] = {
+    "variable": ObjectLoader._variable,
+    "constant": ObjectLoader._constant,
+    "asset": ObjectLoader._asset,
+    "resource": ObjectLoader._resource,
+    "function": ObjectLoader._function,
+    "bare_concrete_function": ObjectLoader._concrete_function,
+}
+
+
+#: Which attribute of an object is the tensor that functions use.
+_TENSORS: dict[type, str] = {
+    ResourceVariable: "handle",
+    CapturableResource: "resource_handle",
+    TrackableAsset: "asset_path",
+}
 
 
 def _tensor_of(node: Any) -> Tensor:
     """The tensor that functions use of an object."""
-    if isinstance(node, ResourceVariable):
-        return node.handle
-    if isinstance(node, TrackableAsset):
-        path: Tensor = node.asset_path
-        return path
-    if isinstance(node, CapturableResource):
-        handle: Tensor = node.resource_handle
-        return handle
-    if isinstance(node, Tensor):
-        return node
-    raise ValueError(f"Can't convert node {type(node)} to tensor")
+    for kind, attribute in _TENSORS.items():
+        if isinstance(node, kind):
+            tensor: Tensor = getattr(node, attribute)
+            return tensor
+    if not isinstance(node, Tensor):
+        raise ValueError(f"A function of the SavedModel uses {node}, which has no tensor")
+    return node
 
 
 def _checkpoint_keys(objects: Any, path: str) -> dict[int, str]:
@@ -275,15 +297,15 @@ class RestoredOptimizer(AutoTrackable):
 
 
 def _restored_object() -> Any:
-    """An object of a class of its own: it may get a `__call__`."""
-    return type("_UserObject", (AutoTrackable,), {})()
+    """An object of a class of its own: it may get a `__call__`, which Python asks classes for."""
+    return type("RestoredObject", (AutoTrackable,), {})()
 
 
-def _call_attribute(instance: Any, *args: Any, **kwargs: Any) -> Any:
-    return instance.__dict__["__call__"](*args, **kwargs)
+def _called_as_saved(instance: Any, *args: Any, **kwargs: Any) -> Any:
+    return vars(instance)["__call__"](*args, **kwargs)
 
 
-class _RestoredResource(TrackableResource):
+class _ResourceOfFunctions(TrackableResource):
     """A resource, such as a table, that functions of the SavedModel make and fill."""
 
     def _initialize(self) -> Any:
@@ -317,15 +339,20 @@ def _register(
     revived_types.register_revived_type(identifier, predicate, versions=[registration])
 
 
+def _is_live(obj: Any, kind: type) -> bool:
+    """Whether this is the view of a layer's plain list or dictionary, which is saved as such."""
+    return isinstance(obj, LiveContents) and isinstance(obj.container, kind)
+
+
 _register(
     "trackable_list_wrapper",
-    lambda obj: isinstance(obj, ListWrapper),
+    lambda obj: isinstance(obj, ListWrapper) or _is_live(obj, list),
     lambda: ListWrapper([]),
     _set_list_item,
 )
 _register(
     "trackable_dict_wrapper",
-    lambda obj: isinstance(obj, _DictWrapper),
+    lambda obj: isinstance(obj, _DictWrapper) or _is_live(obj, dict),
     lambda: _DictWrapper({}),
     operator.setitem,
 )

@@ -14,7 +14,7 @@ from penstock.ir.function import Function, add_library
 from penstock.ir.graph import Graph
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
-from penstock.ops.concrete_functions import ConcreteFunction, FuncGraph
+from penstock.ops.concrete_functions import ConcreteFunction
 from penstock.ops.flow_graphs import unique_function_name
 from penstock.ops.graph_functions import GraphFunction
 from penstock.ops.variables import Variable
@@ -63,42 +63,73 @@ def _rename(value: Any, names: Mapping[str, str]) -> None:
 class RestoredConcreteFunction(ConcreteFunction):
     """A function of a SavedModel for arguments of one signature.
 
+    Its body is built when it is first asked for: of the functions of a large model, most are never
+    called.
+
     Args:
       function: the function of the graph.
-      library: the graph's functions.
       message: its SavedConcreteFunction.
+      functions: all functions of the SavedModel, by their names in the graph.
     """
 
-    def __init__(self, function: Function, library: dict[str, Function], message: Any):
-        body = function.body({}, library)
-        body._seed = get_default_graph()._seed
-        arguments = len(body.inputs) - len(message.bound_inputs)
-        assert not isinstance(body, FuncGraph)
-        super().__init__(body, function, arguments)  # type: ignore[arg-type]  # of no trace
+    def __init__(
+        self, function: Function, message: Any, functions: Mapping[str, RestoredConcreteFunction]
+    ):
         coder = StructureCoder()
         self.structured_input_signature = coder.decode_proto(message.canonicalized_input_signature)
-        body.structured_outputs = coder.decode_proto(message.output_signature)
+        self._output_signature = coder.decode_proto(message.output_signature)
+        self._set_function(function, self._names(function, len(message.bound_inputs)))
+        self._functions = functions
+        outer = get_default_graph()
+        self._library, self._seed = outer._functions, outer._seed
+        self._captures: list[Tensor] = []
+        self._variables: list[Any] = []
+        self._body: Any = None
+
+    def _names(self, function: Function, captures: int) -> list[str]:
+        """The names of the arguments: those of the specs, if all have one."""
         specs = nest.flatten(self.structured_input_signature)
         named = [each.name for each in specs if isinstance(each, TensorSpec) and each.name]
-        if len(named) == arguments:
-            self._arg_keywords = named
-        self._captures: list[Tensor] = []
+        inputs = [each.name for each in function.definition.signature.input_arg]
+        own = inputs[: len(inputs) - captures]
+        return named if len(named) == len(own) else own
 
     def bind(self, captures: Sequence[Tensor], variables: Sequence[Any]) -> None:
         """Says which tensors of the program the function uses, some of them of variables."""
-        self.graph.read_variables = {id(variable): variable for variable in variables}
-        self._captures = list(captures)
-        inner = self.graph.inputs[self._arguments :]
-        self.graph.captured = dict(zip(captures, inner, strict=True))
-        for tensor, argument in zip(captures, inner, strict=True):
+        self._captures, self._variables = list(captures), list(variables)
+        if self._body is not None:
+            self._bind(self._body)
+
+    @property
+    def graph(self) -> Any:  # type: ignore[override]  # a FunctionGraph, of no trace
+        if self._body is None:
+            body: Any = self._function.body({}, self._library)
+            body._seed = self._seed
+            body.structured_outputs = self._output_signature
+            self._bind(body)
+            self._body = body  # before those of others: a function may call itself
+            for called in self._called_functions():
+                _ = called.graph  # variables are found by what is bound in each body
+        return self._body
+
+    def _bind(self, body: Any) -> None:
+        body.read_variables = {id(variable): variable for variable in self._variables}
+        inner = body.inputs[len(body.inputs) - len(self._captures) :]
+        body.captured = dict(zip(self._captures, inner, strict=True))
+        for tensor, argument in zip(self._captures, inner, strict=True):
             argument._op.__dict__["_stands_for"] = tensor
+
+    def _called_functions(self) -> list[RestoredConcreteFunction]:
+        attrs = [value for node in self.function_def.node_def for value in node.attr.values()]
+        names = [each.name for value in attrs for each in (value.func, *value.list.func)]
+        return [self._functions[name] for name in names if name in self._functions]
 
     @property
     def captured_inputs(self) -> list[Tensor]:
         return self._captures
 
     def _packed(self, results: list[Tensor]) -> Any:
-        return _packed(self.graph.structured_outputs, results)
+        return _packed(self._output_signature, results)
 
 
 def _packed(structure: Any, tensors: list[Tensor]) -> Any:
@@ -128,17 +159,10 @@ class RestoredFunction(GraphFunction):
         self.concrete_functions = [functions[name] for name in message.concrete_functions]
         coder = StructureCoder()
         self.saved_spec = spec = message.function_spec
-        self._argspec = coder.decode_proto(spec.fullargspec)
-        self._is_method = spec.is_method
         super().__init__(self._called, input_signature=coder.decode_proto(spec.input_signature))
         # What it was made of says nothing of its parameters.
         del self.__wrapped__
-        self.__signature__ = _signature(self._argspec, spec.is_method)
-
-    @property
-    def argspec(self) -> Any:
-        """The parameters that it was saved with."""
-        return self._argspec
+        self.__signature__ = _signature(coder.decode_proto(spec.fullargspec), spec.is_method)
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         return self  # it is a method of what it was saved with
@@ -165,36 +189,26 @@ class RestoredFunction(GraphFunction):
 
     def _canonical(self, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Arguments by position as far as can be, with the defaults of those that are missing."""
-        names = list(self._argspec.args)[1 if self._is_method else 0 :]
-        defaults = list(self._argspec.defaults or ())
-        default_of = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-        default_of.update(getattr(self._argspec, "kwonlydefaults", None) or {})
-        rest = dict(kwargs)
-        positional = list(args)
-        if self.input_signature is not None:  # it has no others than these
-            default_of = {}
-        for name in names[len(positional) :]:
-            if name in rest:
-                positional.append(rest.pop(name))
-            elif name in default_of:
-                positional.append(default_of[name])
-            else:
+        positional, rest = list(args), dict(kwargs)
+        # With a signature, it was saved for what this has, and for no other arguments.
+        is_filled = self.input_signature is None
+        parameters = list(self.__signature__.parameters.values())
+        by_position = [each for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+        for each in by_position[len(positional) :]:
+            if each.name not in rest and (not is_filled or each.default is each.empty):
                 break
-        for name in getattr(self._argspec, "kwonlyargs", ()):
-            if name not in rest and name in default_of:
-                rest[name] = default_of[name]
+            positional.append(rest.pop(each.name, each.default))
+        for each in parameters:
+            if is_filled and each.kind is each.KEYWORD_ONLY and each.default is not each.empty:
+                rest.setdefault(each.name, each.default)
         return tuple(positional), rest
 
     def _no_match(self, given: Any) -> str:
-        lines = [
-            f"  Option {index}: {function.structured_input_signature}"
-            for index, function in enumerate(self.concrete_functions, 1)
-        ]
+        saved = [str(each.structured_input_signature) for each in self.concrete_functions]
         return (
-            "Could not find matching function to call loaded from the SavedModel. Got:\n  "
-            f"Positional arguments ({len(given[0])} total): {given[0]}\n  Keyword arguments: "
-            f"{given[1]}\n\nExpected these arguments to match one of the following {len(lines)} "
-            "option(s):\n" + "\n".join(lines)
+            "Could not find matching function to call loaded from the SavedModel: it was saved for "
+            + (" or ".join(saved) or "no arguments at all")
+            + f", got {given}"
         )
 
 

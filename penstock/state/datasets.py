@@ -256,6 +256,11 @@ class IteratorResource:
     def is_initialized(self) -> bool:
         return self._elements is not None
 
+    @property
+    def dataset(self) -> Dataset | None:
+        """The pipeline, once the iterator is initialized."""
+        return self._dataset
+
     def start(self, dataset: Dataset, step: Step) -> None:
         """Begins at the beginning of a dataset."""
         elements = dataset.iterate(Context(step))

@@ -125,3 +125,18 @@ def test_recomputed_in_eager_mode():
             y = tf.recompute_grad(cube)(x)
         by_x, by_weight = tape.gradient(y, [x, weight])
         assert (by_x.numpy(), by_weight.numpy(), len(calls)) == (12.0, 4.0, 2)
+
+
+def test_too_few_gradients_in_eager_mode():
+    with eager_mode():
+        weight = tf.Variable(3.0, use_resource=True)
+        forgetful = tf.custom_gradient(lambda a: (a * weight, lambda dy, variables: (dy, [])))
+        with tf.GradientTape() as tape:
+            y = forgetful(tf.constant(2.0))
+        with pytest.raises(ValueError, match="must return gradient for each variable"):
+            tape.gradient(y, weight)
+        one_of_two = tf.custom_gradient(lambda a, b: (a * b, lambda dy: dy))
+        with tf.GradientTape() as tape:
+            y = one_of_two(weight, tf.constant(2.0))
+        with pytest.raises(ValueError, match="expected to return 2 gradients"):
+            tape.gradient(y, weight)

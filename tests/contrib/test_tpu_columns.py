@@ -91,14 +91,17 @@ def test_files_are_read_again_and_again(tmp_path: Path) -> None:
         (tmp_path / f"{number}.txt").write_text(f"{number}a\n{number}b\n")
     with tf.Graph().as_default(), tf.Session() as session:
         elements = datasets.StreamingFilesDataset(
-            str(tmp_path / "*.txt"), filetype="text", worker_job="localhost"
+            str(tmp_path / "*.txt"), filetype="text", worker_job="localhost", num_epochs=3
         )
         with tf.device("/job:localhost"):
             iterator = tf.data.make_initializable_iterator(elements)
         session.run(iterator.initializer)
         following = iterator.get_next()
-        found = {session.run(following) for _ in range(8)}
-    assert found == {b"0a", b"0b", b"1a", b"1b"}
+        found = [session.run(following) for _ in range(12)]
+        # At the end all files are closed.
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(following)
+    assert sorted(found) == sorted([b"0a", b"0b", b"1a", b"1b"] * 3)
     for files, kind in (("*", "unknown"), ("*", 3), (123, "text")):
         with pytest.raises(ValueError, match="file"):
             datasets.StreamingFilesDataset(files, filetype=kind)

@@ -102,7 +102,7 @@ def test_the_place_in_parallel_readers_is_saved(taken):
 
     def some(n):
         numbers = tf.data.Dataset.range(3).map(lambda m: m + 10 * n)
-        return numbers.map(lambda m: tf.py_func(checked, [m], tf.int64))
+        return numbers.map(lambda m: tf.py_func(checked, [m], tf.int64, stateful=False))
 
     def rest(sess, element):
         found = []

@@ -72,6 +72,18 @@ def test_functions_of_a_layer_are_made_for_the_same_arguments():
             assert shapes == {2, 4}
 
 
+def test_a_function_is_made_for_the_arguments_of_those_before_it():
+    with context.eager_mode():
+        collection = LayerCallCollection(L.Layer())
+        first = collection.add_function(lambda inputs, **kwargs: inputs, "first")
+        first(np.ones((2, 3)), training=True)
+        later = collection.add_function(lambda inputs, **kw: first(inputs, **kw)[:1], "later")
+        assert len(signatures_of(later)) == len(signatures_of(first)) == 2
+        found = later(np.zeros((2, 3)), training=False)
+        np.testing.assert_array_equal(found, np.zeros((1, 3)))
+        assert len(signatures_of(later)) == len(signatures_of(first)) == 2
+
+
 @pytest.mark.parametrize("make", [Switched, Around])
 def test_functions_are_made_for_training_and_inference(make):
     with context.eager_mode():
@@ -100,6 +112,55 @@ def test_a_model_of_an_own_class_has_its_layers_and_losses_again(tmp_path, mode)
         losses = keras.backend.batch_get_value(dense.get_losses_for(None))
         kernel = keras.backend.get_value(model.dense.kernel)
         np.testing.assert_allclose(losses, [0.01 * np.sum(kernel**2)], rtol=1e-5)
+
+
+class Stacked(keras.Model):
+    """Has a stack whose inputs nobody but its call knows."""
+
+    def __init__(self):
+        super().__init__()
+        self.stack = keras.Sequential([L.Dense(2), L.Dense(3)])
+
+    def call(self, inputs):
+        return self.stack(inputs)
+
+
+@pytest.mark.parametrize("mode", [context.graph_mode, context.eager_mode])
+def test_a_stack_inside_of_a_model_of_an_own_class(tmp_path, mode):
+    with mode():
+        model = Stacked()
+        expected = model.predict(INPUTS)
+        again = saved_models.load(saved(model, tmp_path))
+        np.testing.assert_allclose(again.predict(INPUTS), expected, rtol=1e-6)
+        (stack,) = again.layers
+        assert [each.name for each in stack.layers] == [each.name for each in model.stack.layers]
+        assert len(again.trainable_weights) == 4
+
+
+class Listed(keras.Model):
+    """Has its layers in a list and in a dictionary."""
+
+    def __init__(self):
+        super().__init__()
+        self.row = [L.Dense(2), None, L.Dense(3)]
+        self.named = {"last": L.Dense(1)}
+
+    def call(self, inputs):
+        return self.named["last"](self.row[2](self.row[0](inputs)))
+
+
+@pytest.mark.parametrize("mode", [context.graph_mode, context.eager_mode])
+def test_layers_in_lists_and_dictionaries(tmp_path, mode):
+    with mode():
+        model = Listed()
+        expected = model.predict(INPUTS)
+        again = saved_models.load(saved(model, tmp_path))
+        np.testing.assert_allclose(again.predict(INPUTS), expected, rtol=1e-6)
+        assert [each and each.name for each in again.row] == [
+            each and each.name for each in model.row
+        ]
+        assert list(again.named) == ["last"]
+        assert len(again.layers) == 3 and len(again.trainable_weights) == 6
 
 
 def test_training_of_a_layer_that_came_back(tmp_path):

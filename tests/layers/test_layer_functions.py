@@ -142,12 +142,12 @@ def test_lengths_of_windows() -> None:
     assert [windows.conv_output_length(4, 2, p, 2) for p in ("same", "valid", "full")] == [2, 2, 3]
     assert windows.conv_output_length(5, 2, "valid", 1, dilation=2) == 3
     assert [windows.conv_input_length(4, 3, p, 1) for p in ("same", "valid", "full")] == [4, 6, 2]
-    assert [windows.deconv_output_length(4, 2, p, 1) for p in ("same", "valid", "full")] == [
+    assert [windows.deconv_output_length(4, 2, p, stride=1) for p in ("same", "valid", "full")] == [
         4,
         5,
         3,
     ]
-    assert windows.deconv_output_length(4, 3, "same", 2, output_padding=1) == 8
+    assert windows.deconv_output_length(4, 3, "same", 1, 2) == 8
     assert windows.convert_data_format("channels_first", 5) == "NCDHW"
     for arguments in (("channels_last", 2), ("channels_middle", 4)):
         with pytest.raises(ValueError):

@@ -92,6 +92,25 @@ def test_a_call_that_was_not_saved_is_refused(saved):
         loaded.scaled(tf.constant([1, 2, 3]))
 
 
+def test_bodies_are_built_with_those_that_they_call(folder):
+    with eager_mode():
+        model = tf.Module()
+        model.weight = tf.Variable(3.0)
+        inner = tf.function(lambda x: x * model.weight, input_signature=[tf.TensorSpec([])])
+        model.inner = inner
+        model.outer = tf.function(lambda x: inner(x) + 1.0, input_signature=[tf.TensorSpec([])])
+        tf.saved_model.save(model, folder)
+        loaded = tf.saved_model.load_v2(folder)
+        (inside,) = loaded.inner.concrete_functions
+        assert inside._body is None
+        with tf.GradientTape() as tape:
+            value = loaded.outer(2.0)
+        assert value.numpy() == 7.0
+        assert inside._body is not None
+        assert tape.gradient(value, loaded.weight).numpy() == 2.0
+        assert [each is loaded.weight for each in inside.variables] == [True]
+
+
 def test_what_was_loaded_can_be_saved_again(saved, tmp_path):
     second = str(tmp_path / "second")
     with tf.Graph().as_default(), tf.Session() as session:

@@ -57,7 +57,8 @@ class Network(Layer):
 
     def _gather_saveables_for_checkpoint(self) -> Any:
         raise NotImplementedError(
-            "tfe.Network does not support object-based checkpointing. Inherit from tf.keras.Model."
+            "tfe.Network: `save_network_checkpoint` saves one; object-based checkpoints are those "
+            "of a tf.keras.Model."
         )
 
     # Names and scopes ---------------------------------------------------------------------------
@@ -70,9 +71,8 @@ class Network(Layer):
     def name(self) -> str:
         if self._name is None:
             raise ValueError(
-                "The network does not yet have a final name, but a name was requested for it. "
-                "Networks get a name when they are added to another Network via track_layer, or "
-                "when they are first called/built."
+                f"This {type(self).__name__} does not yet have a final name: call it or add it to "
+                "another Network first, or name it when it is made."
             )
         return str(self._name)
 
@@ -140,10 +140,9 @@ class Network(Layer):
             raise self._name_is_taken()
         if parent is not None and prefix != parent.scope_name:
             raise ValueError(
-                "Network variable names must match a nesting of sub-Network names. Expected "
-                f"prefix '{parent.scope_name}' from parent network, but got '{prefix}' when "
-                f"attempting to create a variable_scope for Network '{self._name}'. Likely an "
-                "explicit variable_scope was inserted into the nesting."
+                f"Network '{self._name}': its variable_scope must be in that of the Network which "
+                f"owns it, '{parent.scope_name}', but is in '{prefix}'; open no variable_scope "
+                "between the two."
             )
         if parent is None and prefix:
             self._name = scope_name
@@ -155,8 +154,8 @@ class Network(Layer):
         if owner is None:
             self._finalize_name(None)
             raise ValueError(
-                f"The parent of a Layer added to Network {self.name} was garbage collected before "
-                "the Layer was built. Keep a reference to it."
+                f"Network {self.name}: the Network that owns its layer {sublayer.name} was garbage "
+                "collected before the layer had variables; keep a reference to it."
             )
         owner._set_scope()
         with (
@@ -212,16 +211,16 @@ class Network(Layer):
     def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
         """The layer of a name, or of a position."""
         if index is not None and name is not None:
-            raise ValueError("Exactly one of 'index' or 'name' must be provided")
+            raise ValueError(f"get_layer: takes a name or an index, got {name!r} and {index}.")
         if index is not None:
             if len(self._layers) <= index:
                 raise ValueError(
-                    f"Was asked to retrieve layer at index {index} but model only has "
-                    f"{len(self._layers)} layers."
+                    f"get_layer: index {index} is beyond the {len(self._layers)} layers of the "
+                    "Network."
                 )
             return self._layers[index]
         if not name:
-            raise ValueError("Provide either a layer name or layer index.")
+            raise ValueError("get_layer: needs the name or the index of a layer, got neither.")
         for layer in self._layers:
             if layer.name == name:
                 return layer
@@ -287,8 +286,8 @@ class Sequential(Network):
             arguments = fn_args(layer_func)
         else:
             raise TypeError(
-                "Sequential.add() takes only tf.layers.Layer objects or callables; not "
-                f"'{layer_func}' of type '{type(layer_func)}'."
+                f"Sequential.add: takes a tf.layers.Layer or a function, got {layer_func!r} of "
+                f"type {type(layer_func)}."
             )
         self._layers_funcs.append(("training" in arguments, layer_func))
 

@@ -40,7 +40,7 @@ def _conflict(network: Any, function: str | None, name: str, first: Any, second:
         )
     return ValueError(
         f"The map_func passed to {function} for the Network '{network.name}' resulted in {which}. "
-        "Try stripping less from the variable names, or renaming parts of the Network."
+        "Names in a checkpoint must differ."
     )
 
 
@@ -71,8 +71,7 @@ def save_network_checkpoint(
     """
     if not network.built:
         raise ValueError(
-            "Attempt to save the Network before it was first called. This means variables have "
-            "not yet been created, so there is nothing to save."
+            "Attempt to save the Network before it was first called: a call makes its variables."
         )
     network._set_scope()
     if global_step is None:

@@ -255,7 +255,7 @@ class RNNEstimator(_Recurrent):
         }
         if return_sequences and not isinstance(head, _SequentialHead):
             raise ValueError(
-                "Provided head must be a `_SequentialHead` object when `return_sequences` is set "
-                "to True."
+                "RNNEstimator: with return_sequences the head must be a `_SequentialHead` object, "
+                f"got {head!r}."
             )
         super().__init__(head, settings, model_dir, config)

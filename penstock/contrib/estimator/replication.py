@@ -182,8 +182,8 @@ def _get_loss_towers(
             )
             if spec.train_op is not None and towers.count > 1 and not towers.optimizer_is_used:
                 raise ValueError(
-                    "Please wrap optimizers with TowerOptimizer in order to use "
-                    "replicate_model_fn with multiple `devices`."
+                    "Please wrap optimizers with TowerOptimizer: "
+                    f"there are {len(devices)} devices, whose gradients are to be added up."
                 )
             loss = scaled_loss(spec.loss, loss_reduction, len(devices))
             specs.append(spec if loss is spec.loss else _with(spec, loss=loss))
@@ -249,8 +249,8 @@ def _reduce_metric_variables(number_of_towers: int) -> Any:
     each = len(variables) // number_of_towers
     if len(variables) != each * number_of_towers:
         raise ValueError(
-            "Different `EstimatorSpec.eval_metric_ops` across `model_fn()` calls. Expected "
-            f"{each * number_of_towers} local variables, but got {len(variables)} instead."
+            "Different `EstimatorSpec.eval_metric_ops` across `model_fn()` calls: "
+            f"{number_of_towers} towers can not have the same part of {len(variables)} variables."
         )
     resets = []
     for position in range(each):

@@ -78,4 +78,5 @@ class StepsExporter(Exporter):
         """Leaves out the steps up to the last one that was evaluated, by the event files."""
         files = gfile.Glob(os.path.join(self._model_dir, self._event_file_pattern or ""))
         done = [event.step for file in files for event in tf.train.summary_iterator(file)]
-        self._steps_to_keep = [step for step in self._steps_to_keep if step > max(done, default=0)]
+        last = max(done, default=0)
+        self._steps_to_keep = [step for step in self._steps_to_keep if step > last]

@@ -148,8 +148,8 @@ class Experiment:
                 self._start_server()
         elif in_cluster:
             raise ValueError(
-                "For distributed runtime, Experiment class only works with "
-                f"tf.contrib.learn.RunConfig for now, but provided {type(config)}"
+                "Experiment: in a cluster the estimator's config must be a "
+                f"tf.contrib.learn.RunConfig, got {type(config)}"
             )
         waiting: list[Any] = []
         if delay_secs is None:

@@ -42,8 +42,8 @@ def parse_iterations_per_loop(iterations_per_loop: Any) -> IterationsPerLoopCoun
     found = re.fullmatch(r"([1-9]\d*)([smh]?)", str(iterations_per_loop))
     if found is None:
         raise ValueError(
-            "Invalid TPUConfig `iterations_per_loop` value. Value must be positive integer value "
-            "or time-based value `<N><s|m|h>`, for example `3600s`, `60m` or `1h`."
+            "TPUConfig: `iterations_per_loop` must be positive: a number of iterations, or a time "
+            f"in seconds, minutes or hours (`3600s`, `60m`, `1h`); got {iterations_per_loop!r}."
         )
     value, suffix = int(found[1]), found[2]
     if not suffix:
@@ -98,7 +98,8 @@ class TPUConfig(
         if input_partition_dims is not None:
             if len(input_partition_dims) not in (1, 2):
                 raise ValueError(
-                    "input_partition_dims must be a list/tuple with one or two elements."
+                    "input_partition_dims must be a list/tuple with one or two elements, got "
+                    f"{input_partition_dims}."
                 )
             if per_host_input_for_training is not InputPipelineConfig.PER_HOST_V2:
                 raise ValueError("input_partition_dims is only supported in PER_HOST_V2 mode.")
@@ -181,7 +182,9 @@ class RunConfig(CoreRunConfig):
                 allow_soft_placement=True, isolate_session_state=True
             )
         if self._session_config.HasField("cluster_def"):
-            raise ValueError("You cannot provide a ClusterResolver and session_config.cluster_def.")
+            raise ValueError(
+                "RunConfig: with a ClusterResolver, session_config.cluster_def must not be set."
+            )
         if cluster_spec:
             self._session_config.cluster_def.CopyFrom(cluster_spec.as_cluster_def())
 

@@ -129,7 +129,7 @@ class _TPUBaseEmbeddingColumn:
         )
 
     def _lengths(self, lengths: Any) -> Any:
-        return tf.squeeze(lengths, -1)
+        return tf.squeeze(lengths, -1)  # a feature of one dimension was given a second one
 
 
 class _TPUEmbeddingColumn(_TPUBaseEmbeddingColumn, EmbeddingColumn):
@@ -379,18 +379,17 @@ def _check_shared(columns: Any, dimension: Any, initializer: Any, lengths: Any) 
     lengths = lengths or [0] * len(columns)
     if len(lengths) != len(columns):
         raise ValueError(
-            "max_sequence_lengths and categorical_columns must be of the same length. "
-            f"len(max_sequence_lengths)={len(lengths)} len(categorical_columns)={len(columns)}."
+            "shared_embedding_columns: each column needs its max_sequence_lengths, got "
+            f"{len(lengths)} for {len(columns)} categorical_columns."
         )
     initializer = _check_embedding(dimension, initializer, None, None, " ")
     first, *others = ordered = sorted(columns, key=lambda column: column.name)
     for column in others:
         if number_of_buckets(column) != number_of_buckets(first):
             raise ValueError(
-                "To use shared_embedding_column, all categorical_columns must have the same "
-                f"number of buckets. Given column: {first} with buckets: "
-                f"{number_of_buckets(first)} does  not match column: {column} with buckets: "
-                f"{number_of_buckets(column)}"
+                "shared_embedding_columns: all categorical_columns must have the same number of "
+                f"buckets, got {number_of_buckets(first)} in {first} and "
+                f"{number_of_buckets(column)} in {column}."
             )
     return initializer, lengths, _shared_name(ordered)
 

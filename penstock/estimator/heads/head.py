@@ -74,6 +74,9 @@ class Head(_Head):
 
     _checked_reduction = staticmethod(tensor_checks.checked_reduction)
 
+    #: What a loss function may ask for besides labels and logits.
+    _loss_fn_may_take: tuple[str, ...] = ("features",)
+
     def __init__(
         self,
         weight_column: Any = None,
@@ -81,7 +84,7 @@ class Head(_Head):
         loss_fn: Any = None,
         name: str | None = None,
     ):
-        tensor_checks.check_loss_fn(loss_fn)
+        tensor_checks.check_loss_fn(loss_fn, self._loss_fn_may_take)
         self._weight_column = weight_column
         self._loss_reduction = self._checked_reduction(loss_reduction)
         self._loss_fn = loss_fn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import penstock as tf
@@ -11,31 +12,24 @@ from penstock.feature_column.numeric import NumericColumn, numeric_column
 from penstock.feature_column.transformation import _LazyBuilder
 from penstock.ops.sparse_tensors import convert_to_tensor_or_sparse_tensor
 
-#: The names of reductions in Keras, and what `tf.losses` calls them.
-_REDUCTIONS = {
-    "auto": tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
-    "sum": tf.losses.Reduction.SUM,
-    "sum_over_batch_size": tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
-}
-
 
 def checked_reduction(loss_reduction: Any) -> Any:
     """A reduction of `tf.losses` that gives a scalar."""
-    reduction = _REDUCTIONS.get(loss_reduction, loss_reduction)
-    if reduction not in tf.losses.Reduction.all() or reduction == tf.losses.Reduction.NONE:
+    known = tf.losses.Reduction
+    if loss_reduction not in known.all() or loss_reduction == known.NONE:
         raise ValueError(f"Invalid loss_reduction: {loss_reduction}")
-    return reduction
+    return loss_reduction
 
 
-def check_loss_fn(loss_fn: Any) -> None:
-    """ValueError unless a loss function has the arguments it needs, and no others."""
+def check_loss_fn(loss_fn: Any, also: Collection[str]) -> None:
+    """ValueError unless a loss function has the arguments it needs, and of others only `also`."""
     if loss_fn is None:
         return
     names = fn_args(loss_fn)
     for required in ("labels", "logits"):
         if required not in names:
             raise ValueError(f"loss_fn must contain argument: {required}. Given arguments: {names}")
-    others = list(set(names) - {"labels", "logits", "features", "loss_reduction"})
+    others = list(set(names) - {"labels", "logits", *also})
     if others:
         raise ValueError(f"loss_fn has unexpected args: {others}")
 

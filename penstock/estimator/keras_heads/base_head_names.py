@@ -15,7 +15,7 @@ from penstock.estimator.heads.head import (
 )
 from penstock.estimator.heads.wording import OF_KERAS_HEADS
 from penstock.estimator.keras_heads.head import Head, update_mean
-from penstock.estimator.keras_heads.settings import checked_n_classes
+from penstock.estimator.keras_heads.settings import check_loss_fn, checked_n_classes
 from penstock.estimator.keras_heads.training import (
     check_loss_reduction,
     check_optimizer,
@@ -62,7 +62,7 @@ _LABEL_SHAPE_ERR_MSG = OF_KERAS_HEADS.labels_shape
 _VALIDATION_ERROR_MSG = "{} should be a list or a tuple. Given type: {}."
 
 update_metric_with_broadcast_weights = update_mean
-validate_loss_fn_args = tensor_checks.check_loss_fn
+validate_loss_fn_args = check_loss_fn
 validate_loss_reduction = check_loss_reduction
 validate_n_classes = checked_n_classes
 validate_trainable_variables = check_trainable_variables

@@ -11,7 +11,7 @@ from penstock.estimator.export.outputs import PredictOutput
 from penstock.estimator.heads import head as canned
 from penstock.estimator.heads.keys import MetricKeys
 from penstock.estimator.heads.wording import OF_KERAS_HEADS
-from penstock.estimator.keras_heads.settings import checked_reduction
+from penstock.estimator.keras_heads.settings import LOSS_FN_MAY_TAKE, checked_reduction
 from penstock.estimator.keras_heads.training import summarize, train_op_of
 from penstock.estimator.mode_keys import ModeKeys
 from penstock.losses.weights_broadcast import broadcast_weights
@@ -141,6 +141,7 @@ class SingleHead(canned.Head, Head):
 
     _wording = OF_KERAS_HEADS
     _checked_reduction = staticmethod(checked_reduction)
+    _loss_fn_may_take = LOSS_FN_MAY_TAKE
 
     # What a head is -----------------------------------------------------------------------------
 

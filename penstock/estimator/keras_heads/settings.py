@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock.estimator.heads import tensor_checks
 from penstock.estimator.keras_heads.training import check_loss_reduction
 
 #: What `tf.losses` calls Keras' reductions, which heads of earlier releases were given.
@@ -19,6 +20,15 @@ def checked_reduction(loss_reduction: Any) -> Any:
     reduction = _OF_TF_LOSSES.get(loss_reduction, loss_reduction)
     check_loss_reduction(reduction)
     return reduction
+
+
+#: What a loss function may ask for besides labels and logits.
+LOSS_FN_MAY_TAKE = ("features", "loss_reduction")
+
+
+def check_loss_fn(loss_fn: Any) -> None:
+    """ValueError unless a loss function has the arguments it needs, and no unknown ones."""
+    tensor_checks.check_loss_fn(loss_fn, LOSS_FN_MAY_TAKE)
 
 
 def checked_n_classes(n_classes: Any) -> Any:

@@ -164,7 +164,8 @@ def sparse_categorical_crossentropy(
     if logits is None:
         small = _constant(epsilon(), output)
         logits = tf.log(tf.clip_by_value(output, small, 1 - small))
-    rank = logits.shape.ndims
+    logits = tf.convert_to_tensor(logits)
+    rank: Any = logits.shape.ndims
     if rank is None:
         if axis != -1:
             raise ValueError(

@@ -245,14 +245,14 @@ class Layer(MixedPrecision, AddedMetrics, CoreLayer):
     def _list_functions_for_serialization(self, serialization_cache: Any) -> dict[str, Any]:
         from penstock.keras.saved_parts import parts_of
 
-        return parts_of(self, serialization_cache).public_functions
+        return parts_of(self, serialization_cache).shown_functions
 
     def _list_extra_dependencies_for_serialization(
         self, serialization_cache: Any
     ) -> dict[str, Any]:
         from penstock.keras.saved_parts import parts_of
 
-        return parts_of(self, serialization_cache).public_objects
+        return parts_of(self, serialization_cache).shown_objects
 
     # Losses and updates -------------------------------------------------------------------------
 

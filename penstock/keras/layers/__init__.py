@@ -40,6 +40,7 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
     from penstock.keras.engine.model import Model
     from penstock.keras.engine.op_layers import TensorFlowOpLayer
     from penstock.keras.engine.sequential import Sequential
+    from penstock.keras.layers.normalization_v2 import BatchNormalization as BatchNormalizationV2
     from penstock.keras.layers.sequence_features import SequenceFeatures
     from penstock.keras.premade import LinearModel, WideDeepModel
 
@@ -56,7 +57,7 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
         "SequenceFeatures": SequenceFeatures,
         "TensorFlowOpLayer": TensorFlowOpLayer,
         "BatchNormalizationV1": globals()["BatchNormalization"],
-        "BatchNormalizationV2": globals()["BatchNormalization"],
+        "BatchNormalizationV2": BatchNormalizationV2,
     }
     if isinstance(config, dict) and isinstance(config.get("config"), dict):
         config = {**config, "config": _without_later_arguments(config["config"])}

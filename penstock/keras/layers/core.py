@@ -283,6 +283,9 @@ class Lambda(Layer):
         super().__init__(**kwargs)
         self.function = function
         self.arguments = dict(arguments or {})
+        # Variables among the arguments are not the layer's own.
+        self._trainable_weights = []
+        self._non_trainable_weights = []
         self._output_shape = output_shape
         self.mask = mask
         if mask is not None:
@@ -329,7 +332,7 @@ class Lambda(Layer):
             kind = config.pop(f"{key}_type", "function" if key == "function" else "raw")
             config.pop("module" if key == "function" else f"{key}_module", None)
             if kind in ("function", "lambda"):
-                config[key] = function_from_config(kind, config[key], custom_objects)
+                config[key] = function_from_config(config[key], custom_objects)
         return cls(**config)
 
 

@@ -7,6 +7,7 @@ so that a layer can be made of another one's configuration.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from penstock.layers.identifiers import CUSTOM_OBJECTS
@@ -25,17 +26,17 @@ class FunctionName(str):
 
 
 def kind_of(function: Any) -> str:
-    """The kind of a function: "lambda" for one without a name, else "function"."""
-    return "lambda" if getattr(function, "__name__", "") == "<lambda>" else "function"
+    """The kind of a callable: "lambda" for what `def` and `lambda` make, else "function"."""
+    return "lambda" if isinstance(function, FunctionType) else "function"
 
 
-def function_from_config(kind: str, name: Any, custom_objects: dict[str, Any] | None) -> Any:
+def function_from_config(name: Any, custom_objects: dict[str, Any] | None) -> Any:
     """The function of a name: the one that it remembers, or one of the program's own objects."""
     if callable(name):
         return name
     if isinstance(name, FunctionName):
         return name.function
-    if kind == "lambda" or not isinstance(name, str):
+    if not isinstance(name, str) or name == "<lambda>":
         raise ValueError(
             "The model has a Lambda layer with an anonymous function, which Penstock does not "
             "read from a file (it would run code from there): define it with `def`, and pass it "

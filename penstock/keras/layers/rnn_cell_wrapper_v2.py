@@ -55,7 +55,8 @@ def _described(function: Any, name: str, module_key: str) -> dict[str, Any]:
 def _function_of(config: dict[str, Any], name: str, module_key: str, known: Any) -> Any:
     """Takes a function's part out of a configuration, and gives the function."""
     config.pop(module_key, None)
-    return function_from_config(config.pop(f"{name}_type"), config.pop(name), known)
+    config.pop(f"{name}_type")
+    return function_from_config(config.pop(name), known)
 
 
 class DropoutWrapper(DropoutRules, _RNNCellWrapperV2):

@@ -354,7 +354,9 @@ class OptimizerV2(Trackable):
 
     def _update(self, gradient: Any, variable: Any, apply_state: Any) -> Any:
         if isinstance(variable, tf.Tensor):
-            raise NotImplementedError("Trying to update a Tensor ", variable)
+            raise NotImplementedError(
+                f"Trying to update a Tensor: optimizers change variables, got {variable}"
+            )
         graph = tf.get_default_graph()
         name = variable.name.partition(":")[0]
         with tf.name_scope(f"update_{name}"), graph.colocate_with(variable):

@@ -40,16 +40,13 @@ def get_file(
     )
     path = os.path.join(folder, fname)
     archive = f"{path}.tar.gz" if untar else path
-    if not os.path.exists(path) and not os.path.exists(archive):
-        os.makedirs(folder, exist_ok=True)
-        _fetch(origin, archive)
     digest = file_hash or md5_hash
-    if (
-        digest is not None
-        and os.path.isfile(archive)
-        and not validate_file(archive, digest, hash_algorithm)
-    ):
-        raise OSError(f"{archive} is not the expected file: its hash is not {digest}")
+    if not _is_expected(archive, digest, hash_algorithm):
+        if _local_file(origin) is not None or not os.path.exists(path):
+            os.makedirs(folder, exist_ok=True)
+            _fetch(origin, archive)
+        if os.path.exists(archive) and not _is_expected(archive, digest, hash_algorithm):
+            raise OSError(f"{archive} is not the expected file: its hash is not {digest}")
     if untar:
         if not os.path.exists(path):
             _unpack(archive, folder)
@@ -59,11 +56,22 @@ def get_file(
     return path
 
 
-def _fetch(origin: str, path: str) -> None:
+def _is_expected(path: str, digest: str | None, hash_algorithm: str) -> bool:
+    return os.path.isfile(path) and (digest is None or validate_file(path, digest, hash_algorithm))
+
+
+def _local_file(origin: str) -> str | None:
+    """The file on this machine that an address means, if it does."""
     address = urlparse(origin)
     local = address.path if address.scheme == "file" else origin
-    if address.scheme in ("", "file") and os.path.isfile(local):
-        shutil.copyfile(local, path)
+    return local if address.scheme in ("", "file") and os.path.isfile(local) else None
+
+
+def _fetch(origin: str, path: str) -> None:
+    local = _local_file(origin)
+    if local is not None:
+        if not (os.path.exists(path) and os.path.samefile(local, path)):
+            shutil.copyfile(local, path)
         return
     raise OSError(
         f"{path} is not there, and Penstock does not download files: get {origin} and put it there"

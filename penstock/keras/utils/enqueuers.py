@@ -69,6 +69,8 @@ class SequenceEnqueuer:
             except BaseException:
                 self.stop()
                 raise
+            finally:
+                self.queue.task_done()
             if value is not None:
                 yield value
 
@@ -106,7 +108,16 @@ class OrderedEnqueuer(SequenceEnqueuer):
                 for index in order:
                     if not self._put(pool.submit(self.sequence.__getitem__, index)):
                         return
+                self._wait_until_taken()
+                if not self.is_running():
+                    return
                 self.sequence.on_epoch_end()
+
+    def _wait_until_taken(self) -> None:
+        """Waits for the end of an epoch: the sequence may change its batches only then."""
+        with self.queue.all_tasks_done:
+            while self.is_running() and self.queue.unfinished_tasks:
+                self.queue.all_tasks_done.wait(_TAKE_A_LOOK)
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):

@@ -75,9 +75,10 @@ def deserialize_keras_object(
         return None
     known = {**(module_objects or {}), **CUSTOM_OBJECTS, **(custom_objects or {})}
     if isinstance(identifier, dict):
-        if "class_name" not in identifier or "config" not in identifier:
-            raise ValueError(f"Improper config format: {identifier}")
-        return _instance(identifier, known, custom_objects, printable_module_name)
+        made, config = class_and_config_for_serialized_keras_object(
+            identifier, module_objects, custom_objects, printable_module_name
+        )
+        return _instance(made, config, custom_objects)
     if isinstance(identifier, str):
         if known.get(identifier) is None:
             raise ValueError(f"Unknown {printable_module_name}:{identifier}")
@@ -88,17 +89,28 @@ def deserialize_keras_object(
     raise ValueError(f"Could not interpret serialized {printable_module_name}: {identifier}")
 
 
-def _known(name: str, known: dict[str, Any], kind: str) -> Any:
+def serialize_keras_class_and_config(cls_name: str, cls_config: Any) -> dict[str, Any]:
+    """A class's name and configuration, as models' files have them."""
+    return {"class_name": cls_name, "config": cls_config}
+
+
+def class_and_config_for_serialized_keras_object(
+    config: Any,
+    module_objects: dict[str, Any] | None = None,
+    custom_objects: dict[str, Any] | None = None,
+    printable_module_name: str = "object",
+) -> tuple[Any, Any]:
+    """The class that a configuration names, and the arguments in it."""
+    if not isinstance(config, dict) or not {"class_name", "config"} <= config.keys():
+        raise ValueError(f"Improper config format: {config}")
+    known = {**(module_objects or {}), **CUSTOM_OBJECTS, **(custom_objects or {})}
+    name = config["class_name"]
     if known.get(name) is None:
-        raise ValueError(f"Unknown {kind}: {name}")
-    return known[name]
+        raise ValueError(f"Unknown {printable_module_name}: {name}")
+    return known[name], config["config"]
 
 
-def _instance(
-    identifier: dict[str, Any], known: dict[str, Any], custom_objects: Any, kind: str
-) -> Any:
-    made = _known(identifier["class_name"], known, kind)
-    config = identifier["config"]
+def _instance(made: Any, config: Any, custom_objects: Any) -> Any:
     if not hasattr(made, "from_config"):
         with CustomObjectScope(custom_objects):
             return made(**config)

@@ -149,10 +149,14 @@ def register_symbolic_tensor_type(cls: type) -> None:
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
-    """Whether this is a tensor of a graph (which every tensor is), a variable, or made of them."""
+    """Whether this is a tensor of a graph, or made of such; a variable is one in graph mode."""
     if isinstance(tensor, tuple(_user_convertible_tensor_types)):
         tensor = tf.convert_to_tensor(tensor)
-    return isinstance(tensor, (tf.Variable, CompositeTensor, tf.Tensor))
+    if isinstance(tensor, tf.Variable):
+        return hasattr(tensor, "_keras_history") or not tf.executing_eagerly()
+    if isinstance(tensor, CompositeTensor):
+        return tensor._is_graph_tensor
+    return isinstance(tensor, tf.Tensor) and hasattr(tensor, "graph")
 
 
 def are_all_symbolic_tensors(tensors: Sequence[Any]) -> bool:

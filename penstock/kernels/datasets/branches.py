@@ -8,14 +8,13 @@ import time
 import numpy as np
 import torch
 
-from penstock import shapes
+from penstock import dtypes, shapes
 from penstock.kernels.datasets.mapping import function_of
 from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.stacking import row, stacked
 from penstock.kernels.registry import kernel
 from penstock.kernels.sparse_rows import brackets, invalid
 from penstock.kernels.values import is_host_type, torch_type
-from penstock.proto import DataType
 from penstock.state.datasets import UNKNOWN, Dataset, DerivedDataset, Elements, UnaryElements
 
 # A function of each row ---------------------------------------------------------------------------
@@ -190,19 +189,9 @@ def _check_rivals(datasets):
         size = found if size == UNKNOWN else size
 
 
-def _type_name(dtype):
-    return DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
-
-
-def _shape_text(shape):
-    if shape is None:
-        return "<unknown>"
-    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
-
-
 def _check_kind(place, kind, expected):
     if kind[0] != expected[0]:
-        names = [", ".join(_type_name(dtype) for dtype in each) for each in (kind[0], expected[0])]
+        names = [", ".join(map(dtypes.runtime_name, each)) for each in (kind[0], expected[0])]
         raise invalid(
             "All inputs to ChooseFastestDataset must have the same output types. "
             f"Input {place} has output types: {names[0]}. Expected: {names[1]}."
@@ -211,8 +200,8 @@ def _check_kind(place, kind, expected):
         if not shapes.compatible(shape, wanted):
             raise invalid(
                 "All inputs to ChooseFastestDataset must have compatible output shapes. Component "
-                f"{component} of input {place} has shape: {_shape_text(shape)}. Expected to be "
-                f"compatible with shape: {_shape_text(wanted)}."
+                f"{component} of input {place} has shape: {shapes.text(shape)}. Expected to be "
+                f"compatible with shape: {shapes.text(wanted)}."
             )
 
 

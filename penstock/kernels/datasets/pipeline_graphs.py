@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,11 @@ from penstock.kernels.values import to_array
 from penstock.state.datasets import Dataset
 
 _RESULT = "dataset"
+#: Stateful ops with which a pipeline that is made again gives the same elements: their state ends
+#: with the call, or is only read or told, or is that of bodies which are looked at as well.
+_REPEATABLE = re.compile(
+    r"Assert|Print|PrintV2|Timestamp|If|While|(TensorArray|Stack).*|LookupTable(Find|Size)(V2)?"
+)
 
 
 class _Writer:
@@ -73,7 +79,8 @@ class _Writer:
         library = node.origin.graph._functions
         for body in called_bodies(node):
             for op in body.get_operations():
-                self._check(op)
+                if self._stateful is not None:
+                    _refuse_stateful(op, self._stateful)
                 self._add_named(functions_of(op.attrs), library)
         self._add_named(functions_of(node.attrs), library)
 
@@ -83,12 +90,26 @@ class _Writer:
                 self._functions[each.name] = library[each.name]
                 self.message.library.function.add().CopyFrom(library[each.name].definition)
 
-    def _check(self, op: Any) -> None:
-        gives_dataset = op.outputs and all(each.dtype is dtypes.variant for each in op.outputs)
-        if self._stateful is None or not op.spec.is_stateful or gives_dataset:
-            return
-        if op.type not in self._stateful:
-            raise errors.FailedPreconditionError(None, None, f"{op.type} is stateful.")
+
+def _refuse_stateful(op: Any, allowed: Collection[str]) -> None:
+    gives_dataset = op.outputs and all(each.dtype is dtypes.variant for each in op.outputs)
+    if not op.spec.is_stateful or gives_dataset or op.type in allowed:
+        return
+    if not _REPEATABLE.fullmatch(op.type):
+        raise errors.FailedPreconditionError(None, None, f"{op.type} is stateful.")
+
+
+def check_repeatable(dataset: Dataset) -> None:
+    """Refuses a pipeline whose functions, called again, may give something else."""
+    if dataset.recipe is None:
+        return
+    for body in called_bodies(dataset.recipe.node):
+        for op in body.get_operations():
+            if "seed2" not in op.attrs:  # an iterator keeps the place of its random ops
+                _refuse_stateful(op, ())
+    for each in dataset.recipe.inputs:
+        if isinstance(each, Dataset):
+            check_repeatable(each)
 
 
 def pipeline_graph(dataset: Dataset, stateful: set[str] | None = None) -> Any:

@@ -13,6 +13,7 @@ import torch
 from penstock import dtypes, errors, proto
 from penstock.ir.tensor_codec import array_to_proto, proto_to_array
 from penstock.kernels.datasets.batching import ListDataset
+from penstock.kernels.datasets.pipeline_graphs import check_repeatable
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.kernels.values import from_array, to_array
@@ -87,6 +88,8 @@ def decode_state(data: bytes):
 @kernel("SerializeIterator", devices=HOST)
 def _(node):
     def run(resource):
+        if resource.dataset is not None:
+            check_repeatable(resource.dataset)
         result = np.empty(1, dtype=object)
         result[0] = encode_state(resource.save())
         return result

@@ -111,7 +111,7 @@ class TransposedConvolution(Convolution):
         more = self.output_padding or (None,) * self.rank
         settings = zip(space, self.kernel_size, more, self.strides, self.dilation_rate, strict=True)
         return [
-            windows.deconv_output_length(length, size, self.padding, stride, extra, rate)
+            windows.deconv_output_length(length, size, self.padding, extra, stride, rate)
             for length, size, extra, stride, rate in settings
         ]
 

@@ -13,6 +13,18 @@ from penstock.train import loss_scale as loss_scales
 __all__ = ["LossScaleOptimizer"]
 
 
+def _of_optimizer(name: str) -> Any:
+    """A property that the optimizer inside has."""
+
+    def get(self: LossScaleOptimizer) -> Any:
+        return getattr(self._optimizer, name)
+
+    def set_(self: LossScaleOptimizer, value: Any) -> None:
+        setattr(self._optimizer, name, value)
+
+    return property(get, set_)
+
+
 class LossScaleOptimizer(OptimizerV2):
     """Lets another optimizer train on a scaled loss, and scales its gradients back.
 
@@ -26,23 +38,20 @@ class LossScaleOptimizer(OptimizerV2):
     """
 
     def __init__(self, opt: Any, loss_scale: Any):
-        if not isinstance(opt, OptimizerV2):
-            raise ValueError(f'"opt" must be an instance of OptimizerV2, but got: {opt}')
-        for limit in ("clipnorm", "clipvalue"):
-            if hasattr(opt, limit):
-                raise ValueError(
-                    f"LossScaleOptimizer does not support wrapping optimizers with a {limit}. "
-                    f"Optimizer {opt} has {limit} {getattr(opt, limit)}"
-                )
-        self._optimizer = opt
+        _check(opt)
+        self._hyper = {}  # those of the optimizer inside
         self._name = opt._name
+        self._optimizer = opt
         scale: Any = loss_scales.get(loss_scale)
         self._loss_scale = scale
+        owned = {"base_optimizer": opt, "loss_scale": scale}
+        for name, value in owned.items():
+            self._track_trackable(value, name)
         for variable in scale._weights.values():
             K.track_variable(variable)
-        self._track_trackable(self._optimizer, "base_optimizer")
-        self._track_trackable(self._loss_scale, "loss_scale")
-        self._hyper = {}
+
+    iterations = _of_optimizer("iterations")
+    learning_rate = lr = _of_optimizer("learning_rate")
 
     @property
     def loss_scale(self) -> Any:
@@ -64,13 +73,15 @@ class LossScaleOptimizer(OptimizerV2):
     def _compute_gradients(
         self, loss: Any, var_list: Any, grad_loss: Any = None
     ) -> list[tuple[Any, Any]]:
-        pairs = self._optimizer._compute_gradients(self.get_scaled_loss(loss), var_list, grad_loss)
-        gradients = self.get_unscaled_gradients([gradient for gradient, _ in pairs])
-        return list(zip(gradients, [variable for _, variable in pairs], strict=True))
+        scaled = self._optimizer._compute_gradients(self.get_scaled_loss(loss), var_list, grad_loss)
+        gradients, variables = zip(*scaled, strict=True) if scaled else ((), ())
+        return list(zip(self.get_unscaled_gradients(gradients), variables, strict=True))
 
     def get_gradients(self, loss: Any, params: Any) -> list[Any]:
-        scaled = self._optimizer.get_gradients(self.get_scaled_loss(loss), params)
-        return self.get_unscaled_gradients(scaled)
+        optimizer = self._optimizer
+        return self.get_unscaled_gradients(
+            optimizer.get_gradients(self.get_scaled_loss(loss), params)
+        )
 
     def apply_gradients(self, grads_and_vars: Any, name: str | None = None) -> Any:
         """The operation that changes variables by gradients, if they are finite."""
@@ -95,25 +106,6 @@ class LossScaleOptimizer(OptimizerV2):
     # What the optimizer inside has ----------------------------------------------------------------
 
     @property
-    def iterations(self) -> Any:
-        return self._optimizer.iterations
-
-    @iterations.setter
-    def iterations(self, variable: Any) -> None:
-        self._optimizer.iterations = variable
-
-    @property
-    def learning_rate(self) -> Any:
-        """The learning rate of the optimizer inside."""
-        return self._optimizer.learning_rate
-
-    @learning_rate.setter
-    def learning_rate(self, value: Any) -> None:
-        self._optimizer.learning_rate = value
-
-    lr = learning_rate
-
-    @property
     def weights(self) -> list[Any]:
         return self._optimizer.weights
 
@@ -134,6 +126,18 @@ class LossScaleOptimizer(OptimizerV2):
     def from_config(cls, config: Any, custom_objects: Any = None) -> NoReturn:
         """Refused, as in TensorFlow 1.15."""
         raise NotImplementedError("from_config() is not yet implemented for LossScaleOptimizers")
+
+
+def _check(opt: Any) -> None:
+    if not isinstance(opt, OptimizerV2):
+        raise ValueError(f'"opt" must be an instance of OptimizerV2, but got: {opt}')
+    # Gradients would be clipped while they are scaled.
+    for limit in ("clipnorm", "clipvalue"):
+        if hasattr(opt, limit):
+            raise ValueError(
+                f"LossScaleOptimizer does not support wrapping optimizers with a {limit}, got "
+                f"{limit}={getattr(opt, limit)} of {opt}"
+            )
 
 
 def _times(value: Any, factor: Any) -> Any:
