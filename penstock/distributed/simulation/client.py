@@ -137,8 +137,11 @@ class _Following:
         if self._run.deadline is not None:
             self._task.scheduler.at(self._run.deadline, lambda: self._take(Tick()))
         own = self._task.name
-        for call in sorted(self._run.begin(()), key=lambda call: call.task == own):
-            if call.task == own:  # the last
+        calls = self._run.begin(())
+        if self._late:  # the own part comes last: it gives orders
+            calls.sort(key=lambda call: call.task == own)
+        for call in calls:
+            if call.task == own:
                 fields = {**call.fields, "orders": self._orders}
                 self._links[own] = self._task.call(Call(own, fields), self._own_part_ended)
             elif call.task in self._late and self._reach(call.task):
