@@ -74,8 +74,13 @@ class Rendezvous:
 class Aborted(errors.AbortedError):
     """What ends the other parts of a step in which one has failed."""
 
-    def __init__(self) -> None:
-        super().__init__(None, None, "another part of the step has failed")
+    def __init__(
+        self,
+        node_def: Any = None,
+        op: Any = None,
+        message: str = "another part of the step has failed",
+    ) -> None:
+        super().__init__(node_def, op, message)
 
 
 def send_function(node: Node, device: Any) -> Any:

@@ -10,9 +10,11 @@ import torch
 import penstock as tf
 from penstock.distributed import worker
 from penstock.distributed.connection import Connection
+from penstock.distributed.meeting import Meeting
 from penstock.passes.pipeline import PassOptions
 from penstock.runtime.binding import bind_all
 from penstock.runtime.fusion import regions
+from penstock.runtime.step import Step
 from tests.distributed.in_process_cluster import InProcessCluster
 
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
@@ -297,3 +299,20 @@ def test_the_parts_of_hot_steps_are_fused_each(cluster, monkeypatch):
     assert own == [("Exp", {(3,)}), ("Tanh", {(3,), ()})]
     for result in results[1:]:
         np.testing.assert_array_equal(result, results[0])
+
+
+def test_a_part_that_waits_when_its_step_is_ended_names_its_node(cluster):
+    with tf.device(PS):
+        variable = tf.Variable(1.0)
+    with tf.device(WORKER):
+        used = variable + 1.0
+    runtime = cluster.runtime()
+    step = runtime.compile([], [used], [])
+    part = step._known().part
+    meeting = Meeting("/job:worker/replica:0/task:0", lambda task: None, lambda task: (), 7)
+    meeting.abort(tf.errors.AbortedError(None, None, "its master says so"))
+    under_way = Step(None, meeting.cancellation)
+    under_way.rendezvous = meeting
+    with pytest.raises(tf.errors.AbortedError, match=r"node Variable/read/_recv"):
+        part.run(under_way, [])
+    runtime.close()
