@@ -41,6 +41,8 @@ def test_threads_files_and_memory_stay_as_they_are(make_cluster, server_here):
         np.testing.assert_allclose(sess.run(weights), goal, rtol=1e-5)
         for pid, (threads, files, memory) in zip(pids, before, strict=True):
             threads_now, files_now, memory_now = used(pid)
-            assert threads_now <= threads + 2  # as many as parts of steps have run at once
-            assert files_now <= files + 2  # the bells of those threads
+            # As many as have had something to do at once: on each of the two connections two that
+            # stand by and one at work, if only once in 100,000 steps.
+            assert threads_now <= threads + 4
+            assert files_now <= files + 4  # the bells of those threads
             assert memory_now < memory + (16 << 20)
