@@ -55,6 +55,7 @@ _because(
     StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt
     """,
 )
+_because("it gives the same words in each step: there is nothing to compute", "Fact")
 _because(
     "a part of a solver, whose examples, weights and state depend on each other",
     "SdcaFprint SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1",
