@@ -8,7 +8,6 @@ from penstock import errors
 from penstock.devices import DeviceSpec
 from penstock.kernels.registry import kernel
 from penstock.state.mutexes import release_locks
-from penstock.state.waiting import MustWait
 
 
 def _first_of_one(node, results):
@@ -25,8 +24,6 @@ def _(node, env):
     def run(step, *args):
         try:
             return _first_of_one(node, call(step, args))
-        except MustWait:
-            raise
         except Exception:
             # The error keeps the frames of the body alive, and with them locks that it holds.
             release_locks(step.resources)

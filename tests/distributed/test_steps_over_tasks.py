@@ -98,13 +98,18 @@ def rows_of_an_embedding(ids):
         return tf.reduce_sum(rows)
 
 
-def test_what_the_masters_part_sends_first_goes_with_the_order(cluster, monkeypatch):
+def random_rows(cluster):
+    """A runtime, and its step that reads rows by numbers which the worker draws."""
     with tf.device(WORKER):
         ids = tf.random_uniform([3], maxval=6, dtype=tf.int32)
     total = rows_of_an_embedding(ids)
     runtime = cluster.runtime()
     run(runtime, targets=[tf.global_variables_initializer()])
-    step = runtime.compile([], [ids, total], [])
+    return runtime, runtime.compile([], [ids, total], [])
+
+
+def test_what_the_masters_part_sends_first_goes_with_the_order(cluster, monkeypatch):
+    runtime, step = random_rows(cluster)
     sent = []
     note = Connection.note
 
@@ -124,12 +129,7 @@ def test_what_the_masters_part_sends_first_goes_with_the_order(cluster, monkeypa
 
 
 def test_orders_do_not_wait_for_a_part_that_takes_long(cluster, monkeypatch):
-    with tf.device(WORKER):
-        ids = tf.random_uniform([3], maxval=6, dtype=tf.int32)
-    total = rows_of_an_embedding(ids)
-    runtime = cluster.runtime()
-    run(runtime, targets=[tf.global_variables_initializer()])
-    step = runtime.compile([], [ids, total], [])
+    runtime, step = random_rows(cluster)
     monkeypatch.setattr(worker, "_SOON_SECONDS", 0.0)
     for _ in range(2):
         found, value = step.run([])
@@ -140,12 +140,7 @@ def test_orders_do_not_wait_for_a_part_that_takes_long(cluster, monkeypatch):
 
 def test_one_run_that_was_held_up_does_not_keep_orders_from_waiting(cluster, monkeypatch):
     monkeypatch.setattr(worker, "processors", lambda: 2)
-    with tf.device(WORKER):
-        ids = tf.random_uniform([3], maxval=6, dtype=tf.int32)
-    total = rows_of_an_embedding(ids)
-    runtime = cluster.runtime()
-    run(runtime, targets=[tf.global_variables_initializer()])
-    step = runtime.compile([], [ids, total], [])
+    runtime, step = random_rows(cluster)
     part = step._known().part
     for _ in range(3):
         part.took(0.0, 50e-6)
@@ -162,12 +157,7 @@ def test_one_run_that_was_held_up_does_not_keep_orders_from_waiting(cluster, mon
 
 def test_with_many_processors_orders_do_not_wait(cluster, monkeypatch):
     monkeypatch.setattr(worker, "processors", lambda: 16)
-    with tf.device(WORKER):
-        ids = tf.random_uniform([3], maxval=6, dtype=tf.int32)
-    total = rows_of_an_embedding(ids)
-    runtime = cluster.runtime()
-    run(runtime, targets=[tf.global_variables_initializer()])
-    step = runtime.compile([], [ids, total], [])
+    runtime, step = random_rows(cluster)
     found, value = step.run([])
     assert value == sum(4 * i + 1 for i in found)
     assert not step._known().part.orders_wait_for
