@@ -20,6 +20,7 @@ from typing import Any
 from penstock import errors, proto
 from penstock.distributed.cluster_partial_run import ClusterPartialRun, PartialSteps
 from penstock.distributed.frames import Value
+from penstock.distributed.interrupts import Held, Open
 from penstock.distributed.meeting import Order
 from penstock.distributed.reading import Leading
 from penstock.distributed.step_run import (
@@ -44,6 +45,7 @@ from penstock.placement.placer import place
 from penstock.runtime.binding import evaluator, has_kernel
 from penstock.runtime.local import LocalRuntime
 from penstock.runtime.tracing import graph_def_of
+from penstock.state.gates import LOOK_SECONDS, taken
 from penstock.state.waiting import Cancellation
 
 
@@ -117,14 +119,15 @@ class ClusterRuntime:
         fields = fields_of(spec)
         if self._is_isolated:
             fields["isolated"] = self._prefix
-        registration, calls = self._session.register(own.tasks, fields, [spec.nodes])
-        for call in calls:
-            if call.task == self._worker.task:
-                call.fields["part"] = own
-            self._worker.ask(self._worker.connect(call.task), call, answers.put)
-        while not registration.is_over:
-            for late in registration.handle(answers.get(), time.monotonic()):
-                self._worker.release(late)
+        with Held():
+            registration, calls = self._session.register(own.tasks, fields, [spec.nodes])
+            for call in calls:
+                if call.task == self._worker.task:
+                    call.fields["part"] = own
+                self._worker.ask(self._worker.connect(call.task), call, answers.put)
+            while not registration.is_over:
+                for late in registration.handle(_next(answers), time.monotonic()):
+                    self._worker.release(late)
         if registration.error is not None:
             raise registration.error
         fed = {i: spec.feeds.index(n) for i, n in enumerate(spec.fetches) if n in spec.feeds}
@@ -150,7 +153,8 @@ class ClusterRuntime:
         began = time.monotonic()
         part = registered.part
         running = _Running(self._worker, run, cancellation, part)
-        running.follow(feeds)
+        with Held(running.interrupt):
+            running.follow(feeds)
         part.took(time.monotonic() - began, running.seconds_to_orders)
         for each in run.stats:
             stats.MergeFromString(each)
@@ -183,8 +187,14 @@ class ClusterRuntime:
     def close(self) -> None:
         """Ends the session's steps, here and in the other tasks."""
         self._local.close()
-        for call in self._session.close():
-            self._worker.release(call)
+        with Held():
+            for call in self._session.close():
+                self._worker.release(call)
+
+
+def _next(answers: SimpleQueue[Answered]) -> Answered:
+    with Open():
+        return taken(answers)
 
 
 def _preferred(devices: Iterable[str]) -> list[str]:
@@ -246,6 +256,10 @@ class _Running:
             self._cancellation.discard(self)
         if self._run.error is not None:
             raise self._run.error
+
+    def interrupt(self) -> None:
+        """Ends the step because of Ctrl-C."""
+        self._post(_given_up(KeyboardInterrupt()))
 
     def _cancel(self) -> None:
         cancelled = errors.CancelledError(None, None, "the step was cancelled")
@@ -324,13 +338,15 @@ class _Running:
                 self._leading.wait(lambda: not self._events.empty(), deadline)
                 if self._events.empty():
                     self._leading.end()  # it takes long
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            return self._events.get(timeout=left)
+            left = LOOK_SECONDS
+            if deadline is not None:
+                left = min(left, max(0.0, deadline - time.monotonic()))
+            with Open():
+                return self._events.get(timeout=left)
         except Empty:
             return Tick()
         except BaseException as interrupt:  # Ctrl-C
-            stop = Stop(interrupt, "its client has given it up")
-            self._tell(self._run.handle(stop, time.monotonic()))
+            self._tell(self._run.handle(_given_up(interrupt), time.monotonic()))
             raise
 
     def _tell(self, notes: Sequence[Note]) -> None:
@@ -339,6 +355,10 @@ class _Running:
             with suppress(errors.OpError):  # if it is gone, its call has been answered with that
                 if link is not None:
                     link.note(note.fields)
+
+
+def _given_up(interrupt: BaseException) -> Stop:
+    return Stop(interrupt, "its client has given it up")
 
 
 class ClusterStep:

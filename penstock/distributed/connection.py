@@ -16,9 +16,11 @@ from penstock.distributed import frames
 from penstock.distributed.arena import SMALLEST, Inbox, Outbox
 from penstock.distributed.fair_lock import FairLock
 from penstock.distributed.frames import Disconnected, Fields, Socket, Value
+from penstock.distributed.interrupts import Held, Open
 from penstock.distributed.reading import Leading, Reading, step_aside
 from penstock.errors import OpError
 from penstock.runtime.crew import Crew
+from penstock.state.gates import closed_gate, passed
 
 Answer = Callable[[Fields, list[Value], "OpError | None"], None]
 Handler = Callable[["Connection", Fields, list[Value]], None]
@@ -192,8 +194,7 @@ class Connection:
         If it is not waited for any longer, the other side gets a note of the kind `giving_up` with
         the number of the call.
         """
-        gate = threading.Lock()
-        gate.acquire()
+        gate = closed_gate()
         found: list[Any] = []
 
         def answer(fields: Fields, values: list[Value], error: OpError | None) -> None:
@@ -201,25 +202,27 @@ class Connection:
             gate.release()
 
         deadline = None if timeout is None else time.monotonic() + timeout
-        leading = Leading([self])
-        try:
-            number = self.call(fields, values, answer)
+        with Held():
+            leading = Leading([self])
             try:
-                if not leading.wait(found.__len__, deadline):
-                    leading.end()
-                    left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic())
-                    if not gate.acquire(timeout=left):
-                        raise errors.DeadlineExceededError(
-                            None, None, f"{self.task} did not answer within {timeout} seconds"
-                        )
-            except BaseException:
-                self._forget(number)
-                if giving_up:
-                    with suppress(errors.UnavailableError):
-                        self.note({"do": giving_up, "step": number})
-                raise
-        finally:
-            leading.end()
+                number = self.call(fields, values, answer)
+                try:
+                    if not leading.wait(found.__len__, deadline):
+                        leading.end()
+                        with Open():
+                            came = passed(gate, deadline)
+                        if not came:
+                            raise errors.DeadlineExceededError(
+                                None, None, f"{self.task} did not answer within {timeout} seconds"
+                            )
+                except BaseException:
+                    self._forget(number)
+                    if giving_up:
+                        with suppress(errors.UnavailableError):
+                            self.note({"do": giving_up, "step": number})
+                    raise
+            finally:
+                leading.end()
         reply, given, error = found[0]
         if error is not None:
             raise error

@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
+from penstock.state.gates import closed_gate
+
 
 class FairLock:
     """Who lets go of it and wants it again comes after those who have waited.
@@ -28,8 +30,7 @@ class FairLock:
         return blocking and self._waited()
 
     def _waited(self) -> bool:
-        gate = threading.Lock()
-        gate.acquire()
+        gate = closed_gate()
         self._waiting.append(gate)
         self._pass_on()  # it may have been released before the gate was there
         try:

@@ -15,6 +15,7 @@ from penstock.runtime.crew import Crew
 from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.rendezvous import Aborted, Rendezvous
 from penstock.runtime.step import Step
+from penstock.state.gates import taken
 from penstock.state.turns import Turns
 from penstock.state.waiting import Cancellation
 
@@ -126,7 +127,7 @@ def _gathered(
     left = count
     while left:
         try:
-            error = ended.get()
+            error = taken(ended)
         except BaseException as interrupt:  # Ctrl-C: the parts are told, and then waited for
             cancellation.cancel()
             failures.append(interrupt)

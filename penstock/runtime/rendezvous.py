@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 from penstock import errors
@@ -11,6 +10,7 @@ from penstock.ir.step_graph import Node
 from penstock.partition.memory import in_device_memory
 from penstock.runtime.mailbox import ABSENT, Key, Mailbox
 from penstock.runtime.step import Step
+from penstock.state.gates import closed_gate, passed
 from penstock.state.turns import aside
 
 
@@ -40,8 +40,7 @@ class Rendezvous:
                 return value
             if self._mail.error is not None:
                 self.check()
-            gate = threading.Lock()
-            gate.acquire()
+            gate = closed_gate()
             self._mail.wait(key, gate)
         self._wait(gate, step)
         with self._lock:
@@ -52,9 +51,8 @@ class Rendezvous:
             return value
 
     def _wait(self, gate: threading.Lock, step: Step) -> None:
-        left = -1.0 if step.deadline is None else max(0.0, step.deadline - time.monotonic())
         with aside():
-            came = gate.acquire(timeout=left)
+            came = passed(gate, step.deadline)
         if not came:
             step.check()
 

@@ -13,6 +13,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from penstock.runtime.step import Step
+from penstock.state.gates import taken
 from penstock.state.mutexes import release_locks
 from penstock.state.waiting import MustWait
 
@@ -61,7 +62,7 @@ class Waits:
         for key, call in self._aside:
             self._start(key, call)
         self._aside.clear()
-        key, result, error = self._ended.get()
+        key, result, error = taken(self._ended)
         self._running -= 1
         if error is not None:
             raise error

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from penstock import errors
+from penstock.state.gates import closed_gate, passed
 from penstock.state.turns import aside
 from penstock.state.waiting import MustWait, Waiter
 
@@ -51,11 +52,8 @@ class Part:
     ended: bool = False
     result: Any = None
     error: BaseException | None = None
-    gate: threading.Lock = field(default_factory=threading.Lock)
+    gate: threading.Lock = field(default_factory=closed_gate)
     round: Round | None = None  # that it is in, while other tasks take part
-
-    def __post_init__(self) -> None:
-        self.gate.acquire()
 
     def end(self, result: Any = None, error: BaseException | None = None) -> None:
         if not self.ended:
@@ -213,8 +211,7 @@ class Collectives:
         step.cancellation.add(part, part.wake)
         try:
             with aside():
-                left = -1.0 if deadline is None else max(0.0, deadline - time.monotonic())
-                part.gate.acquire(timeout=left)
+                passed(part.gate, deadline)
         finally:
             step.cancellation.discard(part)
             if not part.ended:

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from penstock import errors
+from penstock.state.gates import closed_gate, passed
 from penstock.state.turns import aside
 
 
@@ -155,8 +156,7 @@ class Attempt:
         self.error: errors.OpError | None = None
         self.is_over = False
         self.is_waited_for = False
-        self.gate = threading.Lock()
-        self.gate.acquire()
+        self.gate = closed_gate()
 
     def end(self, error: errors.OpError | None = None) -> None:
         self.error = error
@@ -256,9 +256,9 @@ class Lines:
         what: str,
         reminder: Reminder | None,
     ) -> None:
-        wake_held()
         cancellation = waiter.cancellation
         cancellation.add(attempt, attempt.wake)
+        wake_held()  # its own attempt among them, where the step has been cancelled already
         began = time.perf_counter_ns()
         try:
             with aside():
@@ -279,10 +279,10 @@ class Lines:
 
 def _pass_gate(attempt: Attempt, deadline: float | None, reminder: Reminder | None) -> None:
     """Waits until the gate is opened or the deadline is over."""
-    left = None if deadline is None else max(0.0, deadline - time.monotonic())
-    if reminder is not None and (left is None or left > reminder.seconds):
-        if attempt.gate.acquire(timeout=reminder.seconds):
-            return
-        reminder.call()
-        left = None if left is None else left - reminder.seconds
-    attempt.gate.acquire(timeout=-1 if left is None else left)
+    if reminder is not None:
+        soon = time.monotonic() + reminder.seconds
+        if deadline is None or deadline > soon:
+            if passed(attempt.gate, soon):
+                return
+            reminder.call()
+    passed(attempt.gate, deadline)

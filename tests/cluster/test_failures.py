@@ -1,7 +1,9 @@
 """Tasks that die, hang, come back or never come: who is told, and what goes on."""
 
+import random
 import signal
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -177,6 +179,40 @@ def test_ctrl_c_ends_a_client_that_waits_and_not_the_job(cluster):
     assert cluster.tasks["ps", 0].status is None
     again = cluster.start("worker", 0, "wait_for_nothing")
     until(lambda: again.text.count("waiting") == 2, "step of the new client")
+
+
+def _is_interrupted(do, begin):
+    """Whether Ctrl-C comes after `begin` has been called; it may be in the middle of that."""
+    try:
+        begin()
+        do()
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def test_ctrl_c_at_any_moment_of_a_step_leaves_a_session_that_works(cluster, server_here):
+    """In the middle of a message, too, and of what is computed here."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with tf.device("/job:ps/task:0"):
+        queue = tf.FIFOQueue(1, tf.float32, shapes=[()])
+        there, size = queue.dequeue(), queue.size()
+    with tf.device("/job:worker/task:0"):
+        here = tf.FIFOQueue(1, tf.float32, shapes=[()]).dequeue() + tf.cast(size, tf.float32)
+    server = server_here(cluster.spec, "worker", 0)
+    main = threading.main_thread().ident
+    pick = random.Random(0)
+    try:
+        with tf.Session(server.target) as sess:
+            assert sess.run(size) == 0
+            for number in range(200):
+                later = pick.uniform(0, 0.003)
+                timer = threading.Timer(later, signal.pthread_kill, [main, signal.SIGINT])
+                assert _is_interrupted(partial(sess.run, [there, here][number % 2]), timer.start)
+                timer.join()
+                assert sess.run(size) == 0
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_large_values_reach_a_slow_reader_without_being_taken_for_silence(

@@ -5,8 +5,17 @@ import time
 
 import pytest
 
+from penstock import errors
 from penstock.runtime.step import Step
-from penstock.state.waiting import DONE, NOTHING, Attempt, Lines, end_of_hold, hold_wakes
+from penstock.state.waiting import (
+    DONE,
+    NOTHING,
+    Attempt,
+    Cancellation,
+    Lines,
+    end_of_hold,
+    hold_wakes,
+)
 
 LONG = 30.0
 
@@ -24,7 +33,7 @@ class Place:
             self._numbers.append(number)
             self._lines.flush()
 
-    def take(self):
+    def take(self, step=None):
         found = []
 
         def attempt():
@@ -33,7 +42,7 @@ class Place:
             found.append(self._numbers.pop(0))
             return DONE
 
-        self._lines.run(0, Attempt(attempt), Step(), "take")
+        self._lines.run(0, Attempt(attempt), step or Step(), "take")
         self.taken += found
 
     @property
@@ -85,6 +94,25 @@ def test_who_is_going_to_wait_wakes_others_first(held):
     second.take()  # would wait for ever
     thread.join(LONG)
     assert (first.taken, second.taken) == ([1], [2])
+
+
+def test_a_step_that_was_cancelled_before_does_not_wait():
+    """In a thread of its own: if it waited, it would do so without end."""
+    cancelled = Cancellation()
+    cancelled.cancel()
+    refused = []
+
+    def take():
+        hold_wakes()
+        try:
+            Place().take(Step(None, cancelled))
+        except errors.CancelledError as error:
+            refused.append(error)
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    thread.join(LONG)
+    assert len(refused) == 1
 
 
 def test_after_the_end_others_are_woken_at_once(held):
