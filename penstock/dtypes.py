@@ -364,3 +364,8 @@ def as_dtype(type_value: Any) -> DType:
         f"Cannot convert value {type_value!r} to a TensorFlow DType; a type is a tf.DType, a NumPy "
         "type, or a name such as 'float32'."
     )
+
+
+def as_dtype_or(type_value: Any, default: DType) -> DType:
+    """The `DType`, or the default of an op's attribute where None is given for it."""
+    return default if type_value is None else as_dtype(type_value)

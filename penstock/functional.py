@@ -46,7 +46,8 @@ def map_fn(
     _check_callable(fn)
     if isinstance(elems, SparseTensor):
         raise TypeError(
-            "map_fn can't take a SparseTensor apart; map its values: "
+            "To perform a map on the values of a sparse tensor use either  "
+            "SparseTensor(input.indices, fn(input.values), input.dense_shape) or  "
             "SparseTensor(input.indices, map_fn(fn, input.values), input.dense_shape)"
         )
     with name_scope(name, "map", nest.flatten(elems)), _caching_variables():
@@ -106,9 +107,8 @@ def scan(
         rows = _Rows(elems)
         count = rows.count(keeps_zero=True)
         arrays = rows.arrays(count, with_shapes=True)
-        first = count - 1 if reverse else 0
         if initializer is None:
-            done = 1
+            done, first = 1, count - 1 if reverse else 0
             states = [array.read(first) for array in arrays]
         else:
             done = 0

@@ -53,6 +53,7 @@ class GradientTape:
         self._persistent = persistent
         self._watches_variables = watch_accessed_variables
         self._tape: _GraphTape | _EagerTape | None = None
+        self._eager_tape: _EagerTape | None = None  # while `_tape` is one in a function
         self._watched_variables: tuple[Any, ...] = ()
         self._recording = False
 
@@ -75,8 +76,24 @@ class GradientTape:
         if self._tape is None:
             make = _EagerTape if executing_eagerly() else _GraphTape
             self._tape = make(watches_variables=self._watches_variables)
+        self._turn_to_mode()
         self._tape.start()
         self._recording = True
+
+    def _turn_to_mode(self) -> None:
+        """Lets a tape of eager mode that is entered in a function record the function's nodes."""
+        if self._recording:
+            return
+        if executing_eagerly():
+            self._tape, self._eager_tape = self._eager_tape or self._tape, None
+        elif isinstance(self._tape, _EagerTape):
+            self._eager_tape = self._tape
+            self._tape = self._eager_tape.in_function()
+        elif self._eager_tape is not None and not self._is_at_home():
+            self._tape = self._eager_tape.in_function()
+
+    def _is_at_home(self) -> bool:
+        return isinstance(self._tape, _GraphTape) and self._tape.home is get_default_graph()
 
     def _stop(self) -> None:
         if not self._recording or self._tape is None:
@@ -89,6 +106,7 @@ class GradientTape:
         for each in nest.flatten(tensor):
             if not isinstance(each, (Tensor, Variable)):
                 raise ValueError(f"Passed in object of type {type(each)}, not tf.Tensor")
+            self._turn_to_mode()
             assert self._tape is not None
             self._tape.watch(each)
 
@@ -142,6 +160,7 @@ class GradientTape:
             )
         if self._recording and not self._persistent:
             self._stop()
+        self._turn_to_mode()
         targets = [self._recorded(each) for each in nest.flatten(target)]
         weights = None if output_gradients is None else nest.flatten(output_gradients)
         if isinstance(self._tape, _GraphTape):
@@ -250,7 +269,8 @@ class GradientTape:
         return found
 
 
-_PRIMITIVES = frozenset(["Switch", "Merge", "Enter", "Exit", "NextIteration"])
+#: Not Enter: what a loop's body uses from outside is a tensor like others there.
+_PRIMITIVES = frozenset(["Switch", "Merge", "Exit", "NextIteration"])
 
 
 def _checked(unconnected_gradients: Any) -> UnconnectedGradients:
@@ -271,6 +291,11 @@ class _GraphTape:
         self._finished: list[list[Operation]] = []
         self._open: tuple[Graph, int] | None = None
         self._home: Graph = get_default_graph()
+
+    @property
+    def home(self) -> Graph:
+        """The graph whose nodes are recorded."""
+        return self._home
 
     def start(self) -> None:
         graph = self._home = get_default_graph()
@@ -302,9 +327,11 @@ class _GraphTape:
         known = [i for i, each in enumerate(sources) if self._root(each) in on_tape]
         found: list[Any] = [None] * len(sources)
         if wanted and known:
+            inside = _constants_of_bodies([targets[i] for i in wanted], operations)
+            given = [self._root(sources[i]) for i in known]
             results = gradients(
                 [targets[i] for i in wanted],
-                [self._root(sources[i]) for i in known],
+                [inside.get(source, source) for source in given],
                 None if weights is None else [weights[i] for i in wanted],
                 stop_gradients=_ends(roots, operations),
             )
@@ -389,6 +416,20 @@ def _reached(roots: Sequence[Tensor], operations: Sequence[Operation]) -> set[Te
     return found
 
 
+def _constants_of_bodies(
+    targets: Sequence[Tensor], operations: Sequence[Operation]
+) -> dict[Tensor, Tensor]:
+    """What tensors from outside are called in the bodies of loops that targets are in."""
+    contexts = {target.op._get_control_flow_context() for target in targets} - {None}
+    return {
+        op.inputs[0]: op.outputs[0]
+        for op in operations
+        if op.type == "Enter"
+        and op.get_attr("is_constant")
+        and op._get_control_flow_context() in contexts
+    }
+
+
 def _outside(op: Operation) -> Tensor | None:
     """The tensor that a body's node stands for."""
     tensor: Tensor | None = op.__dict__.get("_stands_for")
@@ -408,6 +449,15 @@ class _EagerTape:
 
     def __init__(self, *, watches_variables: bool) -> None:
         self._tape = Tape(watches_variables=watches_variables)
+        self._watches_variables = watches_variables
+        self._watched: list[Any] = []
+
+    def in_function(self) -> _GraphTape:
+        """A tape of the default graph that watches what this one does."""
+        tape = _GraphTape(watches_variables=self._watches_variables)
+        for each in self._watched:
+            tape.watch(each)
+        return tape
 
     def start(self) -> None:
         self._tape.start()
@@ -416,6 +466,7 @@ class _EagerTape:
         self._tape.stop()
 
     def watch(self, tensor_or_variable: Any) -> None:
+        self._watched.append(tensor_or_variable)
         if isinstance(tensor_or_variable, Variable):
             self._tape.watch_variable(tensor_or_variable)
         else:

@@ -90,10 +90,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     """The inverse of `flatten`: the leaves of `flat_sequence` in the form of `structure`."""
     is_inner = inner_test(expand_composites)
     if not is_nested(flat_sequence):
-        raise TypeError(
-            f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found "
-            f"incompatible type `{type(flat_sequence)}` instead: flat_sequence must be a sequence."
-        )
+        raise TypeError(f"flat_sequence must be a sequence, got {flat_sequence!r}")
     leaves = list(flat_sequence)
     if not is_inner(structure):
         if len(leaves) != 1:
@@ -145,7 +142,7 @@ def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
             )
         for each, item in zip(keys, values, strict=True):
             if each in flat:
-                raise ValueError(f"Could not flatten dictionary: this key is not unique: {each}")
+                raise ValueError(f"Could not flatten dictionary: key {each} is not unique.")
             flat[each] = item
     return flat
 

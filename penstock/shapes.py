@@ -35,8 +35,8 @@ def raw(shape: Any) -> Shape:
         return _from_proto(shape)
     if isinstance(shape, str) and shape:
         raise TypeError(
-            f"Failed to convert {shape!r} to a shape: a shape is a single dimension (e.g. 10), or "
-            "an iterable of dimensions (e.g. [1, 10, None])."
+            "A string has ambiguous TensorShape, please wrap in a list or convert to an int: "
+            f"{shape}"
         )
     try:
         sizes = iter(shape)

@@ -24,7 +24,6 @@ from penstock.ops.graph_lifting import lift_to_graph
 from penstock.ops.lifted_variables import UninitializedVariable
 from penstock.ops.resource_variable import ResourceVariable
 from penstock.ops.variable_creation import variable_creator_scope
-from penstock.saved_model.tensor_infos import get_tensor_from_tensor_info
 
 __all__ = ["VariableHolder", "WrappedFunction", "WrappedGraph", "wrap_function"]
 
@@ -190,6 +189,8 @@ def _fetched(fetch: Any, graph: Graph) -> Any:
         if isinstance(element, Tensor):
             element.set_shape(fetch.tensor_shape)
         return element
+    from penstock.saved_model.tensor_infos import get_tensor_from_tensor_info  # uses this module
+
     return get_tensor_from_tensor_info(fetch, graph)
 
 

@@ -80,3 +80,19 @@ def test_a_module_is_saved_by_its_attributes(tmp_path: Any) -> None:
         session.run([variable.initializer for variable in outer.variables])
         path = tf.train.Checkpoint(m=outer).write(str(tmp_path / "c"))
     assert "m/parts/1/w/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
+
+
+def test_what_a_property_gives_can_be_assigned_to_it() -> None:
+    class Holder(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.value = tf.ones([2])
+
+        @property
+        def shape(self) -> tf.TensorShape:
+            return self.value.shape
+
+    holder = Holder()
+    holder.shape = holder.value.shape
+    with pytest.raises(AttributeError):
+        holder.shape = tf.TensorShape([3])

@@ -14,12 +14,13 @@ from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.function import Function, FunctionGraph, add_function, hashed_name
+from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.ops.filling import zeros, zeros_like
 from penstock.ops.functions import SymbolicGradient
 from penstock.ops.identity import identity
-from penstock.ops.resource_variables import VariableShape, variable_of
+from penstock.ops.resource_variables import VarHandleOp, VariableShape, variable_of
 
 
 def gradient_body(body: FunctionGraph, types: Sequence[DType]) -> FunctionGraph:
@@ -35,9 +36,11 @@ def gradient_body(body: FunctionGraph, types: Sequence[DType]) -> FunctionGraph:
         found = import_graph_def(graph_def(body), name="", return_elements=names) or []
         derived.inputs = list(found[: len(body.inputs)])
         results = found[len(body.inputs) :]
-        for tensor, result in zip(derived.inputs, body.inputs, strict=True):
+        for tensor, result, dtype in zip(derived.inputs, body.inputs, types, strict=True):
             tensor._shape = result._shape
             outer = result._op.__dict__.get("_stands_for")
+            if outer is None and result._dtype is dtypes.resource is not dtype:
+                outer = _handle_of_some_variable(dtype)
             if outer is not None:
                 tensor._op.__dict__["_stands_for"] = outer
         grads = [
@@ -51,6 +54,16 @@ def gradient_body(body: FunctionGraph, types: Sequence[DType]) -> FunctionGraph:
             for argument, grad, dtype in zip(arguments, made, types, strict=True)
         ]
     return derived
+
+
+def _handle_of_some_variable(dtype: DType) -> Tensor:
+    """What an argument stands for that is the handle of a variable, of which nothing else is known.
+
+    A call in the body finds by it that the variable has a gradient, and of which type.
+    """
+    with Graph().as_default():
+        handle: Tensor = VarHandleOp(dtype=dtype, shape=None)
+    return handle
 
 
 def _no_gradient(argument: Tensor, dtype: DType) -> Tensor:

@@ -21,6 +21,7 @@ import penstock.autodiff.while_gradients  # noqa: F401 - they register gradients
 from penstock import dtypes
 from penstock.autodiff.aggregation import aggregate
 from penstock.autodiff.captured_values import CapturedValues
+from penstock.autodiff.compiled_gradients import compiled_like
 from penstock.autodiff.loop_gradients import (
     LoopGradients,
     is_loop_exit,
@@ -97,7 +98,7 @@ def gradients(
         raise ValueError(
             f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
         ) from None
-    with name_scope(name, "gradients", [*ys, *xs, *stops, *grad_ys]):
+    with name_scope(name, "gradients", [*ys, *xs, *stops, *grad_ys]) as scope:
         y_tensors = [_tensor(y, f"y_{i}") for i, y in enumerate(ys)]
         x_tensors = [_x_tensor(x) for x in xs]
         stop_tensors = [_x_tensor(x) for x in stops]
@@ -109,6 +110,7 @@ def gradients(
             colocate=colocate_gradients_with_ops,
             gate=gate_gradients,
             method=aggregation_method,
+            scope=scope,
         )
         walk.start(y_tensors, weights)
         walk.run()
@@ -207,7 +209,9 @@ class _BackwardWalk:
         colocate: bool,
         gate: bool,
         method: int | None,
+        scope: str,
     ):
+        self.scope = scope
         self.colocate = colocate
         self.gate = gate
         self.method = method
@@ -314,7 +318,7 @@ class _BackwardWalk:
                 for i, grad in enumerate(outputs)
             ]
         with name_scope(f"{op.name}_grad"):
-            with graph._original_op(op):
+            with graph._original_op(op), compiled_like(op, self.scope):
                 inputs = _as_list(function(op, *outputs))
             verify(op, inputs)
             if self.gate and sum(gradient is not None for gradient in inputs) > 1:

@@ -148,8 +148,7 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
             "custom_gradient: functions take keywords arguments only when eager execution is "
             f"enabled, got {', '.join(kwargs)}; pass them by position"
         )
-    given = [to_tensor(arg) for arg in args]
-    inputs = [identity(arg) for arg in given]
+    inputs = [to_tensor(arg) for arg in args]
     known = {id(variable) for variable in _variables_in(graph)}
     reads = _Reads()
     tapes.start(reads)
@@ -159,7 +158,9 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
         tapes.stop(reads)
     _refuse_references([each for each in _variables_in(graph) if id(each) not in known])
     outputs = [to_tensor(value) for value in flatten(result)]
-    variables = _variables_used([*given, *inputs], outputs, reads.variables, args)
+    for output in outputs:
+        identity(output)  # TensorFlow has these nodes: later names count them
+    variables = _variables_used(inputs, outputs, reads.variables, args)
     _check_takes(grad_fn, variables)
     _refuse_unknown_variables(grad_fn, variables)
     name = f"CustomGradient-{next(_names)}"
@@ -169,9 +170,8 @@ def _apply(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
         return [None] * count + _gradients_by(grad_fn, grads[:count], variables)
 
     graph._gradient_functions[name] = gradient
-    sources = [_source(variable) for variable in variables]
     with graph.gradient_override_map({"IdentityN": name}):
-        tensors = identity_n([*outputs, *inputs, *sources])
+        tensors = identity_n([*outputs, *inputs, *variables])
     return pack_as(result, list(tensors[:count]))
 
 
@@ -294,6 +294,16 @@ def _is_differentiable(op: Operation) -> bool:
         return registry.gradient_of(op.type) is not None
     except LookupError:
         return False
+
+
+def get_dependent_variables(input_ops: Any, output_ops: Any) -> list[Any]:
+    """The trainable variables that outputs have gradients by, other than through the inputs.
+
+    Args:
+      input_ops: a structure of tensors.
+      output_ops: a structure of tensors made of them.
+    """
+    return _variables_used(flatten(input_ops), flatten(output_ops), (), ())
 
 
 def _variables_used(

@@ -52,7 +52,7 @@ def explain(
     if session is None:
         with Session() as temporary:
             return explain(fetches, feeds, temporary, run_metadata)
-    run = session._prepare(None, fetches, dict.fromkeys(feeds))
+    run = session._prepare(None, fetches, feeds)
     step = run.step
     schedule, picture = _schedule(step.placed, run_metadata)
     lines = [*_rewrites(step.placed), "", *_nodes(step.graph), "", *picture, ""]

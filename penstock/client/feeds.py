@@ -56,6 +56,39 @@ def _expand_nested_key(graph: Graph, key: Any) -> tuple[list[Tensor], Callable[[
     return [tensor for tensors, _ in leaves for tensor in tensors], split
 
 
+def expand_keys(graph: Graph, keys: Iterable[Any]) -> tuple[list[Tensor], list[Any] | None]:
+    """The tensors that feed keys stand for, and per key how to split a value, if any is split.
+
+    A tensor that several keys stand for takes the value of the last one.
+    """
+    expanded = [expand_key(graph, key) for key in keys]
+    tensors = [tensor for parts, _ in expanded for tensor in parts]
+    if len(set(tensors)) == len(tensors):
+        splits = [split for _, split in expanded]
+        return tensors, splits if any(split is not None for split in splits) else None
+    last = {tensor: position for position, tensor in enumerate(tensors)}
+    kept: list[Tensor] = []
+    splits, position = [], 0
+    for parts, split in expanded:
+        chosen = [i for i, tensor in enumerate(parts) if last[tensor] == position + i]
+        kept += [parts[i] for i in chosen]
+        splits.append(_some_of(split, chosen))
+        position += len(parts)
+    return kept, splits
+
+
+def _some_of(
+    split: Callable[[Any], list[Any]] | None, chosen: Sequence[int]
+) -> Callable[[Any], list[Any]]:
+    """A split of a value into chosen parts alone."""
+
+    def parts_of(value: Any) -> list[Any]:
+        parts = [value] if split is None else split(value)
+        return [parts[i] for i in chosen]
+
+    return parts_of
+
+
 class _OfAnyShape(np.ndarray):
     """An array that is fed whatever static shape its tensor has."""
 
@@ -150,8 +183,8 @@ def _numeric_array(tensor: Tensor, value: Any, wanted: np.dtype) -> np.ndarray:
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
             "Python scalars, strings, lists, numpy ndarrays, or TensorHandles. "
-            f"For reference, the tensor object was {value!r} which was passed to the argument "
-            f"`feed_dict` with key {tensor!r}."
+            f"For reference, the tensor object was {value} which was passed to the feed with key "
+            f"{tensor}."
         )
     if isinstance(value, int) and not _holds(wanted, value):
         raise _incompatible(tensor, value)

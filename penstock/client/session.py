@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import warnings
 import weakref
@@ -14,6 +15,7 @@ import numpy as np
 from penstock import errors, proto
 from penstock.client.fetches import Fetches, structure_key
 from penstock.client.mixed_precision_state import with_mixed_precision
+from penstock.client.partial_runs import PendingPartialRun, check_named, never_set_up
 from penstock.client.session_defaults import new_session_config
 from penstock.client.session_devices import DeviceAttributes as _DeviceAttributes
 from penstock.client.session_devices import attributes_of
@@ -177,7 +179,8 @@ class BaseSession(SessionInterface):
         self._runs: dict[Any, _Run] = {}
         self._steps: dict[Any, Any] = {}
         self._mutations = graph.mutations
-        self._partial_runs: dict[str, Any] = {}
+        self._partial_runs: dict[str, PendingPartialRun] = {}
+        self._partial_run_numbers = itertools.count()
         self._watched: Any = None  # the runs of a debugger, once there is one
         self._runtime = self._make_runtime()
         self._whole_graph = self._make_graph_check()
@@ -245,6 +248,8 @@ class BaseSession(SessionInterface):
         except TypeError:  # not hashable: compiled for this call alone
             key, run = None, None
         if run is None or self._graph.mutations != self._mutations:
+            if feed_dict and not hasattr(feed_dict, "items"):
+                raise TypeError(f"feed_dict must be a dictionary, got {type(feed_dict)}")
             run = self._prepare(key, fetches, feed_dict or {})
         given: Any = feed_dict.values() if feed_dict else ()
         if options is None and run_metadata is None:
@@ -322,15 +327,13 @@ class BaseSession(SessionInterface):
             raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
         return _seconds(options.timeout_in_ms) or self._timeout
 
-    def _prepare(self, key: Any, fetches: Any, feed_dict: dict[Any, Any]) -> _Run:
-        if not hasattr(feed_dict, "items"):
-            raise TypeError(f"feed_dict must be a dictionary, got {type(feed_dict)}")
+    def _prepare(self, key: Any, fetches: Any, feeds: Iterable[Any]) -> _Run:
         if not self._graph.get_operations():
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before calling run()."
             )
         flat = Fetches(self._graph, fetches, self)
-        tensors, expand = self._expand_feeds(feed_dict)
+        tensors, expand = self._expand_feeds(feeds)
         step = self._compiled(tensors, flat.tensors, flat.targets)
         run = _Run(step, tensors, expand, flat)
         if key is not None:
@@ -338,17 +341,9 @@ class BaseSession(SessionInterface):
         return run
 
     def _expand_feeds(self, keys: Any) -> tuple[list[Tensor], list[Any] | None]:
-        from penstock.client.feeds import expand_key
+        from penstock.client.feeds import expand_keys
 
-        tensors: list[Tensor] = []
-        splits: list[Any] = []
-        for key in keys:
-            parts, split = expand_key(self._graph, key)
-            tensors += parts
-            splits.append(split)
-        if len(set(tensors)) != len(tensors):
-            raise ValueError("feed_dict feeds one tensor under several keys")
-        return tensors, splits if any(split is not None for split in splits) else None
+        return expand_keys(self._graph, keys)
 
     def _compiled(
         self,
@@ -377,7 +372,7 @@ class BaseSession(SessionInterface):
         """A function that runs one fixed step: `f = sess.make_callable(y, [x]); f(value)`."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
-        keys = dict.fromkeys(feed_list or ())
+        keys = list(feed_list or ())
         run = self._prepare(None, fetches, keys)
         made_at = self._mutations
 
@@ -425,33 +420,35 @@ class BaseSession(SessionInterface):
 
     def partial_run_setup(self, fetches: Any, feeds: Sequence[Any] | None = None) -> str:
         """Prepares a step that is run in parts; all its fetches and feeds are named ahead."""
+        runtime = self._open_runtime()
         flat = Fetches(self._graph, fetches, self)
-        if not flat.tensors and not flat.targets:
-            raise errors.InvalidArgumentError(
-                None, None, "Must specify at least one target to fetch or execute."
-            )
-        tensors, _ = self._expand_feeds(feeds or ())
-        handle = f"partial_run_{len(self._partial_runs)}"
-        self._partial_runs[handle] = self._runtime.partial_run(tensors, flat.tensors, flat.targets)
+        tensors = check_named(self._graph, feeds or (), flat)
+        handle = f"partial_run_{next(self._partial_run_numbers)}"
+        self._partial_runs[handle] = PendingPartialRun(
+            runtime.partial_run(tensors, flat.tensors, flat.targets), tensors
+        )
         return handle
 
     def partial_run(
-        self, handle: str, fetches: Any, feed_dict: dict[Any, Any] | None = None
+        self, handle: str | None, fetches: Any, feed_dict: dict[Any, Any] | None = None
     ) -> Any:
         """Runs the next part of a step: what `fetches` need, with further feeds."""
         if self._closed:
             raise self._closed_error()
+        if handle is None:
+            return self.run(fetches, feed_dict)
         partial = self._partial_runs.get(handle)
         if partial is None:
-            raise errors.InvalidArgumentError(
-                None, None, "Must run 'setup' before performing partial runs!"
-            )
+            raise never_set_up(bool(self._target))
         flat = Fetches(self._graph, fetches, self)
         tensors, expand = self._expand_feeds(feed_dict or ())
         run = _Run(None, tensors, expand, flat)
         given = list((feed_dict or {}).values())
         values = dict(zip(tensors, run.feeds(given), strict=True))
-        return run.build(partial.run(values, flat.tensors, flat.targets), given)
+        results = run.build(partial.run(values, flat.tensors, flat.targets), given)
+        if partial.is_over:
+            self._partial_runs.pop(handle, None)
+        return results
 
     # Tensors that stay in the session -------------------------------------------------------------
 

@@ -12,7 +12,7 @@ SAME: dict[str, str] = {
         VariableSynchronization abs acos acosh add add_n argsort as_dtype as_string asin asinh
         atan atan2 atanh bfloat16 bitcast bool broadcast_dynamic_shape broadcast_static_shape
         broadcast_to cast clip_by_global_norm clip_by_norm clip_by_value complex complex128
-        complex64 concat constant constant_initializer control_dependencies cos cosh cumsum
+        complex64 concat constant control_dependencies cos cosh cumsum
         custom_gradient divide double dynamic_partition dynamic_stitch edit_distance einsum
         enable_v2_behavior ensure_shape equal executing_eagerly exp extract_volume_patches eye fill
         fingerprint
@@ -22,8 +22,8 @@ SAME: dict[str, str] = {
         int64 int8 is_tensor less less_equal linspace logical_and logical_not logical_or
         make_ndarray make_tensor_proto map_fn matmul matrix_square_root maximum meshgrid minimum
         multiply name_scope negative newaxis no_gradient no_op not_equal numpy_function one_hot
-        ones ones_initializer parallel_stack pow print py_function qint16 qint32 qint8 quint16
-        quint8 random_normal_initializer random_uniform_initializer range rank realdiv
+        ones parallel_stack pow print py_function qint16 qint32 qint8 quint16
+        quint8 range rank realdiv
         recompute_grad
         register_tensor_conversion_function repeat
         required_space_to_batch_paddings reshape resource reverse roll round saturate_cast scan
@@ -32,7 +32,7 @@ SAME: dict[str, str] = {
         switch_case tan tanh tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update
         tensordot tile timestamp truediv truncatediv truncatemod uint16 uint32 uint64 uint8 unique
         unique_with_counts unravel_index unstack variable_creator_scope variant vectorized_map
-        zeros zeros_initializer
+        zeros
     """,
     "audio": "decode_wav encode_wav",
     "autograph": "set_verbosity to_code to_graph trace",
@@ -271,6 +271,10 @@ OTHER: dict[str, dict[str, str]] = {
             case=case_v2 cond=cond_for_tf_v2 tuple=tuple_v2 while_loop=while_loop_v2
         """,
         "python.ops.gradients_impl": "gradients=gradients_v2 hessians=HessiansV2",
+        "python.ops.init_ops_v2": """
+            constant_initializer=Constant ones_initializer=Ones zeros_initializer=Zeros
+            random_normal_initializer=RandomNormal random_uniform_initializer=RandomUniform
+        """,
         "python.ops.linalg_ops": "norm=norm_v2",
         "python.ops.math_ops": "argmax=argmax_v2 argmin=argmin_v2 scalar_mul=scalar_mul_v2",
         "python.ops.variables": "Variable",
@@ -336,6 +340,14 @@ OTHER: dict[str, dict[str, str]] = {
     "keras.callbacks": {
         "keras.callbacks.tensorboard_v2": "TensorBoard",
     },
+    "keras.initializers": {
+        "python.ops.init_ops_v2": """
+            Constant GlorotNormal GlorotUniform Identity Initializer Ones Orthogonal RandomNormal
+            RandomUniform TruncatedNormal VarianceScaling Zeros constant=Constant
+            glorot_normal=GlorotNormal glorot_uniform=GlorotUniform he_normal he_uniform
+            identity=Identity lecun_normal lecun_uniform ones=Ones orthogonal=Orthogonal zeros=Zeros
+        """,
+    },
     "keras.layers": {
         "keras.layers.normalization_v2": "BatchNormalization",
         "keras.layers.recurrent_v2": "GRU GRUCell LSTM LSTMCell",
@@ -363,6 +375,10 @@ OTHER: dict[str, dict[str, str]] = {
         """,
     },
     "nn": {
+        "keras.layers.rnn_cell_wrapper_v2": """
+            RNNCellDeviceWrapper=DeviceWrapper RNNCellDropoutWrapper=DropoutWrapper
+            RNNCellResidualWrapper=ResidualWrapper
+        """,
         "python.ops.array_ops": """
             depth_to_space=depth_to_space_v2 space_to_batch=space_to_batch_v2
             space_to_depth=space_to_depth_v2

@@ -25,7 +25,6 @@ from penstock.lookup.initializers import (
 from penstock.lookup.mutable import DenseHashTable as MutableDenseHashTable
 from penstock.lookup.mutable import MutableHashTable
 from penstock.lookup.tables import (
-    HashTable,
     InitializableLookupTableBase,
     LookupInterface,
     StaticHashTable,
@@ -60,6 +59,23 @@ __all__ = [
 
 #: TensorFlow has the module `lookup_ops` in here, whose names are these.
 __path__: list[str] = []
+
+
+class HashTable(StaticHashTable):
+    """`tf.lookup.StaticHashTable` with a name to share it by."""
+
+    def __init__(
+        self,
+        initializer: TableInitializerBase,
+        default_value: Any,
+        shared_name: str | None = None,
+        name: str | None = None,
+    ):
+        self._initializer = initializer
+        self._shared_name = shared_name
+        self._name = name or "hash_table"
+        InitializableLookupTableBase.__init__(self, default_value, initializer)
+        self._value_shape = self._default_value.get_shape()
 
 
 def index_table_from_tensor(

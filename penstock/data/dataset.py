@@ -13,6 +13,7 @@ from penstock.data.structure import _Kind, register_kind
 from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
+from penstock.ir.trackable import Trackable, TrackableReference
 from penstock.ir.type_spec import BatchableTypeSpec
 from penstock.ops.datasets import pipeline_graphs
 from penstock.platform import logging
@@ -21,7 +22,7 @@ from penstock.shapes import TensorShape
 AUTOTUNE = -1
 
 
-class DatasetV2:
+class DatasetV2(Trackable):
     """A sequence of elements, each a nested structure of tensors.
 
     >>> dataset = tf.data.Dataset.from_tensor_slices((images, labels))
@@ -51,6 +52,15 @@ class DatasetV2:
             self._variant_tensor, stateful_whitelist=stateful_whitelist or []
         )
         return graph
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        """What a SavedModel makes the dataset of again; a checkpoint has nothing of it."""
+        if "_variant_tracker" not in self._unconditional_dependency_names:
+            from penstock.data.exported_datasets import VariantTracker  # which uses functions
+
+            self._track_trackable(VariantTracker(self), name="_variant_tracker")
+        return self._unconditional_checkpoint_dependencies
 
     def _inputs(self) -> list[Any]:
         """The datasets that this one reads."""

@@ -13,6 +13,7 @@ from penstock.ops.composite_flow import next_iteration as _NextIteration  # noqa
 from penstock.ops.composite_flow import quit as exit  # noqa: F401
 from penstock.ops.composite_flow import switch as switch
 from penstock.ops.composite_flow import switch_ref_or_tensor as _SwitchRefOrTensor  # noqa: F401
+from penstock.ops.conditionals import case_by as _case_helper  # noqa: F401
 from penstock.ops.control_contexts import CondContext, output_context
 from penstock.ops.control_flow import LoopCond as loop_cond  # noqa: F401
 from penstock.ops.control_flow import NextIteration as next_iteration  # noqa: F401

@@ -74,7 +74,8 @@ class PathModule(types.ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Replaces a name where it is defined, too: a test that fakes it means so."""
-        if not name.startswith("__") and not isinstance(value, types.ModuleType):
+        is_own = not name.startswith("__") or name.endswith("_version__")  # the rest is Python's
+        if is_own and not isinstance(value, types.ModuleType):
             for source in self._modules():
                 if name in vars(source):
                     self._replaced.setdefault(name, (source, vars(source)[name]))

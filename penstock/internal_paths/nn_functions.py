@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.ir.convert import convert_to_tensor
+from penstock.ir.defaults import executing_eagerly
 from penstock.ir.tensor import Tensor
-from penstock.nn import convolution
+from penstock.ops.dilated import convolve_by_rate, strides_and_rates
 from penstock.ops.sampled_losses import _row_sums as _sum_rows  # noqa: F401
 from penstock.ops.sampled_losses import _sampled_logits
-from penstock.shapes import TensorShape
+from penstock.shapes import TensorShape, dimension_at_index
 
 
 def _compute_sampled_logits(
@@ -74,13 +76,40 @@ class Convolution:
     ):
         self.input_shape = TensorShape(input_shape)
         self.filter_shape = TensorShape(filter_shape)
-        self._options = {
-            "padding": padding,
-            "strides": strides,
-            "dilation_rate": dilation_rate,
-            "name": name,
-            "data_format": data_format,
-        }
+        self.data_format, self.padding, self.name = data_format, padding, name
+        count = self._count_of_spatial_dimensions()
+        self.strides, self.dilation_rate = strides_and_rates(strides, dilation_rate, count)
+        self._default_name = "conv1d" if count == 1 else f"Conv{count}D"
+        if all(self.dilation_rate == 1) and not executing_eagerly():
+            # Nothing reads this node; without dilation it only stands in TensorFlow's graphs.
+            convert_to_tensor(self.dilation_rate, name="dilation_rate")
+
+    def _count_of_spatial_dimensions(self) -> int:
+        rank = (
+            self.input_shape.ndims if self.filter_shape.ndims is None else self.filter_shape.ndims
+        )
+        if rank is None:
+            raise ValueError("rank of input or filter must be known")
+        for what, shape in (("input", self.input_shape), ("filter", self.filter_shape)):
+            if shape.ndims not in (None, rank):
+                raise ValueError(f"{what} tensor must have rank {rank}")
+        is_second = self.data_format is not None and self.data_format.startswith("NC")
+        channels = dimension_at_index(self.input_shape, 1 if is_second else rank - 1)
+        taken = dimension_at_index(self.filter_shape, rank - 2)
+        if not channels.is_compatible_with(taken):
+            raise ValueError(
+                "number of input channels does not match corresponding dimension of filter, "
+                f"{channels} != {taken}"
+            )
+        return rank - 2
 
     def __call__(self, inp: Any, filter: Any) -> Tensor:
-        return convolution(inp, filter, **self._options)
+        return convolve_by_rate(
+            convert_to_tensor(inp),
+            filter,
+            strides=self.strides,
+            padding=self.padding,
+            dilation_rate=self.dilation_rate,
+            data_format=self.data_format,
+            name=self.name or self._default_name,
+        )

@@ -7,6 +7,7 @@ from typing import Any
 from penstock.internal_paths import generated_ops
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.operation import Operation
+from penstock.ops.lifted_variables import UninitializedVariable  # noqa: F401
 from penstock.ops.resource_variable import ResourceVariable as BaseResourceVariable  # noqa: F401
 from penstock.ops.variables import Variable
 from penstock.shapes import TensorShape

@@ -3,7 +3,8 @@
 TensorFlow 1.15 defines many public functions twice: with the arguments of 1.x, and, under a name
 that ends in `_v2`, with those of its next release (a few have the other in `_v1`). Both build the
 same nodes, so a line of the table tells the signature, the public function, and the arguments that
-are called otherwise there (`dilations>rates`; a name before nothing is dropped).
+are called otherwise there (`dilations>rates`; a name before nothing is dropped) or that are fixed
+(`strict=True`).
 """
 
 from __future__ import annotations
@@ -55,14 +56,14 @@ assert_scalar_v2(tensor, message=None, name=None)                       .assert_
 assert_shapes_v2(shapes, data=None, summarize=None, message=None, name=None) debugging.assert_shapes
 verify_tensor_all_finite_v2(x, message, name=None)                      .verify_tensor_all_finite
 
-cond_for_tf_v2(pred, true_fn=None, false_fn=None, name=None)            .cond
+cond_for_tf_v2(pred, true_fn=None, false_fn=None, name=None)            .cond strict=True
 case_v2(pred_fn_pairs, default=None, exclusive=False, strict=False, name='case') .case
 tuple_v2(tensors, control_inputs=None, name=None)                       .tuple
-embedding_lookup_v2(params, ids, max_norm=None, name=None)              nn.embedding_lookup
-embedding_lookup_sparse_v2(params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None) nn.embedding_lookup_sparse
-safe_embedding_lookup_sparse_v2(embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None, max_norm=None, name=None) nn.safe_embedding_lookup_sparse
+embedding_lookup_v2(params, ids, max_norm=None, name=None)              nn.embedding_lookup partition_strategy='div'
+embedding_lookup_sparse_v2(params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None) nn.embedding_lookup_sparse partition_strategy='div'
+safe_embedding_lookup_sparse_v2(embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None, max_norm=None, name=None) nn.safe_embedding_lookup_sparse partition_strategy='div'
 
-gradients_v2(ys, xs, grad_ys=None, name='gradients', gate_gradients=False, aggregation_method=None, stop_gradients=None, unconnected_gradients='none') .gradients
+gradients_v2(ys, xs, grad_ys=None, name='gradients', gate_gradients=False, aggregation_method=None, stop_gradients=None, unconnected_gradients='none') .gradients colocate_gradients_with_ops=True
 HessiansV2(ys, xs, gate_gradients=False, aggregation_method=None, name='hessians') .hessians
 confusion_matrix_v2(labels, predictions, num_classes=None, weights=None, dtype=int32, name=None) .confusion_matrix
 random_poisson_v2(shape, lam, dtype=float32, seed=None, name=None)      random.poisson
@@ -94,8 +95,8 @@ sufficient_statistics_v2(x, axes, shift=None, keepdims=False, name=None) nn.suff
 moments_v2(x, axes, shift=None, keepdims=False, name=None)              nn.moments
 weighted_moments_v2(x, axes, frequency_weights, keepdims=False, name=None) nn.weighted_moments
 batch_norm_with_global_normalization_v2(input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None) nn.batch_norm_with_global_normalization input>t mean>m variance>v
-nce_loss_v2(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None, remove_accidental_hits=False, name='nce_loss') nn.nce_loss
-sampled_softmax_loss_v2(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None, remove_accidental_hits=True, seed=None, name='sampled_softmax_loss') nn.sampled_softmax_loss
+nce_loss_v2(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None, remove_accidental_hits=False, name='nce_loss') nn.nce_loss partition_strategy='div'
+sampled_softmax_loss_v2(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None, remove_accidental_hits=True, seed=None, name='sampled_softmax_loss') nn.sampled_softmax_loss partition_strategy='div'
 dilation2d_v2(input, filters, strides, padding, data_format, dilations, name=None) nn.dilation2d filters>filter dilations>rates data_format>
 erosion2d_v2(value, filters, strides, padding, data_format, dilations, name=None) nn.erosion2d filters>kernel dilations>rates data_format>
 convolution_v2(input, filters, strides=None, padding='VALID', data_format=None, dilations=None, name=None) nn.convolution filters>filter dilations>dilation_rate
@@ -180,11 +181,16 @@ def _lines() -> dict[str, str]:
 @cache
 def _function(line: str) -> Callable[..., Any]:
     head, _, rest = line.partition(")")
-    path, *renamed = rest.split()
+    path, *changes = rest.split()
     names: dict[str, str] = {}
-    for pair in renamed:
-        old, _, new = pair.partition(">")
-        names[old] = new
+    fixed: dict[str, Any] = {}
+    for change in changes:
+        name, is_renamed, there = change.partition(">")
+        if is_renamed:
+            names[name] = there
+        else:
+            name, _, value = change.partition("=")
+            fixed[name] = ast.literal_eval(value)
     definition = ast.parse(f"def {head}): pass").body[0]
     assert isinstance(definition, ast.FunctionDef)
     signature = _signature(definition.args)
@@ -194,7 +200,7 @@ def _function(line: str) -> Callable[..., Any]:
         bound.apply_defaults()
         given = {names.get(name, name): value for name, value in bound.arguments.items()}
         given.pop("", None)
-        return _public(path.removeprefix("."))(**given)
+        return _public(path.removeprefix("."))(**given, **fixed)
 
     forwarded.__name__ = forwarded.__qualname__ = definition.name
     forwarded.__doc__ = f"`tf.{path.removeprefix('.')}` with the arguments of TensorFlow 2."

@@ -894,6 +894,7 @@ python.keras.layers.convolutional       keras.layers keras.layers.v1_names
 python.keras.layers.core                keras.layers.core keras.layers
 python.keras.layers.cudnn_recurrent     keras.layers keras.layers.v1_names
 python.keras.layers.embeddings          keras.layers
+python.keras.layers.local               keras.layers.locally_connected keras.layers
 python.keras.layers.merge               keras.layers.merge keras.layers
 python.keras.layers.normalization       keras.layers keras.layers.v1_names
 python.keras.layers.normalization_v2    keras.layers.normalization_v2
@@ -1007,7 +1008,7 @@ python.ops.critical_section_ops         ops.critical_sections
 python.ops.ctc_ops                      nn ops.ctc internal_paths.ctc_states .
                                         internal_paths.generated_ops
 python.ops.cudnn_rnn_grad               .
-python.ops.custom_gradient              .
+python.ops.custom_gradient              . autodiff.registration
 python.ops.data_flow_grad               .
 python.ops.data_flow_ops                ops.queues ops.barriers ops.accumulators ops.staging
                                         ops.record_input ops.partitioning .
@@ -1102,7 +1103,7 @@ python.ops.ragged.ragged_batch_gather_with_default_op ragged.gathering
 python.ops.ragged.ragged_concat_ops     ragged.concatenation
 python.ops.ragged.ragged_config         ragged.conversion
 python.ops.ragged.ragged_conversion_ops ragged.conversion ragged.dense_conversion
-python.ops.ragged.ragged_dispatch       ragged.dispatchers
+python.ops.ragged.ragged_dispatch       ragged.dispatchers ragged.op_list
 python.ops.ragged.ragged_factory_ops    ragged.factories
 python.ops.ragged.ragged_functional_ops ragged.flat_values
 python.ops.ragged.ragged_gather_ops     ragged.gathering

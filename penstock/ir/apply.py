@@ -229,18 +229,26 @@ def _settle_by_tensors(spec: OpSpec, inputs: Sequence[Any], attrs: dict[str, Any
                 break
 
 
+def _unexpected(
+    spec: OpSpec, number: int, base: DType, wanted: DType
+) -> errors.InvalidArgumentError:
+    """What eager execution says of an input of another type than those before it."""
+    own = get_default_graph()._scopes.name  # the inputs are named inside of the node
+    named = f" name: {own}/" if own and own != spec.name else ""
+    return errors.InvalidArgumentError(
+        None,
+        None,
+        f"cannot compute {spec.name} as input #{number}(zero-based) was expected to be a "
+        f"{_KERNEL_NAMES.get(wanted.name, wanted.name)} tensor but is a "
+        f"{_KERNEL_NAMES.get(base.name, base.name)} tensor [Op:{spec.name}]{named}",
+    )
+
+
 def _refuse_type(
     spec: OpSpec, arg: Arg, tensor: Tensor, base: DType, wanted: DType, explicit: frozenset[str]
 ) -> None:
     if tensor._op.graph.is_eager:
-        number = spec.inputs.index(arg)
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"cannot compute {spec.name} as input #{number}(zero-based) was expected to be a "
-            f"{_KERNEL_NAMES.get(wanted.name, wanted.name)} tensor but is a "
-            f"{_KERNEL_NAMES.get(base.name, base.name)} tensor [Op:{spec.name}]",
-        )
+        raise _unexpected(spec, spec.inputs.index(arg), base, wanted)
     given = f"Input '{arg.name}' of '{spec.name}' Op has type {base.name} that does not match"
     if arg.type_attr is not None and arg.type_attr not in explicit:
         first = next(a.name for a in spec.inputs if a.type_attr == arg.type_attr)
@@ -261,6 +269,8 @@ def _add_list(
             _check_allowed(spec, spec.attrs[arg.type_list_attr], tensor._dtype.base_dtype, arg.name)
         _settle(spec, arg, attrs, arg.type_list_attr, [t._dtype.base_dtype for t in converted])
     else:
+        if get_default_graph().is_eager:
+            _check_same_type(spec, value, len(tensors))
         converted = _convert_same_type(spec, arg, value, attrs)
         assert arg.number_attr is not None
         _settle(spec, arg, attrs, arg.number_attr, len(converted))
@@ -283,6 +293,16 @@ def _convert_each(spec: OpSpec, arg: Arg, value: Sequence[Any]) -> list[Tensor]:
             f"Tensors in list passed to '{arg.name}' of '{spec.name}' Op have types [{names}] that "
             f"are invalid. Tensors: {value}"
         ) from None
+
+
+def _check_same_type(spec: OpSpec, value: Sequence[Any], before: int) -> None:
+    """Refuses tensors of several types in a list where operations run at once."""
+    if not all(isinstance(each, Tensor) for each in value):
+        return
+    types = [each._dtype.base_dtype for each in value]
+    for number, dtype in enumerate(types, before):
+        if dtype is not types[0]:
+            raise _unexpected(spec, number, dtype, types[0])
 
 
 def _convert_same_type(

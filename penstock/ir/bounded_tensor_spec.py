@@ -35,8 +35,13 @@ class BoundedTensorSpec(TensorSpec):
         bound = np.array(value, dtype=self.dtype.as_numpy_dtype)
         try:
             shapes.broadcast(bound.shape, shapes.raw(self.shape))
-        except ValueError as error:
-            raise ValueError(f"{which} is not compatible with shape. Message: {error!r}.") from None
+        except ValueError:
+            reason = ValueError(
+                f"Incompatible shapes for broadcasting: {bound.shape} and {self.shape}"
+            )
+            raise ValueError(
+                f"{which} is not compatible with shape. Message: {reason!r}."
+            ) from None
         bound.setflags(write=False)
         return bound
 

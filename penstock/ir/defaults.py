@@ -107,9 +107,17 @@ def reset_default_graph() -> None:
 
 
 def leave_all_graphs() -> None:
-    """Leaves every `with graph.as_default()` block of this thread, for the start of a test."""
+    """Leaves every `with graph.as_default()` block of this thread, for the start of a test.
+
+    In a program that runs eagerly, a test that starts inside such a block goes on building a graph,
+    this thread's own one, until the block ends.
+    """
+    builds_graph = not executing_eagerly()
     _stacks.graphs.clear()
     _stacks.modes.clear()
+    if builds_graph and starts_eagerly():
+        _stacks.graphs.append(outermost_graph())
+        _stacks.modes.add(0)
 
 
 @contextmanager
@@ -133,7 +141,16 @@ def graph_scope(graph: Graph) -> Iterator[Graph]:
     try:
         yield graph
     finally:
-        _leave(_stacks.graphs, graph, "graph")
+        if graph not in _stacks.graphs and _stacks.modes == {0}:
+            _leave_mode()  # a test that began inside the block has left all but its mode
+        else:
+            _leave(_stacks.graphs, graph, "graph")
+
+
+def _leave_mode() -> None:
+    """Ends what `leave_all_graphs` has kept of a block."""
+    _stacks.graphs.clear()
+    _stacks.modes.clear()
 
 
 @contextmanager
@@ -174,14 +191,14 @@ def session_for(graph: Graph, session: Any, action: str) -> Any:
     Args:
       action: what it is to do: "evaluate tensor" or "execute operation".
     """
-    call = "eval" if action == "evaluate tensor" else "run"
+    call, colon = ("eval", "") if action == "evaluate tensor" else ("run", ":")
     given = "given" if session is not None else "default"
     if session is None:
         session = get_default_session()
         if session is None:
             raise ValueError(
                 f"Cannot {action} using `{call}()`: No default session is registered. Use `with "
-                f"sess.as_default()` or pass an explicit session to `{call}(session=sess)`"
+                f"sess.as_default(){colon}` or pass an explicit session to `{call}(session=sess)`"
             )
     if session.graph is not graph:
         subject = action.split()[-1]

@@ -387,7 +387,10 @@ def _body_of(definition: Any, attrs: dict[str, Any], library: dict[str, Function
 
     body = FunctionGraph(name=definition.signature.name)
     body._functions = library
-    graph_def, arguments, results = body_graph_def(definition, attrs, library)
+    shapes = (
+        definition.attr["_input_shapes"].list.shape if "_input_shapes" in definition.attr else []
+    )
+    graph_def, arguments, results = body_graph_def(definition, attrs, library, shapes)
     with body.as_default():
         wanted = [f"{name}:0" for name in arguments] + [with_index(text) for text in results]
         found = import_graph_def(graph_def, name="", return_elements=wanted) or []

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from penstock import errors
 from penstock.dtypes import DType, as_dtype
 from penstock.ir import auto_casts, defaults, naming, scopes, source
 from penstock.ir.operation import Operation, infer_shapes
@@ -80,10 +81,10 @@ class Graph:
 
         spec = find_spec(op_type, self._functions)
         if spec is None:
-            raise ValueError(f"Op type not registered '{op_type}'")
-        for tensor in inputs:
+            raise errors.NotFoundError(None, None, f"Op type not registered '{op_type}'")
+        for number, tensor in enumerate(inputs):
             if not isinstance(tensor, Tensor):
-                raise TypeError(f"Input {tensor!r} of {op_type} is not a tensor")
+                raise TypeError(f"Input #{number} is not a tensor: {tensor}")
         values = {key: python_value(value) for key, value in (attrs or {}).items()}
         infer_attrs(spec, inputs, values)
         for key, declared in spec.attrs.items():
@@ -280,7 +281,9 @@ class Graph:
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
         """Places the nodes made inside on the device of `op`, wherever that will be."""
         if op is None and not ignore_existing:
-            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is False")
+            raise ValueError(
+                "Trying to reset colocation (op is None) but ignore_existing is not True"
+            )
         target = scopes.op_to_colocate_with(op)
         stack = [] if ignore_existing else self._scopes.colocations
         if target is not None:
@@ -325,7 +328,7 @@ class Graph:
             raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         for key, value in op_type_map.items():
             if not isinstance(key, str) or not isinstance(value, str):
-                raise TypeError("op_type_map must map strings to strings")
+                raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         with self._scopes.setting(gradient_names={**self._scopes.gradient_names, **op_type_map}):
             yield
 
@@ -397,7 +400,7 @@ class Graph:
             raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
         if obj.graph is not self:
             kind = "Tensor" if isinstance(obj, Tensor) else "Operation"
-            raise ValueError(f"{kind} {obj!r} is not an element of this graph.")
+            raise ValueError(f"{kind} {obj} is not an element of this graph.")
         return obj
 
     _as_graph_element_locked = as_graph_element
@@ -490,6 +493,11 @@ class Graph:
             self._collections.pop(name, None)
 
     # GraphDef ---------------------------------------------------------------------------------
+
+    @property
+    def _c_graph(self) -> Graph:
+        """What stands for the graph in calls of TensorFlow's native library: itself."""
+        return self
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
         """The graph as a GraphDef message; from `from_version`, only nodes added since then."""

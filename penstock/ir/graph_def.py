@@ -24,12 +24,27 @@ def graph_def(graph: Graph, from_version: int = 0, *, add_shapes: bool = False) 
     for op in graph.get_operations()[from_version:]:
         fill_node_def(op, message.node.add(), add_shapes=add_shapes)
     for function in graph._functions.values():
-        message.library.function.add().CopyFrom(function.definition)
+        written = message.library.function.add()
+        written.CopyFrom(function.definition)
+        if add_shapes:
+            _add_function_shapes(written, function._body)
         if function.gradient_name:
             message.library.gradient.add(
                 function_name=function.name, gradient_func=function.gradient_name
             )
     return message
+
+
+def _add_function_shapes(message: Any, body: Any) -> None:
+    """Says in a FunctionDef which shapes the arguments and nodes of a traced body have."""
+    if not hasattr(body, "structured_input_signature"):
+        return
+    shapes = [tensor._shape for tensor in body.inputs]
+    message.attr["_input_shapes"].CopyFrom(encode(shapes, "list(shape)"))
+    for node in message.node_def:
+        outputs = body.get_operation_by_name(node.name).outputs
+        shapes = [tensor._shape for tensor in outputs]
+        node.attr["_output_shapes"].CopyFrom(encode(shapes, "list(shape)"))
 
 
 def node_def(op: Operation) -> Any:

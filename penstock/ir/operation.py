@@ -145,7 +145,12 @@ class Operation:
         self.graph._changed()
 
     def _clear_attr(self, name: str) -> None:
-        del self.attrs[name]
+        """Takes an attr away; one that the op declares has its default then."""
+        declared = self.spec.attrs.get(name)
+        if declared is not None and declared.has_default:
+            self.attrs[name] = declared.default
+        else:
+            del self.attrs[name]
         self.graph._changed()
 
     def colocation_groups(self) -> list[bytes]:
@@ -159,6 +164,8 @@ class Operation:
 
     def _add_control_inputs(self, ops: Iterable[Operation]) -> None:
         for op in ops:
+            if not isinstance(op, Operation):
+                raise TypeError(f"op must be an Operation: {op}")
             if op.graph is not self.graph:
                 raise ValueError(f"control input {op.name!r} is from another graph")
             if op not in self._control_inputs:

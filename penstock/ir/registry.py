@@ -9,6 +9,7 @@ What always holds:
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -89,7 +90,11 @@ class OpSpec:
             if key is not None
         )
         self.result_type = (
-            namedtuple(signature.name, [arg.name for arg in signature.outputs], rename=True)
+            namedtuple(  # the name of a function from a file may be none of Python's
+                re.sub(r"\W|^(?=\d)", "_", signature.name),
+                [arg.name for arg in signature.outputs],
+                rename=True,
+            )
             if len(signature.outputs) > 1
             else None
         )

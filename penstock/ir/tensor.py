@@ -30,7 +30,17 @@ class Tensor:
     tensors can be keys of a feed dict.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_consumers", "_dtype", "_op", "_shape", "_value_index")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_consumers",
+        "_dtype",
+        "_given_shape",
+        "_op",
+        "_shape",
+        "_value_index",
+    )
+    _given_shape: TensorShape
     __array_priority__ = 100  # NumPy's binary operators defer to ours.
     OVERLOADABLE_OPERATORS: ClassVar[set[str]] = {*OPERATORS, "__eq__", "__ne__"}
     _USE_EQUALITY = False  # asked for by code that would compare values
@@ -68,11 +78,19 @@ class Tensor:
 
     @property
     def shape(self) -> TensorShape:
-        return TensorShape._of(self._shape)
+        """The static shape, as far as it is known while building: one object while it stays."""
+        try:
+            given = self._given_shape
+            if given._dims is self._shape:
+                return given
+        except AttributeError:  # nobody has asked yet
+            pass
+        self._given_shape = TensorShape._of(self._shape)
+        return self._given_shape
 
     def get_shape(self) -> TensorShape:
-        """The static shape, as far as it is known while building."""
-        return TensorShape._of(self._shape)
+        """See `shape`."""
+        return self.shape
 
     def set_shape(self, shape: Any) -> None:
         """Adds what the caller knows about the static shape; it can't contradict what is known."""
@@ -113,6 +131,10 @@ class Tensor:
 
     def _shape_tuple(self) -> tuple[int | None, ...] | None:
         return self._shape
+
+    def _as_tf_output(self) -> Tensor:
+        """What stands for the tensor in calls of TensorFlow's native library: itself."""
+        return self
 
     def _as_node_def_input(self) -> str:
         return self._op.name if self._value_index == 0 else self.name

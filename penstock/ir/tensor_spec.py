@@ -35,6 +35,8 @@ class TensorSpec(BatchableTypeSpec):
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
         """The spec of a tensor: its static shape, its type, the name of its node."""
+        if not hasattr(tensor, "op") or not hasattr(tensor, "dtype"):
+            raise ValueError(f"`tensor` should be a tf.Tensor, got {tensor!r}")
         return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
 
     @property
@@ -58,6 +60,8 @@ class TensorSpec(BatchableTypeSpec):
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether a tensor or spec has this type and a shape that this one allows."""
+        if not hasattr(spec_or_tensor, "dtype"):
+            return super().is_compatible_with(spec_or_tensor)
         return self._dtype.is_compatible_with(
             spec_or_tensor.dtype
         ) and self._shape.is_compatible_with(spec_or_tensor.shape)

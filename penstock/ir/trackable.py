@@ -26,6 +26,13 @@ class TrackableReference(NamedTuple):
     ref: Any
 
 
+class NoDependency:
+    """A value to assign to an attribute that is not to be owned; the attribute is the value."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
 class _Ownership:
     """What one object owns, and what checkpoints still have for it."""
 
@@ -156,6 +163,28 @@ class Trackable:
             return made
         return self._track_trackable(made, name=name, overwrite=overwrite)
 
+    # In a SavedModel --------------------------------------------------------------------------
+
+    @property
+    def _object_identifier(self) -> str:
+        """The name of its kind."""
+        return "_generic_user_object"
+
+    @property
+    def _tracking_metadata(self) -> str:
+        """What a program of its kind wants to know of it when it is loaded."""
+        return ""
+
+    def _list_extra_dependencies_for_serialization(
+        self, serialization_cache: Any
+    ) -> dict[str, Any]:
+        """What it owns there alone, by name; the cache is one that all objects share."""
+        return {}
+
+    def _list_functions_for_serialization(self, serialization_cache: Any) -> dict[str, Any]:
+        """Its functions, by name."""
+        return {}
+
     # Its values -------------------------------------------------------------------------------
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
@@ -192,7 +221,7 @@ class Trackable:
         found: tuple[list[Any], dict[str, Any], list[Any]] = ([], {}, [])
         if checkpoint_position.restore_uid > self._update_uid:
             found = checkpoint_position.gather_ops_or_named_saveables()
-            self._update_uid = checkpoint_position.restore_uid
+            self._ownership.update_uid = checkpoint_position.restore_uid
         for name, position in checkpoint_position.children():
             owned = self._lookup_dependency(name)
             if owned is None:

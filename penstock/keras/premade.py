@@ -121,13 +121,25 @@ class WideDeepModel(Model):
         output = 0.5 * (self.linear_model(linear_inputs) + self.dnn_model(dnn_inputs))
         return self.activation(output) if self.activation else output
 
-    def _optimizer_updates(self) -> list[Any]:
+    @property
+    def _parts(self) -> list[tuple[Any, Any]]:
+        """The optimizers, and what each of them trains."""
         several = isinstance(self.optimizer, tuple | list)
         optimizers = self.optimizer[:2] if several else (self.optimizer, self.optimizer)
+        return list(zip(optimizers, (self.linear_model, self.dnn_model), strict=True))
+
+    def _optimizer_updates(self) -> list[Any]:
         updates = []
-        for optimizer, part in zip(optimizers, (self.linear_model, self.dnn_model), strict=True):
+        for optimizer, part in self._parts:
             updates += optimizer.get_updates(loss=self.total_loss, params=part.trainable_weights)
         return updates
+
+    def _optimizers_of(self, pairs: list[Any]) -> list[tuple[Any, list[Any]]]:
+        found = []
+        for optimizer, part in self._parts:
+            own = {id(weight) for weight in part.trainable_weights}
+            found.append((optimizer, [pair for pair in pairs if id(pair[1]) in own]))
+        return found
 
     def get_config(self) -> dict[str, Any]:
         return {

@@ -185,19 +185,11 @@ def _compile(model: Any, config: dict[str, Any], file: Any) -> None:
 # Weights ----------------------------------------------------------------------------------------
 
 
-def _require_weights(model: Any) -> None:
-    if not model.built:
-        raise ValueError(
-            f"Weights for model {model.name} have not yet been created. Weights are created "
-            "when the Model is first called on inputs or `build()` is called with an `input_shape`."
-        )
-
-
 def save_weights(
     model: Any, filepath: str, overwrite: bool = True, save_format: str | None = None
 ) -> None:
     """Writes a model's weights: into HDF5 for ".h5", ".hdf5" and ".keras", else a checkpoint."""
-    _require_weights(model)
+    model._assert_weights_created()
     is_h5 = str(filepath).endswith((".h5", ".hdf5", ".keras"))
     wanted = {"h5": "h5", "hdf5": "h5", "keras": "h5", "tf": "tf", "tensorflow": "tf"}
     kind = "h5" if is_h5 else "tf"
@@ -248,7 +240,7 @@ def load_weights(model: Any, filepath: str, by_name: bool = False) -> Any:
             "Unable to load weights saved in HDF5 format into a subclassed Model which has not "
             "created its variables yet. Call the Model first, then load the weights."
         )
-    _require_weights(model)
+    model._assert_weights_created()
     with _h5py().File(filepath, "r") as file:
         group = (
             file["model_weights"]

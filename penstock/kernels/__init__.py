@@ -123,6 +123,7 @@ _FAMILIES = (
     "fake_quantization",
     "quantization",
     "quantized",
+    "quantized_images",
     "audio",
     "tensor_lists",
     "ctc_decoding",

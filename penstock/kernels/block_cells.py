@@ -6,14 +6,20 @@ from penstock import errors
 from penstock.kernels.registry import kernel
 
 
+def _gate_order(node):
+    """Where the matrix has input gate, cell, forget and output gate."""
+    return (0, 2, 1, 3) if node.type.endswith("V2") else (0, 1, 2, 3)
+
+
 def _lstm_step(node):
     """One step of an LSTM: the function from inputs and weights to all its intermediate values."""
-    forget_bias, clip = node.attrs["forget_bias"], node.attrs["cell_clip"]
+    forget_bias, clip = node.attrs.get("forget_bias", 0.0), node.attrs["cell_clip"]
+    gate_order = _gate_order(node)
     peephole = node.attrs["use_peephole"]
 
     def step(x, cs_prev, h_prev, w, wci, wcf, wco, b):
         gates = torch.addmm(b, torch.cat((x, h_prev), 1), w)
-        gi, gc, gf, go = gates.chunk(4, 1)
+        gi, gc, gf, go = (gates.chunk(4, 1)[place] for place in gate_order)
         gf = gf + forget_bias
         if peephole:
             gi = gi + wci * cs_prev
@@ -88,7 +94,7 @@ def _(node):
     return run
 
 
-@kernel("BlockLSTM", fresh=True)
+@kernel("BlockLSTM", "BlockLSTMV2", fresh=True)
 def _(node):
     step = _lstm_step(node)
 
@@ -110,9 +116,10 @@ def _(node):
     return run
 
 
-@kernel("BlockLSTMGrad", fresh=True)
+@kernel("BlockLSTMGrad", "BlockLSTMGradV2", fresh=True)
 def _(node):
     peephole = node.attrs["use_peephole"]
+    gate_order = _gate_order(node)
 
     def run(seq_len_max, x, cs0, h0, w, wci, wcf, wco, b, *rest):
         i, cs, f, o, ci, co, h, cs_grads, h_grads = rest
@@ -128,6 +135,9 @@ def _(node):
                 h_grads[t] + h_grad,
                 peephole,
             )
+            if gate_order != (0, 1, 2, 3):
+                parts = dicfo.chunk(4, 1)
+                dicfo = torch.cat([parts[place] for place in gate_order], 1)
             both = dicfo @ w.T
             x_grad[t], h_grad = both[:, :depth], both[:, depth:]
             w_grad.addmm_(torch.cat((x[t], h_prev), 1).T, dicfo)

@@ -1,8 +1,26 @@
 """Kernels of nodes that only order others."""
 
-from penstock.kernels.registry import kernel
+import os
+import sys
+
+from penstock.kernels.registry import HOST, kernel
 
 
 @kernel("NoOp", "ControlTrigger")
 def _(node):
     return lambda: None
+
+
+@kernel("Abort", devices=HOST)
+def _(node):
+    """Ends the process at once, whatever else it is doing."""
+    message = node.attrs["error_msg"] or "Abort_op intentional failure; "
+
+    def run():
+        if node.attrs["exit_without_error"]:
+            os._exit(0)
+        sys.stderr.write(f"{message}\n")
+        sys.stderr.flush()
+        os.abort()
+
+    return run

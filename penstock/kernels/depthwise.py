@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock import errors
 from penstock.kernels.conv import Geometry, sizes_reader
 from penstock.kernels.registry import kernel
 
@@ -18,6 +19,11 @@ def _(node):
 
     def run(input, filter):
         channels = filter.shape[2]
+        depth = input.shape[geometry.channels] if input.dim() == 4 else channels
+        if depth != channels:
+            raise errors.InvalidArgumentError(
+                None, None, f"input and filter must have the same depth: {depth} vs {channels}"
+            )
         return geometry.last(
             geometry.forward(geometry.first(input), _filter_first(filter), channels)
         )

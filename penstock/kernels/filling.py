@@ -22,7 +22,8 @@ def _(node, env):
     if is_text(node, 1):
         return _fill_text
     known = known_list(node, env, 0)
-    value = known_number(node, env, 1)
+    given = env.constant(node, 1)
+    value = None if given is None or given.ndim else known_number(node, env, 1)
     if value is None:
         return _fill_computed if known is None else (lambda _, value: _expanded(known, value))
     dtype, device = torch_type(node.dtypes[0]), env.torch_device

@@ -60,6 +60,10 @@ def _(node):
         return lambda x: x.unsqueeze(-1).view(dtype)
 
     def joined(x):
+        if x.dim() and x.shape[-1] != wanted // given:
+            raise errors.InvalidArgumentError(
+                None, None, f"Cannot bitcast from {wanted // given} to {x.shape[-1]}"
+            )
         if not x.numel():  # ATen refuses to view what has no strides
             return x.new_empty(x.shape[:-1], dtype=dtype)
         return x.contiguous().view(dtype).squeeze(-1)

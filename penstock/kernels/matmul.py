@@ -60,7 +60,7 @@ def _batch_product(node):
     known = x is not None and y is not None
     if known and len(x) == len(y) == 3 and x[0] is not None and x[0] == y[0]:
         product = torch.bmm
-    elif known and None not in x + y:
+    elif known and None not in x + y and min(len(x), len(y)) >= 2:
         product = torch.matmul
     else:
         product = _checked_product(broadcasts=node.type != "BatchMatMul")

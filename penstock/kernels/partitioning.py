@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from penstock import errors
+from penstock import errors, shapes
 from penstock.kernels.bounds_on_gpu import select_or_zero
 from penstock.kernels.host_loops import shares_memory
 from penstock.kernels.known_inputs import is_text
@@ -20,6 +20,13 @@ def _(node):
     text = is_text(node)
 
     def run(data, partitions):
+        if data.shape[: partitions.ndim] != partitions.shape:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "data.shape must start with partitions.shape, got data.shape = "
+                f"{_text(data)}, partitions.shape = {_text(partitions)}",
+            )
         chosen = partitions.reshape(-1)
         sizes = _part_sizes(chosen, partitions, count)
         order = chosen.argsort(stable=True)
@@ -29,6 +36,10 @@ def _(node):
         return as_signed(rows).index_select(0, order).view(data.dtype).split_with_sizes(sizes)
 
     return as_outputs(node, run)
+
+
+def _text(value):
+    return shapes.text(tuple(value.shape))
 
 
 def _part_sizes(chosen, partitions, count):
@@ -55,6 +66,7 @@ def _(node):
             if entry.numel() and entry.min() < 0:
                 place = torch.nonzero(entry < 0)[0].item()
                 raise errors.InvalidArgumentError(None, None, f"indices[{place}] is out of range")
+        _check_stitched(inputs[:count], inputs[count:])
         rest = tuple(inputs[count].shape[inputs[0].dim() :])
         rows = [
             data.reshape((entry.shape[0], *rest))
@@ -63,6 +75,26 @@ def _(node):
         return (_merge_text if text else _merge)(length, rest, indices, rows)
 
     return run
+
+
+def _check_stitched(indices, data):
+    """Refuses data whose shapes don't begin with those of their indices, or end in others."""
+    rest = tuple(data[0].shape[indices[0].ndim :])
+    for i, (places, values) in enumerate(zip(indices, data, strict=True)):
+        if tuple(values.shape[: places.ndim]) != tuple(places.shape):
+            problem = (
+                f"data[{i}].shape = {_text(values)} does not start with indices[{i}].shape = "
+                f"{_text(places)}"
+            )
+        elif tuple(values.shape[places.ndim :]) != rest:
+            problem = (
+                f"Need data[0].shape[{indices[0].ndim}:] = data[{i}].shape[{places.ndim}:], got "
+                f"data[0].shape = {_text(data[0])}, data[{i}].shape = {_text(values)}, "
+                f"indices[0].shape = {_text(indices[0])}, indices[{i}].shape = {_text(places)}"
+            )
+        else:
+            continue
+        raise errors.InvalidArgumentError(None, None, problem)
 
 
 def _merge(length, rest, indices, rows):

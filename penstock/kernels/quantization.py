@@ -162,6 +162,14 @@ def _(node):
     return lambda x, low, high: there_and_back(x, low, high, bits)
 
 
+@kernel("QuantizeAndDequantize", fresh=True)
+def _(node):
+    bits, bounds = node.attrs["num_bits"], (node.attrs["input_min"], node.attrs["input_max"])
+    _check_bits(bits, node.attrs["signed_input"])
+    there_and_back = _there_and_back(node, floor_up=False)
+    return lambda x: there_and_back(x, *(x.new_tensor(bound) for bound in bounds), bits)
+
+
 @kernel("QuantizeAndDequantizeV3", fresh=True)
 def _(node):
     there_and_back = _there_and_back(node, floor_up=False)
@@ -180,8 +188,8 @@ def _check_bits(bits, signed):
 
 
 def _there_and_back(node, floor_up):
-    signed, narrow = node.attrs["signed_input"], node.attrs["narrow_range"]
-    given, axis = node.attrs["range_given"], node.attrs["axis"]
+    signed, narrow = node.attrs["signed_input"], node.attrs.get("narrow_range", False)
+    given, axis = node.attrs["range_given"], node.attrs.get("axis", -1)
 
     def run(x, low, high, bits):
         if given:

@@ -18,17 +18,17 @@ from penstock.kernels.values import torch_type
 _single = np.float32
 
 
-def _invalid(message):
+def invalid(message):
     return InvalidArgumentError(None, None, message)
 
 
-def _number(bound, what="range"):
+def number(bound, what="range"):
     if bound.numel() != 1:
-        raise _invalid(f"{what} must have 1 element, got shape {list(bound.shape)}")
+        raise invalid(f"{what} must have 1 element, got shape {list(bound.shape)}")
     return _single(bound.item())
 
 
-def _range(low, high):
+def range_of(low, high):
     return torch.tensor(float(low)), torch.tensor(float(high))
 
 
@@ -41,7 +41,7 @@ def _round(x):
     return (torch.sign(x) * torch.floor(torch.abs(x).double() + 0.5)).to(x.dtype)
 
 
-class _Levels:
+class Levels:
     """How integers of a torch type stand for numbers between two bounds."""
 
     def __init__(self, dtype, low, high):
@@ -110,7 +110,7 @@ class _Levels:
 
 def _check_order(low, high, what):
     if low > high:
-        raise _invalid(f"{what}_max must be larger than {what}_min. Given: {high}, {low}")
+        raise invalid(f"{what}_max must be larger than {what}_min. Given: {high}, {low}")
 
 
 # Other ranges ---------------------------------------------------------------------------------
@@ -143,8 +143,8 @@ def _scaled_down(x, scale):
 def _requantized(x, low, high, dtype, new_low, new_high):
     if x.dtype is torch.int32 and dtype is torch.uint8:
         return _narrowed(x, low, high, new_low, new_high)
-    numbers = _Levels(x.dtype, low, high).numbers_in_floats(x)
-    return _Levels(dtype, new_low, new_high).levels_in_floats(numbers)
+    numbers = Levels(x.dtype, low, high).numbers_in_floats(x)
+    return Levels(dtype, new_low, new_high).levels_in_floats(numbers)
 
 
 @kernel("Requantize", devices=HOST, fresh=True)
@@ -152,16 +152,16 @@ def _(node):
     dtype = torch_type(node.attrs["out_type"])
 
     def run(x, low, high, new_low, new_high):
-        new_low, new_high = _number(new_low), _number(new_high)
+        new_low, new_high = number(new_low), number(new_high)
         if new_low > 0:
-            raise _invalid(f"requested_output_min must be <= 0, but got {new_low:g}")
+            raise invalid(f"requested_output_min must be <= 0, but got {new_low:g}")
         if new_high < new_low:
-            raise _invalid(
+            raise invalid(
                 "requested_output_max must be >= requested_output_min, but got "
                 f"{new_high:g} and {new_low:g}"
             )
-        result = _requantized(x, _number(low), _number(high), dtype, new_low, new_high)
-        return result, *_range(new_low, new_high)
+        result = _requantized(x, number(low), number(high), dtype, new_low, new_high)
+        return result, *range_of(new_low, new_high)
 
     return run
 
@@ -169,15 +169,15 @@ def _(node):
 def _used_range(x, low, high):
     """The smallest range that holds zero and the numbers."""
     if x.numel() == 0:
-        raise _invalid("Input must not be empty.")
-    levels = _Levels(x.dtype, low, high)
+        raise invalid("Input must not be empty.")
+    levels = Levels(x.dtype, low, high)
     ends = levels.numbers(torch.stack([x.min(), x.max()])).tolist()
     return min(0.0, ends[0]), ends[1]
 
 
 @kernel("RequantizationRange", devices=HOST, fresh=True)
 def _(node):
-    return lambda x, low, high: _range(*_used_range(x, _number(low), _number(high)))
+    return lambda x, low, high: range_of(*_used_range(x, number(low), number(high)))
 
 
 @kernel("QuantizeDownAndShrinkRange", devices=HOST, fresh=True)
@@ -185,10 +185,10 @@ def _(node):
     dtype = torch_type(node.attrs["out_type"])
 
     def run(x, low, high):
-        low, high = _number(low), _number(high)
+        low, high = number(low), number(high)
         new_low, new_high = _used_range(x, low, high)
         result = _requantized(x, low, high, dtype, _single(new_low), _single(new_high))
-        return result, *_range(new_low, new_high)
+        return result, *range_of(new_low, new_high)
 
     return run
 
@@ -204,12 +204,12 @@ def _product(node, multiply):
 
     def run(a, b, min_a, max_a, min_b, max_b):
         for low, high, what in ((min_a, max_a, "a"), (min_b, max_b, "b")):
-            _check_order(_number(low), _number(high), what)
-        of_a = _Levels(a.dtype, _number(min_a), _number(max_a))
-        of_b = _Levels(b.dtype, _number(min_b), _number(max_b))
+            _check_order(number(low), number(high), what)
+        of_a = Levels(a.dtype, number(min_a), number(max_a))
+        of_b = Levels(b.dtype, number(min_b), number(max_b))
         result = multiply(a.double() - of_a.level(0.0), b.double() - of_b.level(0.0))
         one, info = of_a.one() * of_b.one(), torch.iinfo(result_type)
-        bounds = _range(one * _single(info.min), one * _single(info.max))
+        bounds = range_of(one * _single(info.min), one * _single(info.max))
         return result.to(result_type), *bounds
 
     return run
@@ -226,7 +226,7 @@ def _(node):
 
     def multiply(a, b):
         if a.dim() != 2 or b.dim() != 2:
-            raise _invalid("In[0] and In[1] must be matrices")
+            raise invalid("In[0] and In[1] must be matrices")
         return torch.matmul(a.t() if of_a else a, b.t() if of_b else b)
 
     return _product(node, multiply)
@@ -262,16 +262,16 @@ def _(node):
     dtype = torch_type(node.attrs["Toutput"])
 
     def run(x, y, *bounds):
-        low_x, high_x, low_y, high_y = numbers = [_number(bound) for bound in bounds]
+        low_x, high_x, low_y, high_y = numbers = [number(bound) for bound in bounds]
         _check_order(low_x, high_x, "x")
         _check_order(low_y, high_y, "y")
         low, high = _sum_range(*numbers, spare_bits=14)
-        total = _Levels(dtype, low, high)
+        total = Levels(dtype, low, high)
         parts = [
-            _stretched(z, _Levels(z.dtype, *ends), total)
+            _stretched(z, Levels(z.dtype, *ends), total)
             for z, ends in ((x, numbers[:2]), (y, numbers[2:]))
         ]
-        return parts[0] + parts[1], *_range(low, high)
+        return parts[0] + parts[1], *range_of(low, high)
 
     return run
 
@@ -281,19 +281,19 @@ def _(node):
     dtype = torch_type(node.attrs["out_type"])
 
     def run(x, bias, *bounds):
-        numbers = [_number(bound) for bound in bounds]
+        numbers = [number(bound) for bound in bounds]
         if bias.dim() != 1 or x.shape[-1] != bias.shape[0]:
-            raise _invalid(
+            raise invalid(
                 "Must provide as many biases as the last dimension of the input tensor: "
                 f"{list(bias.shape)} vs. {list(x.shape)}"
             )
         low, high = _sum_range(*numbers, spare_bits=17)
-        total = _Levels(dtype, low, high)
+        total = Levels(dtype, low, high)
         parts = [
-            total.levels_in_floats(_Levels(z.dtype, *ends).numbers_in_floats(z))
+            total.levels_in_floats(Levels(z.dtype, *ends).numbers_in_floats(z))
             for z, ends in ((x, numbers[:2]), (bias, numbers[2:]))
         ]
-        return parts[0] + parts[1] + total.clamped(0.0), *_range(low, high)
+        return parts[0] + parts[1] + total.clamped(0.0), *range_of(low, high)
 
     return run
 
@@ -302,7 +302,7 @@ def _(node):
 
 
 def _clipped(x, low, high, largest=None):
-    levels = _Levels(x.dtype, _number(low), _number(high))
+    levels = Levels(x.dtype, number(low), number(high))
     top = None if largest is None else levels.clamped(largest)
     return torch.clamp(x, levels.clamped(0.0), top), low.clone(), high.clone()
 
@@ -319,7 +319,7 @@ def _(node):
 
 @kernel("QuantizedReluX", devices=HOST, fresh=True)
 def _(node):
-    return lambda x, largest, low, high: _clipped(x, low, high, _number(largest))
+    return lambda x, largest, low, high: _clipped(x, low, high, number(largest))
 
 
 @kernel("QuantizedMaxPool", devices=HOST, fresh=True)
@@ -349,8 +349,8 @@ def _(node):
 
     def run(axis, *inputs):
         values, bounds = inputs[:count], inputs[count:]
-        lows = [_number(bound) for bound in bounds[:count]]
-        highs = [_number(bound) for bound in bounds[count:]]
+        lows = [number(bound) for bound in bounds[:count]]
+        highs = [number(bound) for bound in bounds[count:]]
         low, high = min(_single(0), *lows), max(highs)
         if values[0].dtype.is_signed:
             high = max(abs(low), abs(high))
@@ -359,7 +359,7 @@ def _(node):
             value if (a, b) == (low, high) else _requantized(value, a, b, value.dtype, low, high)
             for value, a, b in zip(values, lows, highs, strict=True)
         ]
-        return torch.cat(parts, int(axis)), *_range(low, high)
+        return torch.cat(parts, int(axis)), *range_of(low, high)
 
     return run
 

@@ -47,10 +47,16 @@ class _Generator:
         self._buffer = buffer_reader(node)
 
     def reserve(self, state, algorithm, blocks):
-        """The stream from here on; the variable then says that `blocks` of it are taken."""
-        number = _scalar(algorithm, 1)
+        """The stream from here on; the variable then says that `blocks` of it are taken.
+
+        Without an algorithm the variable has it before the counter.
+        """
         with state.lock:
             buffer = self._buffer(state)
+            if algorithm is None:
+                number, buffer = buffer[:1].sum().item(), buffer[1:]
+            else:
+                number = _scalar(algorithm, 1)
             _check_state(buffer, number)
             low, high, key = (word % 2**64 for word in buffer[:_STATE_SIZE].tolist())
             stream = Stream(key, high, low)
@@ -97,6 +103,21 @@ def _(node, env):
         count = math.prod(sizes)
         stream = generator.reserve(state, algorithm, reserved(count))
         return sampler(stream, count, dtype, device).view(sizes)
+
+    return run
+
+
+@kernel("StatefulStandardNormal", fresh=True)
+def _(node, env):
+    _check_type(node, FLOATING)
+    dtype, device = torch_type(node.attrs["dtype"]), env.torch_device
+    read, generator = shape_reader(node, env, 1), _Generator(node)
+
+    def run(state, shape):
+        sizes = read(shape)
+        count = math.prod(sizes)
+        stream = generator.reserve(state, None, reserved(count))
+        return distributions.normal(stream, count, dtype, device).view(sizes)
 
     return run
 

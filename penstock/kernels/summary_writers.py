@@ -24,10 +24,15 @@ from penstock.state.summary_writer import SummaryWriter, WriterOptions
 def _(node, env):
     container = node.attrs["container"] or DEFAULT_CONTAINER
     name = node.attrs["shared_name"] or node.name
-    writer = env.resources.get_or_create(
-        SummaryWriter, container, name, lambda: SummaryWriter(container, name)
-    )
-    return Constant(writer)
+
+    def found():
+        return env.resources.get_or_create(
+            SummaryWriter, container, name, lambda: SummaryWriter(container, name)
+        )
+
+    if found().is_destroyed:  # that of an object of the same name, which is gone
+        env.resources.remove(SummaryWriter, container, name)
+    return Constant(found())
 
 
 def _only(value, what):
@@ -36,6 +41,13 @@ def _only(value, what):
     if array.size != 1:
         raise invalid(f"{what} must be scalar, got shape {list(array.shape)}")
     return array.reshape(-1)[0]
+
+
+@kernel("CreateSummaryDbWriter", devices=HOST)
+def _(node):
+    raise errors.UnimplementedError(
+        None, None, "summaries go to event files, not to databases: use CreateSummaryFileWriter"
+    )
 
 
 @kernel("CreateSummaryFileWriter", devices=HOST)

@@ -86,6 +86,7 @@ def conv_output_length(
     """How long a convolution's or pooling's output is, or None if the input's length is unknown."""
     if input_length is None:
         return None
+    assert padding in ("same", "valid", "full", "causal"), padding
     reach = (filter_size - 1) * dilation
     length = {
         "same": input_length,
@@ -102,6 +103,7 @@ def conv_input_length(
     """How long the input of a convolution with an output of that length is."""
     if output_length is None:
         return None
+    assert padding in ("same", "valid", "full"), padding
     pad = {"same": filter_size // 2, "valid": 0, "full": filter_size - 1}[padding]
     return (output_length - 1) * stride - 2 * pad + filter_size
 
@@ -115,6 +117,7 @@ def deconv_output_length(
     dilation: int = 1,
 ) -> Any:
     """How long a transposed convolution's output is; the input's length may be a tensor."""
+    assert padding in ("same", "valid", "full"), padding
     if input_length is None:
         return None
     reach = (filter_size - 1) * dilation

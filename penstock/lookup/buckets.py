@@ -16,7 +16,7 @@ from penstock.ir.convert import convert_to_tensor
 from penstock.ir.name_scope import name_scope
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
-from penstock.lookup.tables import HashTable, LookupInterface, StaticHashTable
+from penstock.lookup.tables import LookupInterface, StaticHashTable
 from penstock.ops.binary import add
 from penstock.ops.casts import cast
 from penstock.ops.comparison import not_equal
@@ -215,7 +215,7 @@ class StaticVocabularyTable(_TableWithBuckets):
         if num_oov_buckets <= 0:
             raise ValueError("oov_buckets must be > 0.")
         name = name.rstrip("/") if name else name
-        table: HashTable | StaticHashTable | None = None
+        table: StaticHashTable | None = None
         key_dtype = dtypes.string
         if initializer is not None:
             key_dtype = (

@@ -171,20 +171,4 @@ class StaticHashTable(InitializableLookupTableBase):
 
 
 StaticHashTableV1 = StaticHashTable
-
-
-class HashTable(StaticHashTable):
-    """`StaticHashTable` with a name to share it by: `tf.contrib.lookup.HashTable`."""
-
-    def __init__(
-        self,
-        initializer: TableInitializerBase,
-        default_value: Any,
-        shared_name: str | None = None,
-        name: str | None = None,
-    ):
-        self._initializer = initializer
-        self._shared_name = shared_name
-        self._name = name or "hash_table"
-        InitializableLookupTableBase.__init__(self, default_value, initializer)
-        self._value_shape = self._default_value.get_shape()
+HashTable = StaticHashTable  # its name in modules that programs look into

@@ -186,6 +186,7 @@ _FAMILIES = (
     "sdca",
     "stateful_random",
     "stateless_random",
+    "other_machines",
     "training",
 )
 

@@ -33,8 +33,8 @@ def reduce_logsumexp(
 ) -> Tensor:
     """log(sum(exp(x))) over `axis`, without overflow. See `reduce_sum`."""
     axis, keep = chosen_axis(axis, reduction_indices), keeps(keepdims, keep_dims)
-    with name_scope(name, "ReduceLogSumExp", [input_tensor]):
-        x = to_tensor(input_tensor)
+    x = to_tensor(input_tensor)
+    with name_scope(name, "ReduceLogSumExp", [x]):
         largest = reduce_max(x, axis, keepdims=True)
         finite = elementwise.is_finite(largest)
         shift = array.stop_gradient(array.where(finite, largest, array.zeros_like(largest)))
@@ -125,8 +125,12 @@ def norm(
 def _norm_axes(axis: Any) -> list[int] | None:
     if axis is None:
         return None
-    axes = [int(entry) for entry in axis] if isinstance(axis, (list, tuple)) else [int(axis)]
-    if isinstance(axis, (list, tuple)) and (len(axes) != 2 or axes[0] == axes[1]):
+    is_pair = isinstance(axis, (list, tuple))
+    try:
+        axes = [int(entry) for entry in axis] if is_pair else [int(axis)]
+    except (TypeError, ValueError):
+        axes = []
+    if len(set(axes)) != len(axes) or len(axes) != (2 if is_pair else 1):
         raise ValueError(
             f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis!r}"
         )

@@ -49,6 +49,21 @@ BlockLSTMGrad = op(
     use_peephole=attr("bool"),
     T=types(dtypes.float16, dtypes.float32),
 )
+BlockLSTMV2 = op(
+    "BlockLSTMV2(seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, "
+    "b: T) -> i: T, cs: T, f: T, o: T, ci: T, co: T, h: T",
+    cell_clip=0.0,
+    use_peephole=False,
+    T=types(dtypes.float16, dtypes.float32),
+)
+BlockLSTMGradV2 = op(
+    "BlockLSTMGradV2(seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, "
+    "wco: T, b: T, i: T, cs: T, f: T, o: T, ci: T, co: T, h: T, cs_grad: T, h_grad: T) "
+    "-> x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_grad: T, wcf_grad: T, "
+    "wco_grad: T, b_grad: T",
+    use_peephole=attr("bool"),
+    T=types(dtypes.float16, dtypes.float32),
+)
 GRUBlockCell = op(
     "GRUBlockCell(x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T) -> r: T, u: T, c: T, h: T",
     T=types(dtypes.float32),
@@ -58,7 +73,7 @@ GRUBlockCellGrad = op(
     "d_h: T) -> d_x: T, d_h_prev: T, d_c_bar: T, d_r_bar_u_bar: T",
     T=types(dtypes.float32),
 )
-not_differentiable(LSTMBlockCellGrad, BlockLSTMGrad, GRUBlockCellGrad)
+not_differentiable(LSTMBlockCellGrad, BlockLSTMGrad, BlockLSTMGradV2, GRUBlockCellGrad)
 
 
 # Shapes ---------------------------------------------------------------------------------------
@@ -80,6 +95,7 @@ def _(op: Operation, x: Shape, cs_prev: Shape, *rest: Shape) -> list[Shape]:
 
 
 @BlockLSTM.shape
+@BlockLSTMV2.shape
 def _(op: Operation, steps: Shape, x: Shape, *rest: Shape) -> list[Shape]:
     time, batch, _ = with_rank(x, 3)
     (gates,) = with_rank(rest[-1], 1)
@@ -87,6 +103,7 @@ def _(op: Operation, steps: Shape, x: Shape, *rest: Shape) -> list[Shape]:
 
 
 @BlockLSTMGrad.shape
+@BlockLSTMGradV2.shape
 def _(op: Operation, steps: Shape, *shapes: Shape) -> list[Shape]:
     ranks = (3, 2, 2, 2, 1, 1, 1, 1)
     return [with_rank(shape, rank) for shape, rank in zip(shapes[:8], ranks, strict=True)]
@@ -143,8 +160,10 @@ def _(op: Operation, *grads: Any) -> Any:
 
 
 @BlockLSTM.gradient
+@BlockLSTMV2.gradient
 def _(op: Operation, *grads: Any) -> Any:
-    found = BlockLSTMGrad(
+    node_type = BlockLSTMGrad if op.type == "BlockLSTM" else BlockLSTMGradV2
+    found = node_type(
         *op.inputs, *op.outputs, grads[1], grads[6], use_peephole=op.attrs["use_peephole"]
     )
     return (None, *found)

@@ -60,7 +60,8 @@ def searchsorted(
     bounds = {"left": LowerBound, "right": UpperBound}
     if side not in bounds:
         raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
-    found = bounds[side](sequences, rows, out_type=dtypes.as_dtype(out_type), name=name)
+    wanted = dtypes.as_dtype_or(out_type, dtypes.int32)
+    found = bounds[side](sequences, rows, out_type=wanted, name=name)
     return reshape(found, shape_of(values))
 
 

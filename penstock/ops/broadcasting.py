@@ -62,7 +62,9 @@ def _(op: Operation, x: Shape, wanted: Shape) -> Shape:
     if len(x) > len(sizes):
         raise ValueError(f"Shape must be at most rank {len(sizes)} but is rank {len(x)}")
     kept = len(sizes) - len(x)
-    return (*sizes[:kept], *map(_broadcast_size, x, sizes[kept:]))
+    # From the last one on, as TensorFlow does: the error names the first that differs.
+    last = [_broadcast_size(given, wanted) for given, wanted in zip(x[::-1], sizes[::-1])]  # noqa: B905
+    return (*sizes[:kept], *reversed(last))
 
 
 def _broadcast_size(given: int | None, wanted: int | None) -> int | None:
@@ -98,9 +100,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
         return TensorShape._of(shapes.broadcast(x, y))
     except ValueError:
         raise ValueError(
-            "Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
-            "pair they are either equal or one of them is 1. "
-            f"Received: {TensorShape._of(x)} and {TensorShape._of(y)}."
+            f"Incompatible shapes for broadcasting: {TensorShape._of(x)} and {TensorShape._of(y)}"
         ) from None
 
 

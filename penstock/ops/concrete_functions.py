@@ -293,6 +293,8 @@ class ConcreteFunction:
         for variable in self.graph.read_variables.values():
             graph.watch_variable(variable)
         add_function(graph, self._function)
+        if isinstance(graph, FuncGraph):
+            graph.mark_as_unsaveable(getattr(self.graph, "saving_errors", ()))
         inputs = entered(inputs)
         call = StatefulPartitionedCall if self._function.is_stateful else PartitionedCall
         types = [output._dtype.base_dtype for output in self.graph.outputs]

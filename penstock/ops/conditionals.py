@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from penstock import dtypes
@@ -18,7 +19,6 @@ from penstock.ir.same_structure import assert_same_structure
 from penstock.ir.tensor import Tensor
 from penstock.ops.control import with_dependencies
 from penstock.ops.control_contexts import CondContext, merge
-from penstock.ops.control_flow import Switch
 from penstock.ops.flow_modes import EnableControlFlowV2
 from penstock.ops.functional_cond import cond_v2, indexed_case
 from penstock.ops.tensor_array import TensorArray
@@ -50,7 +50,6 @@ def cond(
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool: use Python's own if, or tf.constant(pred)")
     with name_scope(name, "cond", [pred]):
-        pred = to_tensor(pred, name="pred")
         contexts = _branch_contexts(pred)
         results = [
             _build_branch(context, function, which)
@@ -84,10 +83,11 @@ def _one(function: Any, old: Any, name: str) -> Callable[[], Any]:
     return function
 
 
-def _branch_contexts(pred: Tensor) -> list[CondContext]:
+def _branch_contexts(pred: Any) -> list[CondContext]:
+    from penstock.ops.composite_flow import switch
     from penstock.ops.identity import identity
 
-    sent = Switch(pred, pred, name="Switch")
+    sent = switch(pred, pred)
     on_true = identity(sent.output_true, name="switch_t")
     on_false = identity(sent.output_false, name="switch_f")
     inside = identity(pred, name="pred_id")
@@ -117,9 +117,9 @@ def _without_new_summaries(function: Callable[[], Any]) -> Any:
     graph = get_default_graph()
     kept = graph.get_collection(GraphKeys._SUMMARY_COLLECTION)
     result = function()
-    made = graph.get_collection_ref(GraphKeys._SUMMARY_COLLECTION)
-    if len(made) <= len(kept):
+    if len(graph.get_collection(GraphKeys._SUMMARY_COLLECTION)) <= len(kept):
         return result
+    made = graph.get_collection_ref(GraphKeys._SUMMARY_COLLECTION)
     new, made[:] = made[len(kept) :], kept
     with graph.control_dependencies(new):
         if result is None:
@@ -207,9 +207,22 @@ def case(
 
     With `exclusive`, more than one true predicate is an error; so is none without a default.
     """
-    pairs = _checked_pairs(pred_fn_pairs)
+    return case_by(cond, pred_fn_pairs, default, exclusive, name, strict=strict)
+
+
+def case_by(
+    cond_fn: Callable[..., Any],
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None,
+    exclusive: bool,
+    name: str | None,
+    allow_python_preds: bool = False,
+    **cond_kwargs: Any,
+) -> Any:
+    """`case`, built of another function than `cond`; of bools too, where they are allowed."""
+    pairs = _checked_pairs(pred_fn_pairs, allow_python_preds)
     if default is not None and not callable(default):
-        raise TypeError(f"default must be callable, got {default!r}")
+        raise TypeError(f"default must be callable: false_fn must be callable. Got {default!r}")
     preds = [pred for pred, _ in pairs]
     with name_scope(name, "case", [preds]):
         if default is None:
@@ -220,7 +233,7 @@ def case(
         with get_default_graph().control_dependencies(guards):
             chain = default
             for pred, function in reversed(pairs):
-                chain = _link(pred, function, chain, strict)
+                chain = partial(cond_fn, pred, true_fn=function, false_fn=chain, **cond_kwargs)
             return chain()
 
 
@@ -275,28 +288,35 @@ def _check_numbered(pair: Any) -> None:
         raise TypeError(f"fn for key {key} must be callable.")
 
 
-def _link(pred: Any, function: Any, otherwise: Any, strict: bool) -> Callable[[], Any]:
-    return lambda: cond(pred, function, otherwise, strict=strict)
-
-
-def _checked_pairs(pred_fn_pairs: Any) -> list[tuple[Tensor, Callable[[], Any]]]:
+def _checked_pairs(
+    pred_fn_pairs: Any, allow_python_preds: bool
+) -> list[tuple[Any, Callable[[], Any]]]:
     if isinstance(pred_fn_pairs, dict):
         pred_fn_pairs = list(pred_fn_pairs.items())
     if not isinstance(pred_fn_pairs, (list, tuple)):
-        raise TypeError("pred_fn_pairs must be a list, tuple, or dict")
-    checked: list[tuple[Tensor, Callable[[], Any]]] = []
+        raise TypeError("pred_fn_pairs: fns must be a list, tuple, or dict")
+    checked: list[tuple[Any, Callable[[], Any]]] = []
     for pair in pred_fn_pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"Each entry in pred_fn_pairs must be a 2-tuple, got {pair!r}")
         pred, function = pair
-        if not isinstance(pred, Tensor) or pred.dtype is not dtypes.bool:
-            raise TypeError(f"pred must be a Tensor of type bool, got {pred!r}")
+        _check_predicate(pred, allow_python_preds)
         if not callable(function):
-            raise TypeError(f"fn for pred {pred.name} must be callable.")
+            raise TypeError(f"fn for pred {getattr(pred, 'name', pred)} must be callable.")
         checked.append((pred, function))
     if not checked:
         raise ValueError("pred_fn_pairs must have at least one pair")
     return checked
+
+
+def _check_predicate(pred: Any, allow_python_preds: bool) -> None:
+    if isinstance(pred, Tensor):
+        if pred.dtype is not dtypes.bool:
+            raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+    elif not allow_python_preds:
+        raise TypeError(f"pred must be a Tensor, got: {pred}")
+    elif not isinstance(pred, bool):
+        raise TypeError(f"pred must be a Python bool, got: {pred}")
 
 
 def _guarded(
@@ -330,4 +350,4 @@ def _exclusive_guard(preds: Sequence[Tensor]) -> list[Operation]:
     at_most_one = less_equal(count, constant(1, name="n_true_conds"))
     names = _named(preds)
     message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
-    return [Assert(at_most_one, [message, stacked])]
+    return [Assert(at_most_one, [message, stacked], summarize=len(preds))]

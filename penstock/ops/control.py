@@ -15,7 +15,7 @@ from penstock.ir.graph import Graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.nest import flatten
 from penstock.ir.operation import Operation
-from penstock.ir.registry import not_differentiable, op
+from penstock.ir.registry import STATEFUL, not_differentiable, op
 from penstock.ir.tensor import Tensor
 
 __all__ = [
@@ -35,7 +35,9 @@ __all__ = [
 
 NoOp = op("NoOp()")
 ControlTrigger = op("ControlTrigger()")
-not_differentiable(NoOp, ControlTrigger)
+# TensorFlow does not call it stateful; here a node without any effect would be left out.
+Abort = op("Abort()", STATEFUL, error_msg="", exit_without_error=False)
+not_differentiable(NoOp, ControlTrigger, Abort)
 
 
 def no_op(name: str | None = None) -> Operation:

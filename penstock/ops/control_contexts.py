@@ -6,7 +6,7 @@ they are dead where the branch is not taken; a node without inputs waits for the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,7 +29,7 @@ class ControlFlowContext:
     3. Whatever is known to a context is known to the contexts around it.
     """
 
-    def __init__(self, name: str):
+    def __init__(self, name: str = "", values_def: Any = None, import_scope: str | None = None):
         self.graph = get_default_graph()
         self.name = name
         self.outer_context: ControlFlowContext | None = self.graph._get_control_flow_context()
@@ -39,6 +39,24 @@ class ControlFlowContext:
         self._entered_from: list[ControlFlowContext | None] = []
         if self.outer_context is not None:
             self.outer_context.nested_contexts.append(self)
+        if values_def is not None:
+            self._recover_values(values_def, import_scope)
+
+    @property
+    def _values(self) -> set[str]:
+        return self.values
+
+    @_values.setter
+    def _values(self, names: Iterable[str]) -> None:
+        self.values = set(names)
+
+    @property
+    def _external_values(self) -> dict[str, Tensor]:
+        return self.external_values
+
+    @_external_values.setter
+    def _external_values(self, tensors: dict[str, Tensor]) -> None:
+        self.external_values = tensors
 
     @property
     def while_context(self) -> Any:
@@ -162,12 +180,7 @@ class ControlFlowContext:
     def describe(self, message: Any, export_scope: str | None) -> None:
         """Fills the fields that the messages of all contexts have."""
         message.context_name = without_scope(self.name, export_scope)
-        values = message.values_def
-        values.values.extend(without_scope(name, export_scope) for name in sorted(self.values))
-        for key, tensor in self.external_values.items():
-            values.external_values[without_scope(key, export_scope)] = without_scope(
-                tensor.name, export_scope
-            )
+        message.values_def.CopyFrom(self._to_values_def(export_scope))
         for nested in self.nested_contexts:
             described = nested.to_proto(export_scope)
             if described is not None:
@@ -175,12 +188,25 @@ class ControlFlowContext:
                 field = "while_ctxt" if nested.while_context is nested else "cond_ctxt"
                 getattr(entry, field).CopyFrom(described)
 
-    def recover(self, message: Any, import_scope: str | None) -> None:
-        """Takes over the nodes that a message names, and the contexts nested in it."""
-        self.values = {within_scope(name, import_scope) for name in message.values_def.values}
-        for key, name in message.values_def.external_values.items():
+    def _to_values_def(self, export_scope: str | None = None) -> Any:
+        """The message of the tensors that are known here."""
+        values = proto.ValuesDef()
+        values.values.extend(without_scope(name, export_scope) for name in sorted(self.values))
+        for key, tensor in self.external_values.items():
+            values.external_values[without_scope(key, export_scope)] = without_scope(
+                tensor.name, export_scope
+            )
+        return values
+
+    def _recover_values(self, values_def: Any, import_scope: str | None) -> None:
+        self.values = {within_scope(name, import_scope) for name in values_def.values}
+        for key, name in values_def.external_values.items():
             tensor = self.graph.as_graph_element(within_scope(name, import_scope))
             self.external_values[within_scope(key, import_scope)] = tensor
+
+    def recover(self, message: Any, import_scope: str | None) -> None:
+        """Takes over the nodes that a message names, and the contexts nested in it."""
+        self._recover_values(message.values_def, import_scope)
         for name in self.values - self.external_values.keys():
             self.graph.as_graph_element(name).op._set_control_flow_context(self)
         with self.entered():

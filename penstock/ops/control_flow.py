@@ -44,7 +44,7 @@ LoopCond = op("LoopCond(input: bool) -> output: bool", CONTROL_FLOW)
 @RefSwitch.shape
 def _(op, data, pred):
     if pred is not None and pred != ():
-        raise ValueError(f"Shape must be rank 0 but is rank {len(pred)} for the predicate")
+        raise ValueError(f"Shape must be rank 0 but is rank {len(pred)}")
     return [data, data]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
 from penstock.ir.convert import convert_to_tensor
@@ -387,16 +387,16 @@ def conv_transpose(
         length = getattr(output_shape, "shape", None)
         if length is not None:
             rank = None if length.ndims is None else dimension_value(length[0])
-        else:
+        elif isinstance(output_shape, Sized):
             rank = len(output_shape)
+        else:
+            raise ValueError("output_shape must be a tensor or sized collection.")
         if rank is None:
-            raise ValueError("`output_shape` must have a known rank")
+            raise ValueError("output_shape must have a known number of elements")
         transposes = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
         transpose: Any = transposes.get(rank - 2)
         if transpose is None:
-            raise ValueError(
-                f"`output_shape` must be of size 3, 4 or 5. Received: output_shape={output_shape}"
-            )
+            raise ValueError(f"output_shape must be of length 3, 4 or 5 but was {rank}.")
         default_format = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[rank - 2]
         return transpose(
             input,

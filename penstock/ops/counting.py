@@ -112,7 +112,7 @@ def bincount(
             weights = array.reshape(to_tensor(weights, name="weights"), [-1])
         flat = array.reshape(arr, [-1])
         if weights is None:
-            weights = constant([], dtype=dtypes.as_dtype(dtype))
+            weights = constant([], dtype=dtypes.as_dtype_or(dtype, dtypes.float32))
         return DenseBincount(flat, size, weights)
 
 
@@ -129,7 +129,7 @@ def histogram_fixed_width(
     """
     with name_scope(name, "histogram_fixed_width", [values, value_range, nbins]) as scope:
         return HistogramFixedWidth(
-            values, value_range, nbins, dtype=dtypes.as_dtype(dtype), name=scope
+            values, value_range, nbins, dtype=dtypes.as_dtype_or(dtype, dtypes.int32), name=scope
         )
 
 

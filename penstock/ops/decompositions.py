@@ -114,8 +114,8 @@ def _(op: Operation, grad_q: Any, grad_r: Any) -> Any:
     if rows >= cols:
         if r._shape[-2] > cols:
             raise NotImplementedError(
-                "QrGrad not implemented when nrows > ncols and full_matrices is true. Received "
-                f"r.shape={r.shape}"
+                "QrGrad not implemented when ncols > nrows or full_matrices is true and "
+                f"ncols != nrows. Got r of shape {r.shape}"
             )
         return _tall_qr_gradient(q, r, grad_q, grad_r)
     # The columns beyond the square part follow from it: a = [x, y] = q @ [u, v].

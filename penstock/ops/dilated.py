@@ -61,14 +61,19 @@ def with_space_to_batch(
     """
     input = convert_to_tensor(input, name="input")
     rate = convert_to_tensor(dilation_rate, dtypes.int32, name="dilation_rate")
+    if rate._rank() not in (1, None):
+        raise ValueError(f"rate must be rank 1, got {dilation_rate}")
     count = with_rank(rate._shape, 1)[0]
     if count is None:
-        raise ValueError("rank of dilation_rate must be known")
+        raise ValueError("rate must have known shape")
     dims = _spatial_dims(spatial_dims, count, data_format)
+    rank = input._rank()
+    if rank is not None and rank <= dims[-1]:
+        raise ValueError(f"input tensor must have rank {dims[-1] + 1} at least, got {rank}")
     known_rate = constant_value(rate)
     if known_rate is not None:
         if np.any(known_rate < 1):
-            raise ValueError(f"`dilation_rate` must be positive. Received: {dilation_rate}")
+            raise ValueError(f"dilation_rate must be positive, got {dilation_rate}")
         if np.all(known_rate == 1):
             return op(input, count, padding)
     base_paddings = _base_paddings(padding, filter_shape, count, rate, known_rate)
@@ -80,12 +85,11 @@ def _spatial_dims(given: Any, count: int, data_format: str | None) -> list[int]:
         first = 2 if window.channel_axis(data_format) == 1 else 1
         return list(range(first, first + count))
     dims = sorted({int(axis) for axis in given})
-    if len(dims) != len(list(given)) or dims != [int(axis) for axis in given]:
-        raise ValueError(
-            f"`spatial_dims` must be a monotonically increasing sequence. Received: {given}"
+    if dims != [int(axis) for axis in given] or (dims and dims[0] < 1):
+        raise ValueError(  # the word is TensorFlow's
+            "spatial_dims must be a montonically increasing sequence of positive integers, got "
+            f"{given}"
         )
-    if dims and dims[0] < 1:
-        raise ValueError(f"`spatial_dims` must not contain a non-positive integer. Got: {given}")
     return dims
 
 
@@ -96,9 +100,9 @@ def _base_paddings(
     if padding == "VALID":
         return np.zeros([count, 2], np.int32)
     if padding != "SAME":
-        raise ValueError(f"`padding` must be one of 'VALID' or 'SAME'. Received: {padding}")
+        raise ValueError(f"Invalid padding method {padding!r}")
     if filter_shape is None:
-        raise ValueError("`filter_shape` must be specified for `padding='SAME'`.")
+        raise ValueError("filter_shape must be specified for SAME padding")
     filter_shape = convert_to_tensor(filter_shape, name="filter_shape")
     known_filter = constant_value(filter_shape)
     taps: Any = filter_shape if known_filter is None else known_filter
@@ -227,16 +231,10 @@ def _spatial_count(input: Tensor, filter: Any) -> int:
     rank = filter.get_shape().ndims
     rank = input._rank() if rank is None else rank
     if rank is None:
-        raise ValueError(
-            "When `num_spatial_dims` is not set, one of `input.shape.rank` or "
-            f"`filters.shape.rank` must be known. Received: input.shape={input.shape} of rank "
-            f"None and filters.shape={filter.shape} of rank None"
-        )
+        raise ValueError("rank of input or filter must be known")
     count = rank - 2
     if count not in (1, 2, 3):
-        raise ValueError(
-            f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={count}."
-        )
+        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {rank}.")
     return count
 
 
@@ -324,8 +322,9 @@ def atrous_conv2d_transpose(
     with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]):
         value = convert_to_tensor(value, name="value")
         filters = convert_to_tensor(filters, name="filters")
+        _check_channels(value, filters)
         if rate < 1:
-            raise ValueError(f"`rate` cannot be less than one. Received: rate={rate}")
+            raise ValueError(f"rate {rate} cannot be less than one")
         if rate == 1:
             return conv2d_transpose(value, filters, output_shape, [1, 1, 1, 1], padding)
         as_tensor = convert_to_tensor(output_shape, name="output_shape")
@@ -333,6 +332,11 @@ def atrous_conv2d_transpose(
             raise ValueError(f"output_shape must have shape (4,), got {as_tensor.get_shape()}")
         if not isinstance(output_shape, (list, tuple, np.ndarray)):
             output_shape = as_tensor
+        elif len(output_shape) == 4 and _differ(output_shape[3], filters.shape.as_list()[2]):
+            raise ValueError(
+                "output_shape does not match filter's output channels, "
+                f"{output_shape[3]} != {filters.shape.as_list()[2]}"
+            )
         top, bottom, left, right = _atrous_pads(filters, rate, padding, shape)
         height = output_shape[1] + top + bottom
         width = output_shape[2] + left + right
@@ -354,12 +358,26 @@ def atrous_conv2d_transpose(
         return batch_to_space(input=value, crops=crops, block_size=rate)
 
 
+def _check_channels(value: Tensor, filters: Tensor) -> None:
+    if value._rank() != 4 or filters._rank() != 4:
+        return
+    given, wanted = value.shape.as_list()[3], filters.shape.as_list()[3]
+    if _differ(given, wanted):
+        raise ValueError(
+            f"value's input channels does not match filters' input channels, {given} != {wanted}"
+        )
+
+
+def _differ(given: Any, wanted: Any) -> bool:
+    return isinstance(given, int) and isinstance(wanted, int) and given != wanted
+
+
 def _atrous_pads(filters: Tensor, rate: int, padding: str, shape: Any) -> tuple[Any, ...]:
     """Top, bottom, left and right padding of a dilated filter."""
     if padding == "VALID":
         return 0, 0, 0, 0
     if padding != "SAME":
-        raise ValueError(f"`padding` must be either 'VALID' or 'SAME'. Received: {padding}")
+        raise ValueError(f"padding must be either VALID or SAME: {padding}")
     static = filters.get_shape()
     taps: Any = static[:2].as_list() if static[:2].is_fully_defined() else shape(filters)
     pads: list[Any] = []

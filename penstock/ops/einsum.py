@@ -39,17 +39,19 @@ class Equation(NamedTuple):
 def parse(equation: str | bytes) -> Equation:
     """Reads an equation; without `->` the output has the labels that occur once, sorted."""
     text = (equation if isinstance(equation, str) else equation.decode()).replace(" ", "")
+    if "." in text.replace("...", ""):
+        raise ValueError(f'period "." found outside of ellipsis in {text!r}')
     left, arrow, output = text.replace("...", ".").partition("->")
     for label in left + output:
         if not label.isalpha() and label not in ".,":
-            raise ValueError(f"invalid character {label!r} in the einsum equation {text!r}")
+            raise ValueError(f"Indices have incorrect format: {text}: {label!r} is no letter")
     if not arrow:
         labels = left.replace(",", "").replace(".", "")
         output = "".join(sorted(label for label in set(labels) if labels.count(label) == 1))
     unknown = sorted(set(output) - set(left) - {"."})
     if unknown:
         raise ValueError(
-            f"the einsum equation {text!r} has an output label {unknown[0]!r} that no input has"
+            f"Invalid equation: {text}: no input has the output's label {unknown[0]!r}"
         )
     return Equation(left.split(","), output)
 

@@ -90,7 +90,8 @@ def _sizes(tensor: Tensor) -> Shape:
 
 @Fill.fold
 def _(op: Operation, dims: Any, value: Any) -> Any:
-    return np.full(dims, value) if dims.prod() <= _LARGEST_LITERAL else None
+    is_number = np.ndim(value) == 0  # the kernel refuses anything else
+    return np.full(dims, value) if is_number and dims.prod() <= _LARGEST_LITERAL else None
 
 
 @Fill.gradient

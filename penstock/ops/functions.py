@@ -202,7 +202,7 @@ class DefinedFunction:
         graph = get_default_graph()
         self._add(function, graph)
         inputs = [*tensors, *_captured(function)]
-        attrs = _call_attrs(kwargs)
+        attrs = _call_attrs(kwargs, function.name)
         made = graph.create_op(function.name, entered(inputs), name=name, attrs=attrs)
         made.__dict__["_called"] = function
         if self._shape_func is not None:
@@ -236,7 +236,7 @@ class DefinedFunction:
             name = self._wanted_name or hashed_name(self._base_name(), body)
             self._check_names(len(body.outputs))
             definition = function_def(name, body, self._out_names)
-            for key, value in _call_attrs(self._attrs).items():
+            for key, value in _call_attrs(self._attrs, self._wanted_name or self.__name__).items():
                 definition.attr[key].CopyFrom(encode(value))
             definition.signature.description = self._func.__doc__ or ""
             self._made[types] = Function(
@@ -379,15 +379,15 @@ def _innermost_device() -> Any:
     return open_scopes[-1].given if open_scopes else None
 
 
-def _call_attrs(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The attrs of a call from the keywords of `Defun` and of the call."""
+def _call_attrs(kwargs: dict[str, Any], name: str) -> dict[str, Any]:
+    """The attrs of a function or a call of it from the keywords of `Defun` and of the call."""
     attrs: dict[str, Any] = {}
     unknown = []
     for key, value in kwargs.items():
         if key == "noinline":
             attrs["_noinline"] = bool(value)
         elif key == "compiled":
-            attrs["_XlaCompile"] = bool(value)
+            attrs |= _compiled(bool(value), bool(kwargs.get("separate_compiled_gradients")), name)
         elif key.startswith("experimental_") or key in ("_implements", "_reference"):
             attrs[key] = value
         elif key != "separate_compiled_gradients":
@@ -395,6 +395,16 @@ def _call_attrs(kwargs: dict[str, Any]) -> dict[str, Any]:
     if unknown:
         raise ValueError(f"Unknown keyword arguments: {unknown}")
     return attrs
+
+
+def _compiled(is_compiled: bool, is_gradient_apart: bool, name: str) -> dict[str, Any]:
+    """The attrs of a function that is compiled, with the open scope or by itself."""
+    scope = get_default_graph()._scopes.attrs.get("_XlaScope", f"function_{name}".encode())
+    return {
+        "_XlaCompile": is_compiled,
+        "_XlaSeparateCompiledGradients": is_gradient_apart,
+        "_XlaScope": scope,
+    }
 
 
 def entered(inputs: Sequence[Tensor]) -> list[Tensor]:

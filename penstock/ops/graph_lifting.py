@@ -203,7 +203,10 @@ class _Lifting:
             copied._set_device(op.device)
         self._late += [(copied, place, tensor) for place, tensor in missing]
         self.known[op] = copied
-        self.known.update(zip(op._outputs, copied._outputs, strict=True))
+        for original, made in zip(op._outputs, copied._outputs, strict=True):
+            self.known[original] = made
+            if not self._into_eager:
+                made.set_shape(original._shape)  # it may know more than the node's rule says
 
     def _add_functions(self, op: Operation) -> None:
         from penstock.ir.attr_codec import Function as FunctionName

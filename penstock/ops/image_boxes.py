@@ -249,7 +249,7 @@ def _combined_size(op: Operation, classes: int | None) -> int | None:
 @DrawBoundingBoxesV2.shape
 def _(op: Operation, images: Shape, boxes: Shape, *colors: Shape) -> Shape:
     images = with_rank(images, 4)
-    with_rank(boxes, 3)
+    with_size(with_rank(boxes, 3)[2], 4)
     return images
 
 

@@ -242,6 +242,8 @@ def decode_image(
 
     A GIF file gives all frames, [frames, height, width, 3]; without `expand_animations` the first.
     """
+    if channels not in (None, 0, 1, 3, 4):
+        raise ValueError(f"channels must be in (None, 0, 1, 3, 4), got {channels}")
     wanted = dtypes.as_dtype(dtype)
     decoded = wanted
     if wanted not in (dtypes.float32, dtypes.uint8, dtypes.uint16):

@@ -13,6 +13,7 @@ from typing import Any
 
 from penstock import shapes
 from penstock.dtypes import as_dtype
+from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.function import FunctionGraph
@@ -46,7 +47,8 @@ class UninitializedVariable(ResourceVariable):
         if not self._is_eager:
             with init_scope(), name_scope(self._scope):
                 self._add_reads()
-                self._add_to_collections(collections_for(None, self._trainable))
+                # Whoever uses what it is a part of says whether it is trained.
+                self._add_to_collections([GraphKeys.GLOBAL_VARIABLES])
 
     def _set_up(
         self,

@@ -118,5 +118,5 @@ def sequence_mask(
         # A column of lengths against a row of positions.
         column = Cast(expand_dims(lengths, -1), DstT=maxlen.dtype)
         mask: Tensor = less(positions, column)
-        wanted = dtypes.as_dtype(dtype)
+        wanted = dtypes.as_dtype_or(dtype, dtypes.bool)
         return mask if wanted is dtypes.bool else cast(mask, wanted)

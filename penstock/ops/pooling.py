@@ -73,7 +73,7 @@ def _max_pool(
     ksize = window.per_dimension(ksize, 2, channels, "ksize")
     strides = window.per_dimension(strides, 2, channels, "strides")
     if 0 in ksize:
-        raise ValueError(f"`ksize` cannot be zero. Received: ksize={ksize}")
+        raise ValueError(f"ksize cannot be zero. Got {ksize}")
     padding, explicit = window.padding_attrs(padding)
     return MaxPool(
         value,
@@ -236,10 +236,7 @@ def _pool_v2(
     rank = input.get_shape().ndims
     count = rank - 2 if rank is not None else len(data_format or "NHWC") - 2
     if count not in (1, 2, 3):
-        raise ValueError(
-            f"`input.shape.rank` must be 3, 4 or 5. Received: input.shape={input.shape} of rank "
-            f"{rank}."
-        )
+        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {count + 2}.")
     if name is None and (kind, count) == ("max", 2):
         name = "MaxPool"  # not the name of `max_pool2d`
     function: Any = _BY_RANK[kind][count]
@@ -289,8 +286,7 @@ def max_pool_with_argmax(
     """
     if data_format != "NHWC":
         raise ValueError(
-            "`data_format` values other than 'NHWC' are not supported. Received: "
-            f"data_format={data_format}"
+            f"Data formats other than 'NHWC' are not yet supported, got {data_format!r}"
         )
     return MaxPoolWithArgmax(
         input,
@@ -327,14 +323,16 @@ def pool(
         input = convert_to_tensor(input, name="input")
         count = len(window_shape)
         poolers = _BY_RANK.get(pooling_type.lower(), {}) if pooling_type.isupper() else {}
+        if not 1 <= count <= 3:
+            raise ValueError(f"It is required that 1 <= num_spatial_dims <= 3. Got {count}")
         if count not in poolers:
             raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
         input.shape.with_rank(count + 2)
         steps, rates = strides_and_rates(strides, rate, count)
         if np.any(steps > np.asarray(window_shape)):
             raise ValueError(
-                "strides > window_shape not supported: a window must reach the next one, got "
-                f"strides {steps.tolist()} and window_shape {list(window_shape)}"
+                "strides > window_shape not supported due to inconsistency between CPU and GPU "
+                f"implementations, got strides {steps.tolist()} and windows {list(window_shape)}"
             )
         if padding == "SAME" and np.any(rates > 1):
             raise ValueError("pooling with SAME padding is not implemented for dilation_rate > 1")

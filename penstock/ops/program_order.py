@@ -19,6 +19,7 @@ def in_program_order(graph: Any, results: Sequence[Tensor]) -> list[Tensor]:
     from penstock.ops.identity import identity
 
     must_run = _order_effects(graph)
+    graph.control_outputs = must_run
     found = []
     for result in results:
         passed = identity(result)

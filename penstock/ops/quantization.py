@@ -36,6 +36,15 @@ Dequantize = op(
     axis=-1,
     dtype=types(dtypes.bfloat16, dtypes.float32, default=dtypes.float32),
 )
+QuantizeAndDequantize = op(
+    "QuantizeAndDequantize(input: T) -> output: T",
+    signed_input=True,
+    num_bits=8,
+    range_given=False,
+    input_min=0.0,
+    input_max=0.0,
+    T=FLOATING,
+)
 QuantizeAndDequantizeV2 = op(
     "QuantizeAndDequantizeV2(input: T, input_min: T, input_max: T) -> output: T",
     signed_input=True,
@@ -81,6 +90,11 @@ def _(op: Any, input: Shape, low: Shape, high: Shape) -> Any:
     return [input, bounds, bounds]
 
 
+@QuantizeAndDequantize.shape
+def _(op: Any, input: Shape) -> Shape:
+    return input
+
+
 @Dequantize.shape
 @QuantizeAndDequantizeV2.shape
 def _(op: Any, input: Shape, low: Shape, high: Shape) -> Shape:
@@ -94,6 +108,7 @@ def _(op: Any, input: Shape, low: Shape, high: Shape, num_bits: Shape) -> Shape:
     return input
 
 
+@QuantizeAndDequantize.gradient
 @QuantizeAndDequantizeV2.gradient
 @QuantizeAndDequantizeV3.gradient
 def _(op: Any, grad: Any) -> Any:

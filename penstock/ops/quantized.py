@@ -135,6 +135,33 @@ QuantizedAvgPool = op(
     ksize=attr("list(int)"),
     **_WINDOW_ATTRS,
 )
+QuantizedBatchNormWithGlobalNormalization = op(
+    "QuantizedBatchNormWithGlobalNormalization(t: Tinput, t_min: float32, t_max: float32, "
+    "m: Tinput, m_min: float32, m_max: float32, v: Tinput, v_min: float32, v_max: float32, "
+    "beta: Tinput, beta_min: float32, beta_max: float32, gamma: Tinput, gamma_min: float32, "
+    "gamma_max: float32) -> result: out_type, result_min: float32, result_max: float32",
+    Tinput=QUANTIZED,
+    out_type=QUANTIZED,
+    variance_epsilon=attr("float"),
+    scale_after_normalization=attr("bool"),
+)
+QuantizedInstanceNorm = op(
+    "QuantizedInstanceNorm(x: T, x_min: float32, x_max: float32) -> y: T, y_min: float32, "
+    "y_max: float32",
+    T=QUANTIZED,
+    output_range_given=False,
+    given_y_min=0.0,
+    given_y_max=0.0,
+    variance_epsilon=1e-05,
+    min_separation=0.001,
+)
+QuantizedResizeBilinear = op(
+    "QuantizedResizeBilinear(images: T, size: int32, min: float32, max: float32) "
+    "-> resized_images: T, out_min: float32, out_max: float32",
+    T=types(dtypes.quint8, dtypes.qint32, dtypes.float32),
+    align_corners=False,
+    half_pixel_centers=False,
+)
 QuantizedConcat = op(
     "QuantizedConcat(concat_dim: int32, values: N*T, input_mins: N*float32, "
     "input_maxes: N*float32) -> output: T, output_min: float32, output_max: float32",
@@ -148,6 +175,7 @@ QuantizedReshape = op(
 not_differentiable(
     *(Requantize, RequantizationRange, QuantizeDownAndShrinkRange, QuantizedAdd, QuantizedMul),
     *(QuantizedMatMul, QuantizedConv2D, QuantizedBiasAdd, QuantizedRelu, QuantizedRelu6),
+    *(QuantizedBatchNormWithGlobalNormalization, QuantizedInstanceNorm, QuantizedResizeBilinear),
     *(QuantizedReluX, QuantizedMaxPool, QuantizedAvgPool, QuantizedConcat, QuantizedReshape),
 )
 
@@ -240,6 +268,28 @@ def _(op: Any, input: Shape, *bounds: Shape) -> list[Shape]:
         sizes, op.attrs["ksize"][1:3], op.attrs["strides"][1:3], op.attrs["padding"], []
     )
     return _with_range((batch, *pooled, depth), *bounds)
+
+
+@QuantizedBatchNormWithGlobalNormalization.shape
+def _(op: Any, t: Shape, *rest: Shape) -> list[Shape]:
+    images = with_rank(t, 4)
+    depth = images[3]
+    for vector in rest[2::3]:
+        depth = merge_sizes(depth, with_rank(vector, 1)[0])
+    bounds = [bound for place, bound in enumerate(rest) if place % 3 != 2]
+    return _with_range((*images[:3], depth), *bounds)
+
+
+@QuantizedInstanceNorm.shape
+def _(op: Any, x: Shape, *bounds: Shape) -> list[Shape]:
+    return _with_range(with_rank(x, 4), *bounds)
+
+
+@QuantizedResizeBilinear.shape
+def _(op: Any, images: Shape, size: Shape, *bounds: Shape) -> list[Shape]:
+    batch, _, _, depth = with_rank(images, 4)
+    height, width = with_rank(constant_shape(op.inputs[1]), 2)
+    return _with_range((batch, height, width, depth), *bounds)
 
 
 @QuantizedConcat.shape

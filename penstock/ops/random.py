@@ -359,7 +359,9 @@ def random_poisson(
     with name_scope(name, "random_poisson", [lam, shape]):
         sizes = convert_to_tensor(shape, dtypes.int32, "shape")
         seed1, seed2 = get_seed(seed)
-        return RandomPoissonV2(sizes, lam, dtype=dtypes.as_dtype(dtype), seed=seed1, seed2=seed2)
+        return RandomPoissonV2(
+            sizes, lam, dtype=dtypes.as_dtype_or(dtype, dtypes.int64), seed=seed1, seed2=seed2
+        )
 
 
 def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Tensor:

@@ -424,7 +424,7 @@ def argmax(
 ) -> Tensor:
     """The index of the largest element along `axis` (0 by default), of the first of equals."""
     axis = _one_axis(axis, dimension)
-    return ArgMax(input, axis, output_type=dtypes.as_dtype(output_type), name=name)
+    return ArgMax(input, axis, output_type=dtypes.as_dtype_or(output_type, dtypes.int64), name=name)
 
 
 def argmin(
@@ -436,7 +436,7 @@ def argmin(
 ) -> Tensor:
     """The index of the smallest element along `axis` (0 by default), of the first of equals."""
     axis = _one_axis(axis, dimension)
-    return ArgMin(input, axis, output_type=dtypes.as_dtype(output_type), name=name)
+    return ArgMin(input, axis, output_type=dtypes.as_dtype_or(output_type, dtypes.int64), name=name)
 
 
 def _one_axis(axis: Anything, dimension: Anything) -> Anything:
@@ -453,7 +453,9 @@ def arg_max(
     name: str | None = None,
 ) -> Tensor:
     """The index of the largest element along `dimension`; `tf.argmax` does the same."""
-    return ArgMax(input, dimension, output_type=dtypes.as_dtype(output_type), name=name)
+    return ArgMax(
+        input, dimension, output_type=dtypes.as_dtype_or(output_type, dtypes.int64), name=name
+    )
 
 
 def arg_min(
@@ -463,4 +465,6 @@ def arg_min(
     name: str | None = None,
 ) -> Tensor:
     """The index of the smallest element along `dimension`; `tf.argmin` does the same."""
-    return ArgMin(input, dimension, output_type=dtypes.as_dtype(output_type), name=name)
+    return ArgMin(
+        input, dimension, output_type=dtypes.as_dtype_or(output_type, dtypes.int64), name=name
+    )

@@ -124,8 +124,8 @@ class ResourceVariable(Variable):
             self._shape = initial._shape if shape is None else shapes.raw(shape)
             if not shapes.compatible(self._shape, initial._shape):
                 raise ValueError(
-                    f"In this `tf.Variable` creation, the initial value's shape ({initial.shape}) "
-                    f"is not compatible with the explicitly supplied `shape` argument ({shape})."
+                    f"The initial value's shape ({initial.shape}) is not compatible with the "
+                    f"explicitly supplied `shape` argument ({shape})."
                 )
             self._dtype = initial.dtype.base_dtype
             self._initial_value = initial
@@ -362,7 +362,9 @@ class ResourceVariable(Variable):
         return ResourceVariable, (self.numpy(),)
 
     def _to_tensor(self, as_ref: bool) -> Tensor:
-        return self._handle if as_ref else self.value()
+        if not as_ref or self._is_eager:
+            return self.value()
+        return self.read_value().op.inputs[0]  # without the copy: what a reference's reader sees
 
     # Updating ---------------------------------------------------------------------------------
 

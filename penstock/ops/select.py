@@ -11,7 +11,7 @@ from penstock.ir.registry import op
 from penstock.ir.tensor import Tensor
 from penstock.ops import array
 from penstock.ops.broadcasting import BroadcastGradientArgs
-from penstock.ops.shape_checks import merge_shapes, merge_sizes
+from penstock.ops.shape_checks import merge_shapes
 from penstock.shapes import Shape
 
 __all__ = ["where_v2"]
@@ -26,7 +26,7 @@ def _(op: Any, condition: Shape, t: Shape, e: Shape) -> Shape:
     if condition is None or condition == () or data is None:
         return data
     if len(condition) == 1 and data:  # one condition per row: checked, but no source of sizes
-        merge_sizes(condition[0], data[0])
+        merge_shapes(condition, data[:1])
         return data
     return merge_shapes(data, condition)
 

@@ -117,7 +117,7 @@ def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> 
 
     `x.shape` is the static shape, known while building.
     """
-    return shape_of(input, name, dtypes.as_dtype(out_type))
+    return shape_of(input, name, dtypes.as_dtype_or(out_type, dtypes.int32))
 
 
 def shape_of(
@@ -147,13 +147,13 @@ def _sparse_shape(value: Any) -> Tensor | None:
 
 def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
     """The shapes of several tensors of one type."""
-    return ShapeN(input, out_type=dtypes.as_dtype(out_type), name=name)
+    return ShapeN(input, out_type=dtypes.as_dtype_or(out_type, dtypes.int32), name=name)
 
 
 @dispatched
 def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
     """The number of elements of a tensor, as a scalar."""
-    out_type = dtypes.as_dtype(out_type)
+    out_type = dtypes.as_dtype_or(out_type, dtypes.int32)
     with name_scope(name, "Size", [input]) as scope:
         given = _sparse_shape(input)
         if given is not None:

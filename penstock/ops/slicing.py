@@ -285,29 +285,21 @@ class _Bounds:
             self.add(0, 0, 1, "new_axis")
         else:
             _check_index(entry)
-            end = entry + 1
-            is_other_type = isinstance(entry, Tensor) and entry.dtype.base_dtype is not dtypes.int32
-            self.add(entry, end, _number_like(entry, 1) if is_other_type else 1, "shrink_axis")
+            self.add(entry, entry + 1, 1, "shrink_axis")
 
     def _add_slice(self, entry: builtins.slice) -> None:
         bounds = (entry.start, entry.stop, entry.step)
         for bound in bounds:
             if bound is not None:
                 _check_index(bound)
-        typed = next((bound for bound in bounds if isinstance(bound, Tensor)), None)
         start, stop, step = (
-            _number_like(typed, default) if bound is None else bound
+            default if bound is None else bound
             for bound, default in zip(bounds, (0, 0, 1), strict=True)
         )
         open_ends = [
             mask for mask, bound in (("begin", entry.start), ("end", entry.stop)) if bound is None
         ]
         self.add(start, stop, step, *open_ends)
-
-
-def _number_like(typed: Tensor | None, number: int) -> Any:
-    """A number that stands beside a tensor in an index: a constant of the tensor's type."""
-    return number if typed is None else constant(number, typed.dtype.base_dtype)
 
 
 def _check_index(entry: Any) -> None:

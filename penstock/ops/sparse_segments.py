@@ -12,7 +12,7 @@ from penstock.ir.tensor import Tensor
 from penstock.ir.type_sets import FLOATING, INDEX, REAL
 from penstock.ops import array
 from penstock.ops.segments import unsorted_segment_sum
-from penstock.ops.shape_checks import merge_sizes, with_rank, with_rank_at_least
+from penstock.ops.shape_checks import merge_shapes, with_rank, with_rank_at_least
 from penstock.shapes import Shape
 
 __all__ = ["sparse_segment_mean", "sparse_segment_sqrt_n", "sparse_segment_sum"]
@@ -131,8 +131,7 @@ def _(op: Any, grad: Shape, indices: Shape, ids: Shape, output_dim0: Shape) -> l
 
 
 def _rows(data: Shape, indices: Shape, ids: Shape, count: int | None) -> Shape:
-    (number_of_indices,), (number_of_ids,) = with_rank(indices, 1), with_rank(ids, 1)
-    merge_sizes(number_of_indices, number_of_ids)
+    merge_shapes(with_rank(indices, 1), with_rank(ids, 1))
     data = with_rank_at_least(data, 1)
     return None if data is None else (count, *data[1:])
 

@@ -16,6 +16,7 @@ from penstock.ops.binary import div
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal, not_equal
 from penstock.ops.constants import constant
+from penstock.ops.elementwise import abs as absolute
 from penstock.ops.elementwise import after, exp, log, of_values, reciprocal, sign, square
 from penstock.ops.elementwise_rules import broadcast_shape, unchanged_shape
 from penstock.ops.shape_checks import merge_shapes
@@ -334,26 +335,24 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
 
 def bessel_i0e(x: Any, name: str | None = None) -> Any:
     """exp(-|x|) times the modified Bessel function of order 0."""
-    with name_scope(name, "bessel_i0e", [x]):
-        return of_values(BesselI0e, x, None)
+    return of_values(BesselI0e, x, name)
 
 
 def bessel_i1e(x: Any, name: str | None = None) -> Any:
     """exp(-|x|) times the modified Bessel function of order 1."""
-    with name_scope(name, "bessel_i1e", [x]):
-        return of_values(BesselI1e, x, None)
+    return of_values(BesselI1e, x, name)
 
 
 def bessel_i0(x: Any, name: str | None = None) -> Any:
     """The modified Bessel function of order 0."""
     with name_scope(name, "bessel_i0", [x]):
-        return of_values(BesselI0, x, None)
+        return exp(absolute(x)) * bessel_i0e(x)
 
 
 def bessel_i1(x: Any, name: str | None = None) -> Any:
     """The modified Bessel function of order 1."""
     with name_scope(name, "bessel_i1", [x]):
-        return of_values(BesselI1, x, None)
+        return exp(absolute(x)) * bessel_i1e(x)
 
 
 def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:

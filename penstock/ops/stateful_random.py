@@ -29,6 +29,13 @@ def _drawing(name: str, dtype: Any, bounds: str = "") -> OpSpec:
 
 
 StatefulStandardNormalV2 = _drawing("StatefulStandardNormalV2", dtypes.float32)
+StatefulStandardNormal = op(
+    "StatefulStandardNormal(resource: resource, shape: shape_dtype) -> output: dtype",
+    STATEFUL,
+    WRITES,
+    dtype=attr("type", dtypes.float32),
+    shape_dtype=_SHAPE,
+)
 StatefulTruncatedNormal = _drawing("StatefulTruncatedNormal", dtypes.float32)
 StatefulUniform = _drawing("StatefulUniform", dtypes.float32)
 StatefulUniformFullInt = _drawing("StatefulUniformFullInt", dtypes.uint64)
@@ -50,6 +57,7 @@ NonDeterministicInts = op(
     shape_dtype=_SHAPE,
 )
 not_differentiable(
+    StatefulStandardNormal,
     StatefulStandardNormalV2,
     StatefulTruncatedNormal,
     StatefulUniform,
@@ -69,6 +77,12 @@ def _(op: Operation, resource: Shape, algorithm: Shape, shape: Shape, *bounds: S
     for scalar in (algorithm, *bounds):
         with_rank(scalar, 0)
     return _asked_for(op)
+
+
+@StatefulStandardNormal.shape
+def _(op: Operation, resource: Shape, shape: Shape) -> Shape:
+    with_rank(shape, 1)
+    return constant_shape(op.inputs[1])
 
 
 @StatefulRandomBinomial.shape

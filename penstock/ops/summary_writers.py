@@ -14,6 +14,12 @@ CreateSummaryFileWriter = op(
     STATEFUL,
     WRITES,
 )
+CreateSummaryDbWriter = op(
+    "CreateSummaryDbWriter(writer: resource, db_uri: string, experiment_name: string, "
+    "run_name: string, user_name: string)",
+    STATEFUL,
+    WRITES,
+)
 FlushSummaryWriter = op("FlushSummaryWriter(writer: resource)", STATEFUL, WRITES)
 CloseSummaryWriter = op("CloseSummaryWriter(writer: resource)", STATEFUL, WRITES)
 WriteSummary = op(
@@ -57,6 +63,7 @@ ImportEvent = op("ImportEvent(writer: resource, event: string)", STATEFUL, WRITE
 not_differentiable(
     SummaryWriter,
     CreateSummaryFileWriter,
+    CreateSummaryDbWriter,
     FlushSummaryWriter,
     CloseSummaryWriter,
     WriteSummary,
@@ -76,8 +83,9 @@ def _(op):
 
 
 @CreateSummaryFileWriter.shape
-def _(op, writer, logdir, max_queue, flush_millis, filename_suffix):
-    for option in (logdir, max_queue, flush_millis, filename_suffix):
+@CreateSummaryDbWriter.shape
+def _(op, writer, *options):
+    for option in options:
         with_rank(option, 0)
     return []
 

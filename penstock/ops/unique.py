@@ -81,17 +81,17 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """The different elements of a vector in order of first appearance, as `(y, idx)`: for each
     element of `x`, `idx` holds its position in `y`.
     """
-    return Unique(x, out_idx=dtypes.as_dtype(out_idx), name=name)
+    return Unique(x, out_idx=dtypes.as_dtype_or(out_idx, dtypes.int32), name=name)
 
 
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """`unique` as `(y, idx, count)`: how often each element of `y` appears in `x`, too."""
-    return UniqueWithCounts(x, out_idx=dtypes.as_dtype(out_idx), name=name)
+    return UniqueWithCounts(x, out_idx=dtypes.as_dtype_or(out_idx, dtypes.int32), name=name)
 
 
 def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> Any:
     """The elements of `x` that `y` has not, as `(out, idx)` with their positions in `x`."""
-    return ListDiff(x, y, out_idx=dtypes.as_dtype(index_dtype), name=name)
+    return ListDiff(x, y, out_idx=dtypes.as_dtype_or(index_dtype, dtypes.int32), name=name)
 
 
 def listdiff(x: Any, y: Any, out_idx: Any = None, name: str | None = None) -> Any:

@@ -166,6 +166,17 @@ def _create_default(
     return make(variable_def=variable_def, **kwargs)
 
 
+def default_variable_creator(next_creator: Any = None, **kwargs: Any) -> Variable:
+    """Makes a variable without asking the creators of scopes: what the last of them calls."""
+    assert next_creator is None, "the default creator is the last one"
+    return _create_default(**kwargs)
+
+
+def default_variable_creator_v2(next_creator: Any = None, **kwargs: Any) -> Variable:
+    """`default_variable_creator` of version 2, whose variables are always resources."""
+    return default_variable_creator(next_creator, **{**kwargs, "use_resource": True})
+
+
 def variable_from_proto(variable_def: Any, import_scope: str | None = None) -> Variable:
     """The variable, of either kind, that a VariableDef message describes."""
     make = ResourceVariable if variable_def.is_resource else RefVariable

@@ -349,6 +349,10 @@ class variable_scope:
         self._exits: list[ExitStack] = []
 
     def __enter__(self) -> VariableScope:
+        if self._reuse not in (None, True, AUTO_REUSE):
+            raise ValueError(
+                f"The reuse parameter must be True or False or None. Got {self._reuse!r}"
+            )
         with ExitStack() as stack:
             graph = graph_of(self._values) if self._values is not None else None
             if graph is not None and graph is not get_default_graph():

@@ -320,10 +320,7 @@ def _initial_value(
     initializer = request.initializer
     if initializer is None:
         if request.shape is None:
-            raise ValueError(
-                f"Variable {name}: The initializer passed is not valid. It should be a callable, "
-                "or `shape` should be specified and fully defined."
-            )
+            raise _not_valid(name, request.shape)
         initializer = _default_initializer(name, request.dtype)
     elif inspect.isclass(initializer):
         initializer = initializer()
@@ -336,11 +333,15 @@ def _initial_value(
         )
     if not parameters:
         return initializer
-    raise ValueError(
+    raise _not_valid(name, request.shape)
+
+
+def _not_valid(name: str, shape: Any) -> ValueError:
+    return ValueError(
         f"Variable {name}: The initializer passed is not valid. It should be a callable with no "
-        "arguments and the shape should not be provided, or an initializer such as "
-        "tf.zeros_initializer() and `shape` should be fully defined, got shape="
-        f"{TensorShape(request.shape)}"
+        "arguments and the shape should not be provided or an instance of "
+        "`tf.keras.initializers.*' and `shape` should be fully defined. "
+        f"Got shape={TensorShape(shape)}"
     )
 
 

@@ -186,20 +186,17 @@ def padding_attrs(padding: Any, rank: int = 4) -> tuple[Any, list[int]]:
                 "padding, the padding parameter must be a list."
             )
         return padding, []
+    for i, pair in enumerate(padding):
+        is_pair = isinstance(pair, (list, tuple))
+        if not is_pair or len(pair) != 2:
+            problem = f"has size {len(pair)}" if is_pair else "is not a list/tuple"
+            raise ValueError(
+                "When padding is a list, each element of padding must be a list/tuple of size 2. "
+                f"Element with index {i} of padding {problem}"
+            )
     if len(padding) != rank:
         raise ValueError(
-            f"When padding is a list, it must be of size {rank}. Received: padding={padding} of "
-            f"size {len(padding)}"
+            f"When padding is a list, it must be of size {rank}. Got padding of size: "
+            f"{len(padding)}"
         )
-    for i, pair in enumerate(padding):
-        if not isinstance(pair, (list, tuple)):
-            raise ValueError(
-                "When padding is a list, each element of padding must be a list/tuple of size 2. "
-                f"Received: padding={padding} with element at index {i} of type {type(pair)}"
-            )
-        if len(pair) != 2:
-            raise ValueError(
-                "When padding is a list, each element of padding must be a list/tuple of size 2. "
-                f"Received: padding={padding} with element at index {i} of size {len(pair)}"
-            )
     return "EXPLICIT", [int(entry) for pair in padding for entry in pair]

@@ -254,7 +254,7 @@ def _reduce_join(
     return string_functions.reduce_join(inputs, axis, keepdims, separator, name)
 
 
-_ELEMENTWISE: tuple[Function, ...] = (
+ELEMENTWISE: tuple[Function, ...] = (
     *(tf.check_numerics, tf.identity, tf.ones_like, tf.zeros_like, tf.clip_by_value),
     *(tf.bitwise.invert, tf.abs, tf.acos, tf.acosh, tf.angle, tf.asin, tf.asinh, tf.atan, tf.atanh),
     *(tf.cast, tf.ceil, tf.conj, tf.cos, tf.cosh, tf.digamma, tf.erf, tf.erfc, tf.exp, tf.expm1),
@@ -267,9 +267,9 @@ _ELEMENTWISE: tuple[Function, ...] = (
     *(tf.strings.length, tf.strings.unicode_script),
 )
 
-_LISTS: tuple[Function, ...] = (tf.add_n, tf.string_join)
+LISTS: tuple[Function, ...] = (tf.add_n, tf.string_join)
 
-_PAIRS: tuple[Function, ...] = (
+PAIRS: tuple[Function, ...] = (
     *(tf.bitwise.bitwise_and, tf.bitwise.bitwise_or, tf.bitwise.bitwise_xor),
     *(tf.bitwise.left_shift, tf.bitwise.right_shift, tf.add, tf.atan2, tf.complex, tf.div_no_nan),
     *(tf.divide, tf.equal, tf.floordiv, tf.floormod, tf.greater, tf.greater_equal, tf.less),
@@ -278,7 +278,7 @@ _PAIRS: tuple[Function, ...] = (
     *(tf.truediv, tf.truncatediv, tf.truncatemod),
 )
 
-_REPLACED: tuple[tuple[Function, Function, tuple[str, ...]], ...] = (
+REPLACED: tuple[tuple[Function, Function, tuple[str, ...]], ...] = (
     (tf.batch_gather, gathering.batch_gather, ("params", "indices")),
     (tf.concat, concat, ("[values]",)),
     (tf.expand_dims, _expand_dims, ("input",)),
@@ -308,11 +308,11 @@ _REPLACED: tuple[tuple[Function, Function, tuple[str, ...]], ...] = (
     (tf.reduce_all, _reduction(reductions.reduce_all), ("input_tensor",)),
 )
 
-for _function in _ELEMENTWISE:
+for _function in ELEMENTWISE:
     _OfElements(_function).register(_function)
-for _function in _LISTS:
+for _function in LISTS:
     _OfLists(_function).register(_function)
-for _function in _PAIRS:
+for _function in PAIRS:
     _OfPairs(_function).register(_function)
-for _function, _replacement, _arguments in _REPLACED:
+for _function, _replacement, _arguments in REPLACED:
     _ByAnother(_function, _replacement, _arguments).register(_function)

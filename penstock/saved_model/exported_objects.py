@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from penstock.ir.convert import CompositeTensor
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
 from penstock.ir.trackable import Trackable, TrackableReference
@@ -18,6 +19,7 @@ from penstock.saved_model.restored_functions import RestoredFunction
 from penstock.saved_model.signature_functions import SIGNATURE_ATTRIBUTE_NAME, SignatureMap
 from penstock.saved_model.structured_values import StructureCoder
 from penstock.train.tracking import ObjectGraphView
+from penstock.train.tracking.owned_functions import functions_of
 from penstock.train.tracking.resources import CapturableResource, TrackableAsset
 
 
@@ -51,49 +53,32 @@ class ExportedView(ObjectGraphView):
 
     def list_dependencies(self, obj: Any) -> Any:
         extras = dict(self._list_extras(obj))
+        owned = list(super().list_dependencies(obj))
+        for name, _ in owned:
+            if name in extras:
+                raise ValueError(
+                    f"Error when exporting object {obj} of with identifier="
+                    f"{obj._object_identifier}. The object has an attribute named {name}, which "
+                    f"is reserved. List of all reserved attributes: {list(extras)}"
+                )
         if obj is self.root and self._signatures is not None:
             extras[SIGNATURE_ATTRIBUTE_NAME] = self._signatures
-        owned = [each for each in super().list_dependencies(obj) if each[0] not in extras]
-        return [*owned, *(TrackableReference(*each) for each in extras.items())]
+        kept = [each for each in owned if each[0] not in extras]
+        return [*kept, *(TrackableReference(*each) for each in extras.items())]
 
     def _list_extras(self, obj: Any) -> dict[str, Any]:
         """What an object owns in a SavedModel alone, such as the lists of a model's variables."""
         if id(obj) not in self._extras:
-            listed = getattr(obj, "_list_extra_dependencies_for_serialization", None)
-            self._extras[id(obj)] = {} if listed is None else listed(self._shared)
+            listed = obj._list_extra_dependencies_for_serialization(self._shared)
+            self._extras[id(obj)] = listed
         return self._extras[id(obj)]
 
     def list_functions(self, obj: Any) -> dict[str, Any]:
         """The functions among an object's attributes, by name."""
         if id(obj) not in self._functions:
-            self._functions[id(obj)] = _functions_of(obj, self._shared)
+            listed = obj._list_functions_for_serialization(self._shared)
+            self._functions[id(obj)] = {**functions_of(obj), **listed}
         return self._functions[id(obj)]
-
-
-def _functions_of(obj: Any, shared: dict[str, Any]) -> dict[str, Any]:
-    known: dict[type, dict[str, Any]] = shared.setdefault("functions_of_classes", {})
-    if type(obj) not in known:
-        known[type(obj)] = _functions_of_class(type(obj))
-    names = {**known[type(obj)], **_functions_in(getattr(obj, "__dict__", {}))}
-    found = {name: getattr(obj, name) for name in sorted(names)}
-    if isinstance(obj, dict):
-        found.update(_functions_in(obj))
-    if isinstance(obj, list):
-        found.update(_functions_in({str(index): each for index, each in enumerate(obj)}))
-    listed = getattr(obj, "_list_functions_for_serialization", None)
-    return found if listed is None else {**found, **listed(shared)}
-
-
-def _functions_in(values: Mapping[Any, Any]) -> dict[str, Any]:
-    kinds = (GraphFunction, ConcreteFunction)
-    return {str(name): value for name, value in values.items() if isinstance(value, kinds)}
-
-
-def _functions_of_class(kind: type) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for each in reversed(kind.__mro__):
-        members.update(vars(each))
-    return _functions_in(members)
 
 
 def concrete_functions_of(function: Any) -> list[ConcreteFunction]:
@@ -126,10 +111,16 @@ class ExportedObjects:
                 self._add_function(function)
 
     def _add_function(self, function: Any) -> None:
+        """Numbers a function; ValueError if its body says that it can't be saved."""
         if id(function) not in self.numbers:
             self.numbers[id(function)] = len(self.nodes)
             self.nodes.append(function)
         for each in concrete_functions_of(function):
+            if reasons := getattr(each.graph, "saving_errors", None):
+                raise ValueError(
+                    f"Unable to save function {each.name} for the following reason(s):\n"
+                    + "\n".join(sorted(reasons))
+                )
             self._concrete_functions.setdefault(each.name, each)
 
     @property
@@ -164,7 +155,7 @@ class ExportedObjects:
         for capture in function.captured_inputs:
             if capture not in self.number_of_capture:
                 raise KeyError(
-                    f"The function {function.name} captures tensor {capture}, which is not "
+                    f"The function {function.name} captures tensor {capture!r}, which is not "
                     "reachable from root: the variable or resource that it is of must be an "
                     "attribute of an object that is saved."
                 )
@@ -180,11 +171,13 @@ class ExportedObjects:
 def _as_specs(structure: Any) -> Any:
     """The structure of tensors as one of specs, which are named by where they are in it."""
     named = flatten_with_joined_string_paths(structure)
-    specs = [
-        TensorSpec(leaf.shape, leaf.dtype, path or None) if isinstance(leaf, Tensor) else leaf
-        for path, leaf in named
-    ]
-    return pack_sequence_as(structure, specs)
+    return pack_sequence_as(structure, [_as_spec(leaf, path) for path, leaf in named])
+
+
+def _as_spec(leaf: Any, path: str) -> Any:
+    if isinstance(leaf, Tensor):
+        return TensorSpec(leaf.shape, leaf.dtype, path or None)
+    return leaf._type_spec if isinstance(leaf, CompositeTensor) else leaf
 
 
 def _describe(node: Any, message: Any, asset_numbers: Mapping[int, int]) -> None:
@@ -235,7 +228,7 @@ def _user_object(node: Any) -> Any:
     if registered is not None:
         return registered
     return SavedUserObject(
-        identifier=getattr(node, "_object_identifier", "_generic_user_object"),
+        identifier=node._object_identifier,
         version=VersionDef(producer=1, min_consumer=1),
-        metadata=getattr(node, "_tracking_metadata", ""),
+        metadata=node._tracking_metadata,
     )

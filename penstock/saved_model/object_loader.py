@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from penstock import dtypes, errors
+from penstock import dtypes
 from penstock.checkpoint.reader import NewCheckpointReader
 from penstock.ir import nest
 from penstock.ir.collections import GraphKeys
@@ -25,6 +25,7 @@ from penstock.ops.resource_variable import ResourceVariable
 from penstock.ops.variables import VariableAggregation, VariableSynchronization
 from penstock.proto import TrackableObjectGraph
 from penstock.saved_model import revived_types, tensor_infos
+from penstock.saved_model.graph_loader import GraphLoader
 from penstock.saved_model.loader import parse_saved_model
 from penstock.saved_model.restored_functions import (
     RestoredConcreteFunction,
@@ -45,6 +46,7 @@ __all__ = ["load"]
 def load(export_dir: Any, tags: Any = None) -> Any:
     """The object of a SavedModel, with its variables, functions and signatures.
 
+    A SavedModel of a graph without objects gives an object with signatures, variables and graph.
     While a graph is built, the initializers of its variables restore them.
 
     >>> model = tf.saved_model.load_v2("export")
@@ -52,7 +54,7 @@ def load(export_dir: Any, tags: Any = None) -> Any:
 
     Args:
       export_dir: the directory that `tf.saved_model.save` wrote.
-      tags: the tags of the graph in it; they need not be given.
+      tags: the tags of the graph in it; they need not be given where there is one graph.
     """
     return load_by(ObjectLoader, export_dir, tags)
 
@@ -63,12 +65,11 @@ def load_by(loader: Callable[[Any, str], ObjectLoader], export_dir: Any, tags: A
     saved_model = parse_saved_model(export_dir)
     meta_graph = saved_model.meta_graphs[0]
     if len(saved_model.meta_graphs) > 1 or not meta_graph.HasField("object_graph_def"):
-        raise errors.UnimplementedError(
-            None,
-            None,
-            f"The SavedModel at {export_dir} has graphs without objects: "
-            "tf.saved_model.loader.load loads it into a session.",
-        )
+        graph_loader = GraphLoader(export_dir)
+        with init_scope():
+            return _with_versions(
+                graph_loader.load_object(tags), graph_loader.get_meta_graph_def_from_tags(tags)
+            )
     has_tags = set(meta_graph.meta_info_def.tags)
     if tags is not None and set(nest.flatten(list(tags) if isinstance(tags, set) else tags)) != (
         has_tags
@@ -80,6 +81,11 @@ def load_by(loader: Callable[[Any, str], ObjectLoader], export_dir: Any, tags: A
         )
     with init_scope():
         root = loader(meta_graph, export_dir).root
+    return _with_versions(root, meta_graph)
+
+
+def _with_versions(root: Any, meta_graph: Any) -> Any:
+    """The object, which knows what wrote it."""
     root.tensorflow_version = meta_graph.meta_info_def.tensorflow_version
     root.tensorflow_git_version = meta_graph.meta_info_def.tensorflow_git_version
     return root
@@ -183,7 +189,7 @@ class ObjectLoader:
         dtype = dtypes.as_dtype(message.dtype).base_dtype
         shape = TensorShape(message.shape)
 
-        return ResourceVariable(
+        made = ResourceVariable(
             lambda: self._restored_value(number, dtype, shape),
             trainable=message.trainable,
             name=message.name or None,
@@ -192,6 +198,11 @@ class ObjectLoader:
             aggregation=VariableAggregation(message.aggregation),
             shape=shape,
         )
+        if not executing_eagerly():
+            # Whoever uses the model says whether it is trained.
+            trained = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+            trained[:] = [each for each in trained if each is not made]
+        return made
 
     def _restored_value(self, number: int, dtype: dtypes.DType, shape: TensorShape) -> Tensor:
         """The saved value of a variable."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from penstock.ir import nest
@@ -12,16 +13,20 @@ from penstock.ir.convert import CompositeTensor, convert_to_tensor
 from penstock.ir.defaults import get_default_graph
 from penstock.ir.function import Function, add_library
 from penstock.ir.graph import Graph
+from penstock.ir.registry import find
 from penstock.ir.tensor import Tensor
 from penstock.ir.tensor_spec import TensorSpec
+from penstock.nest import flatten_up_to
 from penstock.ops.concrete_functions import ConcreteFunction
 from penstock.ops.flow_graphs import unique_function_name
+from penstock.ops.function_arguments import signature_inputs
 from penstock.ops.graph_functions import GraphFunction
 from penstock.ops.variables import Variable
 from penstock.proto import FunctionDefLibrary
 from penstock.saved_model.structured_values import StructureCoder
 
 _COUNT_BEHIND = re.compile(r"(_\d+)+$")
+_count_of_loads = itertools.count()
 
 
 def add_renamed_library(graph: Graph, library: Any) -> dict[str, Function]:
@@ -29,28 +34,52 @@ def add_renamed_library(graph: Graph, library: Any) -> dict[str, Function]:
 
     A program may load a model twice, or have functions of its own by the same names.
     """
-    names = {
+    names = new_names(graph, library)
+    renamed = FunctionDefLibrary()
+    renamed.CopyFrom(library)
+    rename_library(renamed, names, suffix_of_load())
+    add_library(graph, renamed)
+    return {old: graph._functions[new] for old, new in names.items()}
+
+
+def new_names(graph: Graph, library: Any) -> dict[str, str]:
+    """Names that a program has not used yet for the functions of a library, by their old ones."""
+    return {
         each.signature.name: unique_function_name(
             graph, "", _COUNT_BEHIND.sub("", each.signature.name)
         )
         for each in library.function
     }
-    renamed = FunctionDefLibrary()
-    renamed.CopyFrom(library)
-    for function in renamed.function:
+
+
+def suffix_of_load() -> str:
+    """What tells the names of shared state, such as tables, from those of other loads."""
+    return f"_load_{next(_count_of_loads)}"
+
+
+def rename_library(library: Any, names: Mapping[str, str], suffix: str) -> None:
+    """Renames the functions of a library, where they are called, too, and what they share."""
+    for function in library.function:
         function.signature.name = names[function.signature.name]
-        for node in function.node_def:
-            node.op = names.get(node.op, node.op)
-            if node.op in ("PartitionedCall", "StatefulPartitionedCall"):
-                # The gradient that it names was one of the process that wrote the file.
-                node.attr.pop("_gradient_op_type", None)
-            for value in node.attr.values():
-                _rename(value, names)
-    for gradient in renamed.gradient:
+        rename_in_nodes(function.node_def, names, suffix)
+    for gradient in library.gradient:
         gradient.function_name = names[gradient.function_name]
         gradient.gradient_func = names.get(gradient.gradient_func, gradient.gradient_func)
-    add_library(graph, renamed)
-    return {old: graph._functions[new] for old, new in names.items()}
+
+
+def rename_in_nodes(nodes: Iterable[Any], names: Mapping[str, str], suffix: str) -> None:
+    """Lets nodes call functions by their new names, and share state by names with a suffix."""
+    for node in nodes:
+        spec = find(node.op)
+        if spec is not None and "shared_name" in spec.attrs:
+            shared = node.attr["shared_name"].s.decode() or node.name
+            node.attr["shared_name"].s = (shared + suffix).encode()
+        node.op = names.get(node.op, node.op)
+        if node.op in ("PartitionedCall", "StatefulPartitionedCall"):
+            # The gradient that it names was one of the process that wrote the file.
+            node.attr.pop("_gradient_op_type", None)
+        for value in node.attr.values():
+            _rename(value, names)
 
 
 def _rename(value: Any, names: Mapping[str, str]) -> None:
@@ -106,6 +135,7 @@ class RestoredConcreteFunction(ConcreteFunction):
             body: Any = self._function.body({}, self._library)
             body._seed = self._seed
             body.structured_outputs = self._output_signature
+            body.control_outputs = [op for op in body.get_operations() if op.spec.is_stateful]
             self._bind(body)
             self._body = body  # before those of others: a function may call itself
             for called in self._called_functions():
@@ -172,20 +202,53 @@ class RestoredFunction(GraphFunction):
 
     def _called(self, *args: Any, **kwargs: Any) -> Any:
         given = self._canonical(args, kwargs)
-        for function in self.concrete_functions:
-            tensors = _fitting(given, function.structured_input_signature)
-            if tensors is not None:
+        if self.input_signature is not None and not given[1]:
+            specs = self.flat_input_signature
+            given = signature_inputs(given[0], self.input_signature, specs), {}
+        # A trace for Python values as they are comes before one for tensors made of them.
+        for converts in (False, True):
+            if (found := self._match(given, converts=converts)) is not None:
+                function, tensors = found
                 return function.call(tensors)
         raise ValueError(self._no_match(given))
+
+    def _match(
+        self, given: Any, *, as_specs: bool = False, converts: bool = True
+    ) -> tuple[RestoredConcreteFunction, list[Tensor]] | None:
+        """The function that is for these arguments, and the tensors among them."""
+        args, kwargs = given
+        # Defaults of keywords may or may not have been a part of what it was saved for.
+        for keywords in (kwargs, {**self._keyword_defaults(), **kwargs}):
+            for function in self.concrete_functions:
+                signature = function.structured_input_signature
+                tensors = _fitting(
+                    (args, keywords), signature, as_specs=as_specs, converts=converts
+                )
+                if tensors is not None:
+                    return function, tensors
+        return None
+
+    def _keyword_defaults(self) -> dict[str, Any]:
+        if self.input_signature is not None:
+            return {}  # it was saved for what this has, and for no other arguments
+        parameters = self.__signature__.parameters.values()
+        return {
+            each.name: each.default
+            for each in parameters
+            if each.kind is each.KEYWORD_ONLY and each.default is not each.empty
+        }
+
+    def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
+        return list(self.concrete_functions)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         if not args and not kwargs and self.input_signature is not None:
             return self.concrete_functions[0]
         given = self._canonical(args, kwargs)
-        for function in self.concrete_functions:
-            if _fitting(given, function.structured_input_signature, as_specs=True) is not None:
-                return function
-        raise ValueError(self._no_match(given))
+        found = self._match(given, as_specs=True)
+        if found is None:
+            raise ValueError(self._no_match(given))
+        return found[0]
 
     def _canonical(self, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Arguments by position as far as can be, with the defaults of those that are missing."""
@@ -198,9 +261,6 @@ class RestoredFunction(GraphFunction):
             if each.name not in rest and (not is_filled or each.default is each.empty):
                 break
             positional.append(rest.pop(each.name, each.default))
-        for each in parameters:
-            if is_filled and each.kind is each.KEYWORD_ONLY and each.default is not each.empty:
-                rest.setdefault(each.name, each.default)
         return tuple(positional), rest
 
     def _no_match(self, given: Any) -> str:
@@ -232,25 +292,29 @@ def _signature(argspec: Any, is_method: bool) -> inspect.Signature:
     return inspect.Signature(found)
 
 
-def _fitting(given: Any, signature: Any, *, as_specs: bool = False) -> list[Tensor] | None:
+def _fitting(
+    given: Any, signature: Any, *, as_specs: bool = False, converts: bool = True
+) -> list[Tensor] | None:
     """The tensors among arguments, if these fit a signature."""
     args, kwargs = given
     wanted_args, wanted_kwargs = signature
     if len(args) != len(wanted_args) or set(kwargs) != set(wanted_kwargs):
         return None
-    values, specs = nest.flatten((args, kwargs)), nest.flatten((wanted_args, wanted_kwargs))
-    if len(values) != len(specs):
+    try:
+        # What stands for one tensor may be a list of numbers.
+        values = flatten_up_to(signature, given, check_types=False)
+    except (TypeError, ValueError):
         return None
     tensors: list[Tensor] = []
-    for value, spec in zip(values, specs, strict=True):
-        found = _tensors_of(value, spec, as_specs)
+    for value, spec in zip(values, nest.flatten(signature), strict=True):
+        found = _tensors_of(value, spec, as_specs, converts)
         if found is None:
             return None
         tensors += found
     return tensors
 
 
-def _tensors_of(value: Any, spec: Any, as_specs: bool) -> list[Any] | None:
+def _tensors_of(value: Any, spec: Any, as_specs: bool, converts: bool) -> list[Any] | None:
     if not isinstance(spec, TensorSpec):
         if isinstance(value, CompositeTensor):
             return value._parts() if spec.is_compatible_with(value) else None
@@ -258,6 +322,8 @@ def _tensors_of(value: Any, spec: Any, as_specs: bool) -> list[Any] | None:
         return [] if not is_tensor and type(value) is type(spec) and value == spec else None
     if as_specs and isinstance(value, TensorSpec):
         return [value] if spec.is_compatible_with(value) else None
+    if not converts and not isinstance(value, (Tensor, Variable)):
+        return None
     try:
         tensor = convert_to_tensor(value, dtype=None if _has_type(value) else spec.dtype)
     except (TypeError, ValueError):

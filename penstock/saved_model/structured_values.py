@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import cache
 from typing import Any
 
 from penstock import dtypes, proto
@@ -10,13 +11,33 @@ from penstock.dtypes import DType
 from penstock.ir.indexed_slices_spec import IndexedSlicesSpec
 from penstock.ir.sparse_tensor_spec import SparseTensorSpec
 from penstock.ir.tensor_spec import TensorSpec
+from penstock.ops.tensor_array_spec import TensorArraySpec
 from penstock.ragged.tensor_spec import RaggedTensorSpec
 from penstock.shapes import TensorShape
 
 Message = Any
 
-#: The number of each kind of spec in a TypeSpecProto.
-_SPECS: dict[int, type[Any]] = {1: SparseTensorSpec, 2: IndexedSlicesSpec, 3: RaggedTensorSpec}
+
+@cache
+def _specs() -> dict[int, type[Any]]:
+    """The kinds of specs by their numbers in a TypeSpecProto."""
+    # Those of libraries that are imported only once they are used.
+    from penstock.data.dataset import DatasetSpec
+    from penstock.data.eager_iterator import IteratorSpec
+    from penstock.data.experimental.optional import OptionalSpec
+    from penstock.distribute.values import PerReplicaSpec
+
+    kinds = (
+        SparseTensorSpec,
+        IndexedSlicesSpec,
+        RaggedTensorSpec,
+        TensorArraySpec,
+        DatasetSpec,
+        IteratorSpec,
+        OptionalSpec,
+        PerReplicaSpec,
+    )
+    return dict(enumerate(kinds, 1))
 
 
 class NotEncodableError(Exception):
@@ -68,7 +89,7 @@ class StructureCoder:
             message.tensor_shape_value.CopyFrom(value.as_proto())
         elif isinstance(value, DType):
             message.tensor_dtype_value = value.as_datatype_enum
-        elif type(value) is TensorSpec:
+        elif isinstance(value, TensorSpec):
             spec = message.tensor_spec_value
             spec.name = value.name or ""
             spec.shape.CopyFrom(value.shape.as_proto())
@@ -93,7 +114,7 @@ class StructureCoder:
                 self._write(each, part.values.add())
 
     def _write_spec(self, value: Any, message: Message) -> None:
-        for number, kind in _SPECS.items():
+        for number, kind in _specs().items():
             if type(value) is kind:
                 message.type_spec_value.type_spec_class = number
                 message.type_spec_value.type_spec_class_name = kind.__name__
@@ -131,10 +152,10 @@ class StructureCoder:
         )
 
     def _read_type_spec(self, value: Message) -> Any:
-        if value.type_spec_class not in _SPECS:
+        if value.type_spec_class not in _specs():
             raise ValueError(
                 f"The type '{value.type_spec_class_name}' is not supported by this version of "
                 "TensorFlow. (The object you are loading must have been created with a newer "
                 "version of TensorFlow.)"
             )
-        return _SPECS[value.type_spec_class]._deserialize(self.decode_proto(value.type_state))
+        return _specs()[value.type_spec_class]._deserialize(self.decode_proto(value.type_state))

@@ -78,7 +78,7 @@ def _check(bins: Any, rate: Any, lower: float, upper: float, dtype: Any) -> None
         if upper > rate / 2:
             raise ValueError(
                 "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2). "
-                f"Got {upper} for sample_rate: {rate}"
+                f"Got: {upper} for sample_rate: {rate}"
             )
     if not dtype.is_floating:
         raise ValueError(f"dtype must be a floating point type. Got: {dtype}")

@@ -44,7 +44,7 @@ class SummaryWriter:
         self._lock = threading.Lock()
         self._file: EventsWriter | None = None
         self._waiting: list[Any] = []
-        self._is_destroyed = False
+        self.is_destroyed = False
 
     def open(self, options: WriterOptions) -> None:
         with self._lock:
@@ -97,7 +97,7 @@ class SummaryWriter:
     def destroy(self) -> None:
         """Closes the writer for good: it can't be opened any more."""
         self.close()
-        self._is_destroyed = True
+        self.is_destroyed = True
 
     def check_open(self) -> None:
         """Raises NotFoundError unless the writer is open."""
@@ -105,7 +105,7 @@ class SummaryWriter:
             self._opened()
 
     def _opened(self) -> EventsWriter:
-        if self._is_destroyed:
+        if self.is_destroyed:
             raise errors.NotFoundError(None, None, f"Resource {self._place} does not exist.")
         if self._file is None:
             raise errors.NotFoundError(

@@ -14,6 +14,7 @@ from absl.testing import absltest
 from penstock.ir.convert import CompositeTensor
 from penstock.ir.tensor import Tensor
 from penstock.ops.variables import Variable
+from penstock.testing.deferred_assertions import py_func_if_in_function
 
 _PRINTED_SIZE = 500  # elements of an array of many dimensions that a message shows
 
@@ -80,6 +81,7 @@ class ArrayAssertions(absltest.TestCase):
 
     # Near -------------------------------------------------------------------------------------
 
+    @py_func_if_in_function
     def assertNear(self, f1: Any, f2: Any, err: float, msg: str | None = None) -> None:
         """Two numbers differ by `err` at most."""
         f1, f2 = np.asarray(f1).item(), np.asarray(f2).item()  # an array of one number is one
@@ -87,6 +89,7 @@ class ArrayAssertions(absltest.TestCase):
         near = f1 == f2 or math.fabs(f1 - f2) <= err
         self.assertTrue(near, f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg else ''}")
 
+    @py_func_if_in_function
     def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: Any = None) -> None:
         """Two sequences of numbers differ by `err` at most, each from each."""
         self.assertEqual(len(farray1), len(farray2), msg=msg)
@@ -96,12 +99,14 @@ class ArrayAssertions(absltest.TestCase):
     def _NDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float) -> bool:
         return bool(np.linalg.norm(ndarray1 - ndarray2) < err)
 
+    @py_func_if_in_function
     def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: Any = None) -> None:
         """The norm of the difference of two arrays is below `err`."""
         self.assertTrue(self._NDArrayNear(ndarray1, ndarray2, err), msg=msg)
 
     # Close ------------------------------------------------------------------------------------
 
+    @py_func_if_in_function
     def assertAllClose(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None
     ) -> None:
@@ -111,6 +116,7 @@ class ArrayAssertions(absltest.TestCase):
         else:
             self._assertAllCloseRecursive(a, b, rtol=rtol, atol=atol, msg=msg)
 
+    @py_func_if_in_function
     def assertAllCloseAccordingToType(
         self,
         a: Any,
@@ -137,6 +143,7 @@ class ArrayAssertions(absltest.TestCase):
                 rtol, atol = max(rtol, type_rtol), max(atol, type_atol)
         self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
 
+    @py_func_if_in_function
     def assertNotAllClose(self, a: Any, b: Any, **kwargs: Any) -> None:
         """Two values are not close somewhere."""
         try:
@@ -222,6 +229,7 @@ class ArrayAssertions(absltest.TestCase):
 
     # Equal ------------------------------------------------------------------------------------
 
+    @py_func_if_in_function
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
         """Two arrays or tensors have the same shape and values; NaN equals NaN."""
         if _is_ragged(a) or _is_ragged(b):
@@ -244,6 +252,7 @@ class ArrayAssertions(absltest.TestCase):
         ]
         raise AssertionError(f"Arrays are not equal\n{chr(10).join(lines)}\n x: {a!r}\n y: {b!r}")
 
+    @py_func_if_in_function
     def assertNotAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
         """Two values differ somewhere."""
         try:
@@ -254,22 +263,27 @@ class ArrayAssertions(absltest.TestCase):
 
     # Bounds -----------------------------------------------------------------------------------
 
+    @py_func_if_in_function
     def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
         """All elements are greater than a number."""
         self.assertGreater(np.min(self._GetNdArray(a)), comparison_target)
 
+    @py_func_if_in_function
     def assertAllLess(self, a: Any, comparison_target: Any) -> None:
         """All elements are less than a number."""
         self.assertLess(np.max(self._GetNdArray(a)), comparison_target)
 
+    @py_func_if_in_function
     def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
         """All elements are greater than or equal to a number."""
         self.assertGreaterEqual(np.min(self._GetNdArray(a)), comparison_target)
 
+    @py_func_if_in_function
     def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
         """All elements are less than or equal to a number."""
         self.assertLessEqual(np.max(self._GetNdArray(a)), comparison_target)
 
+    @py_func_if_in_function
     def assertAllInRange(
         self,
         target: Any,
@@ -314,6 +328,7 @@ class ArrayAssertions(absltest.TestCase):
         lines = [f"{prefix}{row} : {value[tuple(row)]}" for row in itertools.islice(rows, limit)]
         return [*lines, f"{prefix}..."] if len(rows) > limit else lines
 
+    @py_func_if_in_function
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
         """All elements are members of a set."""
         strangers = np.setdiff1d(self._GetNdArray(target).flatten(), list(expected_set))
@@ -322,6 +337,7 @@ class ArrayAssertions(absltest.TestCase):
                 f"{strangers.size} unique element(s) are not in the set {expected_set}: {strangers}"
             )
 
+    @py_func_if_in_function
     def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
         """An array, or each of a list of them, has a type."""
         for each in target if isinstance(target, list) else [target]:

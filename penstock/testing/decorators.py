@@ -153,7 +153,7 @@ def also_run_as_tf_function(f: Test) -> Test:
 
         with eager_mode():
             f(*args, **kwargs)
-            function(functools.partial(f, *args, **kwargs))()
+            function(functools.partial(f, *args, **kwargs), autograph=False)()
 
     return in_both_forms
 
@@ -185,11 +185,6 @@ def build_as_function_and_v1_graph(func: Any = None) -> Any:
 
 def eager_lazy_remote_copy_on_and_off(f: Test) -> Test:
     """A setting of eager execution: the test runs as it is."""
-    return f
-
-
-def py_func_if_in_function(f: Test) -> Test:
-    """Assertions inside a function that is being traced: there are none, it runs as it is."""
     return f
 
 

@@ -17,7 +17,6 @@ from penstock.testing.decorators import (
     for_all_test_methods,
     generate_combinations_with_testcase_name,
     no_xla_auto_jit,
-    py_func_if_in_function,
     run_all_in_deprecated_graph_mode_only,
     run_all_in_graph_and_eager_modes,
     run_cuda_only,
@@ -34,6 +33,7 @@ from penstock.testing.decorators import (
     with_forward_compatibility_horizons,
     xla_allow_fallback,
 )
+from penstock.testing.deferred_assertions import py_func_if_in_function
 from penstock.testing.graph_compare import (
     assert_equal_graph_def,
     assert_equal_graph_def_v1,

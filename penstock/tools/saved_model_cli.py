@@ -12,6 +12,7 @@ import numpy as np
 
 import penstock as tf
 from penstock.saved_model import loader
+from penstock.tools.saved_functions import show_defined_functions
 from penstock.tools.saved_model_inputs import (
     load_inputs_from_input_arg_string,
     preprocess_input_examples_arg_string,
@@ -79,6 +80,7 @@ def _show_all(directory: str) -> None:
         for key in sorted(signatures):
             print(f"\nsignature_def['{key}']:")
             _show_signature(signatures[key], indent="  ")
+    show_defined_functions(directory)
 
 
 def _show_signature(signature: Any, indent: str = "") -> None:

@@ -317,8 +317,8 @@ class FinalOpsHook(SessionRunHook):
         except (errors.OutOfRangeError, StopIteration):
             logging.warning(
                 "An OutOfRangeError or StopIteration exception is raised by the code in "
-                "FinalOpsHook: the final ops read another batch of input, which has ended. Final "
-                "ops, such as the values of metrics, should only read variables."
+                "FinalOpsHook: the final ops have a dependency back to some input source, which "
+                "has ended. Final ops, such as the values of metrics, should only read variables."
             )
             raise
 

@@ -21,8 +21,7 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ir.importer import import_graph_def
 from penstock.ir.naming import within_scope, without_scope
-from penstock.platform import file_io, logging
-from penstock.platform.versions import GIT_VERSION, VERSION
+from penstock.platform import file_io, logging, versions
 from penstock.proto import POOL, CollectionDef, GraphDef, MetaGraphDef, SaverDef
 from penstock.train.exported_nodes import (
     NodeExport,
@@ -148,8 +147,8 @@ def create_meta_graph_def(
     message = MetaGraphDef()
     if meta_info_def is not None:
         message.meta_info_def.MergeFrom(meta_info_def)
-    message.meta_info_def.tensorflow_version = VERSION
-    message.meta_info_def.tensorflow_git_version = GIT_VERSION
+    message.meta_info_def.tensorflow_version = versions.__version__
+    message.meta_info_def.tensorflow_git_version = versions.__git_version__
     if graph_def is None:
         graph_def = graph.as_graph_def(add_shapes=True)
     message.graph_def.MergeFrom(graph_def)

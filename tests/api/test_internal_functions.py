@@ -271,3 +271,16 @@ def test_names_where_programs_look_for_them():
     path = "penstock.contrib.estimator.python.estimator.early_stopping"
     hook = importlib.import_module(path)._StopOnPredicateHook
     assert issubclass(hook, tf.train.SessionRunHook)
+
+
+def test_convolutions_to_be_applied_have_the_names_of_plain_ones() -> None:
+    images, kernel = tf.ones([1, 5, 5, 2]), tf.ones([3, 3, 2, 4])
+    convolve = nn_ops.Convolution(images.shape, kernel.shape, "SAME")
+    assert convolve(images, kernel).op.name == "Conv2D"
+    assert "dilation_rate" in {op.name for op in tf.get_default_graph().get_operations()}
+    named = nn_ops.Convolution(images.shape, kernel.shape, "SAME", name="mine")
+    assert named(images, kernel).op.name == "mine"
+    with pytest.raises(ValueError, match="number of input channels does not match .* 3 != 2"):
+        nn_ops.Convolution([1, 5, 5, 3], kernel.shape, "SAME")
+    with pytest.raises(ValueError, match="input tensor must have rank 4"):
+        nn_ops.Convolution([1, 5, 3], kernel.shape, "SAME")

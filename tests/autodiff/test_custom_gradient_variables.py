@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.autodiff.registration import get_dependent_variables
 from penstock.eager.context import eager_mode
 
 
@@ -140,3 +141,35 @@ def test_too_few_gradients_in_eager_mode():
             y = one_of_two(weight, tf.constant(2.0))
         with pytest.raises(ValueError, match="expected to return 2 gradients"):
             tape.gradient(y, weight)
+
+
+def test_nodes_are_those_of_tensorflow(x):
+    def scaled(value):
+        v = tf.get_variable("v", [2], initializer=tf.ones_initializer(), use_resource=True)
+        return value * v, lambda dy, variables=None: (dy, [dy * 3.0 for _ in variables])
+
+    with tf.variable_scope("", use_resource=True):
+        result = tf.custom_gradient(scaled)(x)
+    node = result.op
+    assert [each.name for each in node.inputs] == [
+        "mul:0",
+        "Placeholder:0",
+        "IdentityN/ReadVariableOp:0",
+    ]
+    assert [each.name for each in node.inputs[0].op.inputs] == [
+        "Placeholder:0",
+        "mul/ReadVariableOp:0",
+    ]
+    (slope,) = tf.gradients(result, tf.trainable_variables())
+    with tf.Session() as session:
+        assert session.run(slope).tolist() == [3.0, 3.0]
+
+
+def test_variables_between_tensors(x):
+    used, other = tf.get_variable("used", [2]), tf.get_variable("other", [2])
+    fixed = tf.get_variable("fixed", [2], trainable=False)
+    before = x * other
+    after = before + used * fixed + tf.ones_like(other)
+    assert get_dependent_variables({"x": before}, {"y": [after]}) == [used]
+    assert get_dependent_variables(x, before) == [other]
+    assert get_dependent_variables([before], [before]) == []

@@ -162,3 +162,24 @@ def test_one_tape_after_another_in_a_function():
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         assert sess.run(found) == (6, 4)
+
+
+def test_a_tape_in_the_body_of_a_loop() -> None:
+    """What the body uses from outside has gradients there; a loop inside the tape is refused."""
+    x, scale = tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant(5.0)
+
+    def by_row_and_scale(i: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, scale])
+            row = tf.gather(x, i)
+            loss = tf.reduce_sum(row * row) * scale
+        return tape.gradient(loss, [row, scale])
+
+    by_row, by_scale = _run(for_loop(by_row_and_scale, [tf.float32] * 2, 2))
+    np.testing.assert_allclose(by_row, [[10.0, 20.0], [30.0, 40.0]])
+    np.testing.assert_allclose(by_scale, [5.0, 25.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        grown = tf.while_loop(lambda y: tf.reduce_sum(y) < 100.0, lambda y: y * 2.0, [x])
+    with pytest.raises(NotImplementedError, match="does not support graph control flow"):
+        tape.gradient(grown, x)

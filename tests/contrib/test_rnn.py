@@ -340,3 +340,19 @@ class TestStacks:
             stack([cell], [cell, cell], x)
         with pytest.raises(ValueError, match="initial_states_fw must be a list"):
             stack([cell], [cell], x, initial_states_fw=[])
+
+
+def test_nodes_of_a_compiled_cell_are_marked():
+    cell = rnn.CompiledWrapper(tf.nn.rnn_cell.GRUCell(2))
+    output, _ = cell(tf.constant(X), cell.zero_state(3, tf.float32))
+    assert output.op.get_attr("_XlaCompile")
+    assert output.op.get_attr("_XlaScope") == b"jit_scope_0"
+    drawn = [op for op in tf.get_default_graph().get_operations() if op.type == "RandomUniform"]
+    assert not any(op.get_attr("_XlaCompile") for op in drawn) and drawn
+
+
+def test_the_order_of_variables_of_a_normalized_coupled_cell():
+    cell = rnn.CoupledInputForgetGateLSTMCell(2, use_peepholes=True, layer_norm=True)
+    cell(tf.constant(X), cell.zero_state(3, tf.float32))
+    last = [v.op.name.split("cell/")[1] for v in tf.global_variables()][-4:]
+    assert last == ["W_F_diag", "W_O_diag", "state/gamma", "state/beta"]

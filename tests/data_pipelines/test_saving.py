@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import penstock as tf
+from penstock.eager.context import eager_mode
 from penstock.ops.datasets.iterators import DeserializeIterator, SerializeIterator
 from tests.data_pipelines.pipelines import PIPELINES, write_files
 from tests.data_pipelines.running import plain
@@ -148,3 +149,17 @@ def test_function_that_looks_up_is_saved():
         words = tf.lookup.KeyValueTensorInitializer(["a"], [1])
         table = tf.lookup.StaticHashTable(words, -1)
         _save(tf.data.Dataset.from_tensor_slices(["a", "b"]).map(table.lookup))
+
+
+def test_a_checkpoint_of_an_iterator_in_eager_mode(tmp_path: Path) -> None:
+    def dataset() -> tf.data.Dataset:
+        return tf.data.Dataset.range(6).map(lambda x: x * x).batch(2)
+
+    with eager_mode():
+        iterator = iter(dataset())
+        next(iterator)
+        path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "ckpt"))
+        other = iter(dataset())
+        tf.train.Checkpoint(iterator=other).restore(path).assert_consumed()
+        for each in (iterator, other):
+            assert next(each).numpy().tolist() == [4, 9]

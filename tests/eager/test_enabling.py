@@ -42,3 +42,20 @@ except ValueError as error:
     print(error)
 """)
     assert "must be called at program startup" in printed
+
+
+def test_a_test_that_starts_inside_a_graph_goes_on_building_one():
+    printed = run("""
+import penstock as tf
+tf.enable_eager_execution()
+class Case(tf.test.TestCase):
+    def runTest(self):
+        with tf.Graph().as_default() as graph:
+            self.setUp()
+            print(tf.executing_eagerly(), tf.get_default_graph() is graph)
+            with self.test_session() as session:
+                print(session.run(tf.constant(1) + 1))
+        print(tf.executing_eagerly())
+Case().debug()
+""")
+    assert printed.split() == ["False", "False", "2", "True"]

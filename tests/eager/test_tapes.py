@@ -151,3 +151,24 @@ def test_a_used_tape_leaves_no_cycles():
         assert live() <= before
     finally:
         gc.enable()
+
+
+def test_a_tape_that_is_entered_again_in_a_function():
+    with tf.GradientTape(persistent=True) as tape:
+        x = tf.constant([1.0, 2.0, 3.0])
+        tape.watch(x)
+
+    @tf.contrib.eager.defun
+    def slopes(i):
+        with tape:
+            y = tf.gather(x, i)
+            loss = y * y * y
+            ones = tf.ones_like(loss)
+            tape.watch(ones)
+            slope = tape.gradient(loss, y, output_gradients=ones)
+        return slope, tape.gradient(slope, ones)
+
+    assert [each.numpy() for each in slopes(tf.constant(1))] == [12.0, 12.0]
+    with tape:
+        loss = tf.reduce_sum(x * x)
+    np.testing.assert_array_equal(tape.gradient(loss, x).numpy(), [2, 4, 6])

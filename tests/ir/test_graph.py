@@ -140,7 +140,7 @@ def test_create_op(graph):
     with tf.Session() as session:
         assert session.run(op.outputs[0]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
         assert session.run(named.outputs[0]).tolist() == [1.0, 2.0]
-    with pytest.raises(ValueError, match="not registered 'NoSuchOp'"):
+    with pytest.raises(tf.errors.NotFoundError, match="not registered 'NoSuchOp'"):
         graph.create_op("NoSuchOp", [x], [tf.float32])
     with pytest.raises(TypeError, match="not a tensor"):
         graph.create_op("Identity", [1.0], [tf.float32])

@@ -184,3 +184,19 @@ def test_what_early_stopping_looks_at(caplog):
     with caplog.at_level(logging.WARNING):
         assert stopper.get_monitor_value({"loss": 0.5}) is None
     assert "conditioned on metric `acc` which is not available" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: keras.callbacks.EarlyStopping(mode="odd"), "EarlyStopping"),
+        (lambda: keras.callbacks.ModelCheckpoint("f", mode="odd"), "ModelCheckpoint"),
+        (lambda: keras.callbacks.ReduceLROnPlateau(mode="odd"), "Learning Rate Plateau Reducing"),
+    ],
+)
+def test_an_unknown_mode_is_automatic(make, name, monkeypatch):
+    said = []
+    monkeypatch.setattr(tf.logging, "warning", lambda text, *values: said.append(text % values))
+    monkeypatch.setattr("penstock.platform.logging.warning", tf.logging.warning)
+    make()
+    assert said == [f"{name} mode odd is unknown, fallback to auto mode."]

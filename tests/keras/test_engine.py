@@ -139,7 +139,9 @@ def test_names_of_metrics_are_unique():
     model = keras.Sequential([L.Dense(1, input_shape=(3,))])
     q = keras.metrics.MeanSquaredError
     model.compile("sgd", "mse", metrics=["mae", "mae", q(name="q")], weighted_metrics=[q(name="q")])
-    assert model.metrics_names == ["loss", "mean_absolute_error", "q", "q_1"]
+    assert model.metrics_names == ["loss", "mean_absolute_error", "q", "weighted_q"]
+    model.compile("sgd", "mse", metrics=[q(name="weighted_q")], weighted_metrics=[q(name="q")])
+    assert model.metrics_names == ["loss", "weighted_q", "weighted_q_1"]
 
 
 def test_abstract_metrics():

@@ -115,3 +115,73 @@ def test_losses_and_metrics_of_a_stack_are_layers_of_it():
     assert model.metrics_names == ["loss", "mean_logit"]
     assert [layer.name for layer in model.layers[:2]] == ["logits", "mean"]
     assert len(model.layers) == 4
+
+
+class _Subclassed(keras.Model):
+    def __init__(self, call=None):
+        super().__init__()
+        self.dense = keras.layers.Dense(2)
+        if call is not None:
+            self.call = call
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
+class _WithTraining(_Subclassed):
+    def call(self, inputs, training):
+        return self.dense(inputs)
+
+
+class _WithMore(_Subclassed):
+    def call(self, inputs, more, training=None):
+        return self.dense(inputs)
+
+
+class _OfWholeNumbers(_Subclassed):
+    def call(self, inputs):
+        return tf.gather(tf.eye(3), inputs)
+
+
+def test_what_builds_a_subclassed_model():
+    for model in (_Subclassed(), _WithTraining()):
+        model.build((None, 3))
+        assert model.built
+        assert len(model.weights) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "message"),
+    [
+        (_Subclassed, None, "Input shape must be defined"),
+        (_Subclassed, tf.Dimension(3), "input shape is not one of the valid types"),
+        (_WithMore, (None, 3), "cannot build your model if it has positional or keyword"),
+        (_OfWholeNumbers, (None, 3), "if your layers do not support float type inputs"),
+    ],
+)
+def test_what_does_not_build_a_subclassed_model(kind, shape, message):
+    with pytest.raises(ValueError, match=message):
+        kind().build(shape)
+
+
+def test_attributes_that_are_parts_but_not_in_checkpoints():
+    model = _Subclassed()
+    model.other = tf.contrib.checkpoint.NoDependency(keras.layers.Dense(3))
+    assert model.layers == [model.dense, model.other]
+    assert [each.name for each in model._checkpoint_dependencies] == ["dense"]
+
+
+def test_a_property_can_not_be_set():
+    class WithProperty(keras.Model):
+        @property
+        def fixed(self):
+            return 1.0
+
+    with pytest.raises(AttributeError, match=r"Can't set the attribute \"fixed\""):
+        WithProperty().fixed = 2.0
+
+
+def test_a_model_without_weights_can_be_saved(tmp_path):
+    model = keras.Model()
+    model.sub = tf.contrib.checkpoint.NoDependency({1: 2})
+    model.save_weights(str(tmp_path / "weights"))

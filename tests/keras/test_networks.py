@@ -246,3 +246,45 @@ def test_variables_of_layers_come_before_those_of_the_model():
     assert names == ["gamma:0", "beta:0", "own:0"]
     names = [each.name.split("/")[-1] for each in model.non_trainable_weights]
     assert names == ["moving_mean:0", "moving_variance:0", "fixed:0"]
+
+
+def test_a_list_of_one_tensor_is_that_tensor():
+    x = keras.Input((3,))
+    model = keras.Model([x], [L.Dense(2)(x)])
+    assert model(x).shape.as_list() == [None, 2]
+    assert L.Dense(4)(model(x)).shape.as_list() == [None, 4]
+    assert model.output_shape == (None, 2)
+    as_tuple = keras.Model((x,), (L.Dense(2)(x),))
+    assert isinstance(as_tuple(x), tuple)
+    assert keras.Model({"a": x}, {"b": model(x)})({"a": x}).keys() == {"b"}
+
+
+@pytest.mark.parametrize("data_format", ["channels_first", "channels_last"])
+def test_a_depthwise_convolution_knows_its_shape_and_its_dilation(data_format):
+    layer = L.DepthwiseConv2D(
+        3, depth_multiplier=2, dilation_rate=2, padding="same", data_format=data_format
+    )
+    shape = (3, 8, 9, 4)
+    axis = -1 if data_format == "channels_last" else 1
+    assert layer.compute_output_shape(shape).as_list()[axis] == shape[axis] * 2
+    again = L.DepthwiseConv2D.from_config(layer.get_config())
+    assert again.dilation_rate == (2, 2)
+    assert layer.compute_output_shape((3, None, None, None)).as_list() == [3, None, None, None]
+
+
+def test_locally_connected_kernels_have_their_mask():
+    layer = L.LocallyConnected1D(2, 3, implementation=2, data_format="channels_first")
+    layer.build((None, 4, 5))
+    assert layer.kernel_mask.shape == (1, 5, 1, 3)
+    np.testing.assert_array_equal(layer.kernel_mask[0, :, 0, 1], [0, 1, 1, 1, 0])
+    layer = L.LocallyConnected2D(2, 2, implementation=2, dtype="float64")
+    assert layer(tf.zeros((1, 3, 3, 4), tf.float64)).shape.as_list() == [1, 2, 2, 2]
+    assert layer.kernel_mask.shape == (3, 3, 1, 2, 2, 1)
+
+
+def test_a_tensor_as_a_matrix():
+    from penstock.python.keras.layers import local
+
+    tensor = keras.backend.variable(np.zeros((2, 3, 0, 5)))
+    assert evaluated(local.make_2d(tensor, 2)).shape == (6, 0)
+    assert evaluated(local.make_2d(tensor, 0)).shape == (1, 0)

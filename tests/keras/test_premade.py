@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.eager import context
 
 keras = tf.keras
 
@@ -56,3 +57,16 @@ def test_features_of_the_newer_api_in_a_model():
     name = "sequential/dense_features/x_embedding/embedding_weights:0"
     assert [weight.name for weight in features.weights] == [name]
     assert keras.experimental.SequenceFeatures.__mro__.count(keras.layers.Layer) == 1
+
+
+@pytest.mark.parametrize("run_eagerly", [False, True])
+def test_two_optimizers_in_eager_mode(run_eagerly):
+    with context.eager_mode():
+        linear = keras.experimental.LinearModel(kernel_initializer="zeros")
+        dense = keras.layers.Dense(1, kernel_initializer="zeros")
+        model = keras.experimental.WideDeepModel(linear, keras.Sequential([dense]))
+        optimizers = [keras.optimizers.SGD(0.1), keras.optimizers.SGD(0.3)]
+        model.compile(optimizers, "mse", run_eagerly=run_eagerly)
+        model.fit(np.array([[1.0]]), np.array([[2.0]]), verbose=0)
+        weights = np.concatenate([weight.ravel() for weight in model.get_weights()])
+        np.testing.assert_allclose(weights, [0.2, 0.2, 0.6, 0.6], rtol=1e-6)

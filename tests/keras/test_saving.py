@@ -106,9 +106,7 @@ def test_a_checkpoint_knows_weights_by_place_not_by_name(tmp_path):
     path = str(tmp_path / "weights")
     model.save_weights(path)
     value = "/.ATTRIBUTES/VARIABLE_VALUE"
-    assert "layer_with_weights-1/layer_with_weights-0/kernel" + value in dict(
-        tf.train.list_variables(path)
-    )
+    assert "layer-1/layer-0/kernel" + value in dict(tf.train.list_variables(path))
 
     other = recurrent_model()  # the layers' names are other ones now
     other.build([None, 4, 3])
@@ -160,3 +158,22 @@ def test_sequence_features_come_back_from_a_description():
     again = tf.keras.models.model_from_json(model.to_json())
     kept = [each for each in again.layers if isinstance(each, SequenceFeatures)]
     assert kept[0].get_config() == model.layers[1].get_config()
+
+
+def test_names_of_the_layers_of_a_stack_in_checkpoints():
+    dense = tf.keras.layers.Dense
+
+    def names(model):
+        return [(each.name, type(each.ref).__name__) for each in model._checkpoint_dependencies]
+
+    told = tf.keras.Sequential([dense(2, input_shape=(2,)), tf.keras.layers.Flatten()])
+    assert names(told) == [
+        ("layer-0", "InputLayer"),
+        ("layer_with_weights-0", "Dense"),
+        ("layer-1", "Dense"),
+        ("layer-2", "Flatten"),
+    ]
+    late = tf.keras.Sequential([dense(2)])
+    assert names(late) == [("layer-0", "Dense")]
+    late.build((None, 2))
+    assert names(late) == [("layer-0", "Dense"), ("layer_with_weights-0", "Dense")]

@@ -138,6 +138,9 @@ def test_an_unbuilt_layer_has_the_attributes_of_its_arguments() -> None:
 
 
 def test_lengths_of_windows() -> None:
+    for length in (windows.conv_output_length, windows.conv_input_length):
+        with pytest.raises(AssertionError):
+            length(18, 5, "diagonal", 2)
     assert windows.conv_output_length(None, 3, "same", 1) is None
     assert [windows.conv_output_length(4, 2, p, 2) for p in ("same", "valid", "full")] == [2, 2, 3]
     assert windows.conv_output_length(5, 2, "valid", 1, dilation=2) == 3

@@ -17,6 +17,7 @@ from penstock.ir.registry import OpSpec, Trait
 from penstock.ir.signature import Arg, Attr
 
 TABLE = Path(__file__).parents[1] / "data" / "opdefs.json.gz"
+OLD_TABLE = TABLE.with_name("opdefs_1_15.json")  # of ops that later releases have not
 
 _FLAGS = {
     "is_stateful": Trait.STATEFUL,
@@ -31,7 +32,7 @@ def table() -> dict[str, dict[str, Any]]:
     """The definition of each op by its name."""
     with gzip.open(TABLE, "rt", encoding="utf-8") as file:
         found: dict[str, dict[str, Any]] = json.load(file)
-    return found
+    return {**found, **json.loads(OLD_TABLE.read_text(encoding="utf-8"))["ops"]}
 
 
 def differences(spec: OpSpec, definition: dict[str, Any]) -> list[str]:

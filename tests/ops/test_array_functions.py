@@ -183,3 +183,32 @@ def test_zeros_like_of_the_type_false() -> None:
     assert tf.zeros_like(tf.constant([1, 2]), False).dtype is tf.int32
     with pytest.raises(TypeError, match="Cannot convert value False"):
         tf.zeros_like(tf.placeholder(tf.float32, [None]), False)
+
+
+def test_no_type_is_the_default_of_the_op() -> None:
+    numbers = tf.constant([1, 2, 1])
+    made = {
+        tf.int64: [tf.argmax(numbers, output_type=None), tf.random_poisson(1.0, [2], dtype=None)],
+        tf.int32: [
+            tf.shape(numbers, out_type=None),
+            tf.size(numbers, out_type=None),
+            tf.searchsorted([1.0, 2.0], [1.5], out_type=None),
+            tf.unique(numbers, out_idx=None).idx,
+            tf.unique_with_counts(numbers, out_idx=None).count,
+            tf.setdiff1d(numbers, [2], index_dtype=None).idx,
+            tf.histogram_fixed_width([1.0], [0.0, 2.0], dtype=None),
+        ],
+        tf.float32: [tf.bincount(numbers, dtype=None)],
+        tf.bool: [tf.sequence_mask(numbers, dtype=None)],
+    }
+    for dtype, tensors in made.items():
+        assert [tensor.dtype for tensor in tensors] == [dtype] * len(tensors)
+
+
+def test_a_shape_is_one_object_until_more_is_known() -> None:
+    x = tf.placeholder(tf.float32, [None, 2])
+    before = x.shape
+    assert x.get_shape() is before
+    x.set_shape([3, None])
+    assert x.shape is not before and x.shape.as_list() == [3, 2]
+    assert before.as_list() == [None, 2]

@@ -253,3 +253,77 @@ class TestLoopGradients:
         )
         assert found["b"].shape.as_list() == [None, 3]
         assert session.run(found["b"]).shape == (2, 3)
+
+
+class TestPredicates:
+    """What decides is converted where it is used: for the Switch, then for the branches."""
+
+    @staticmethod
+    def _nodes_of(pred):
+        tf.cond(pred, lambda: tf.constant(1), lambda: tf.constant(2))
+        graph = tf.get_default_graph()
+        return [op.name for op in graph.get_operations() if op.name.startswith("cond/")]
+
+    def test_a_resource_variable_is_read_where_it_is_used(self, session):
+        flag = tf.get_variable("flag", initializer=True, use_resource=True)
+        assert self._nodes_of(flag)[:7] == [
+            "cond/Switch/Read/ReadVariableOp",
+            "cond/Switch/Identity",
+            "cond/Switch/ReadVariableOp",
+            "cond/Switch",
+            "cond/switch_t",
+            "cond/switch_f",
+            "cond/pred_id/ReadVariableOp",
+        ]
+
+    def test_a_value_becomes_constants(self):
+        assert self._nodes_of(np.array(True))[:3] == [
+            "cond/Switch/data",
+            "cond/Switch/pred",
+            "cond/Switch",
+        ]
+
+    @pytest.mark.parametrize("use_resource", [True, False])
+    def test_a_variable_decides(self, session, use_resource):
+        flag = tf.get_variable("flag", initializer=True, use_resource=use_resource)
+        count = tf.get_variable("count", initializer=0, use_resource=use_resource)
+        step = tf.cond(flag, lambda: tf.assign_add(count, 1), lambda: tf.assign_sub(count, 10))
+        session.run(tf.global_variables_initializer())
+        assert session.run(step) == 1
+        session.run(tf.assign(flag, False))
+        assert session.run(step) == -9
+
+    def test_a_variable_by_reference_is_what_was_read(self, session):
+        flag = tf.get_variable("flag", initializer=True, use_resource=True)
+        read = tf.python.framework.ops.internal_convert_to_tensor(flag, as_ref=True)
+        assert (read.op.type, read.dtype) == ("ReadVariableOp", tf.bool)
+
+    def test_the_check_of_exclusive_cases_shows_all_predicates(self):
+        preds = [tf.placeholder(tf.bool, []) for _ in range(4)]
+        pairs = [(pred, lambda: tf.constant(1)) for pred in preds]
+        tf.case(pairs, default=lambda: tf.constant(0), exclusive=True)
+        (check,) = (op for op in tf.get_default_graph().get_operations() if op.type == "Assert")
+        assert check.get_attr("summarize") == 4
+
+    def test_branches_without_summaries_make_no_collection(self):
+        self._nodes_of(tf.placeholder(tf.bool, []))
+        assert tf.get_default_graph().get_all_collection_keys() == ["cond_context"]
+
+    def test_cases_of_another_conditional(self, session):
+        """As libraries build them that decide while building what they can."""
+
+        def decided(pred, true_fn, false_fn):
+            if isinstance(pred, bool):
+                return true_fn() if pred else false_fn()
+            return tf.cond(pred, true_fn, false_fn)
+
+        helper = tf.python.ops.control_flow_ops._case_helper
+        open_pred = tf.placeholder(tf.bool, [])
+        pairs = [(False, lambda: tf.constant(1)), (open_pred, lambda: tf.constant(2))]
+        result = helper(
+            decided, pairs, lambda: tf.constant(3), False, "cases", allow_python_preds=True
+        )
+        assert result.op.name == "cases/cond/Merge"
+        assert session.run(result, {open_pred: False}) == 3
+        with pytest.raises(TypeError, match="pred must be a Tensor, got: False"):
+            helper(decided, pairs, None, False, "cases")

@@ -20,6 +20,10 @@ def _images(channels: int = 2) -> Any:
     return tf.zeros([1, 4, 4, channels])
 
 
+def _einsum(equation: str) -> Callable[[], Any]:
+    return lambda: tf.einsum(equation, tf.zeros([2, 3]))
+
+
 BUILT: dict[str, tuple[type, str, Callable[[], Any]]] = {
     "one_hot": (
         TypeError,
@@ -35,6 +39,21 @@ BUILT: dict[str, tuple[type, str, Callable[[], Any]]] = {
         ValueError,
         r"must be equal, but are 3 and 1. Shapes are \[2,3\] and \[2,1\]",
         lambda: tf.where([[True], [False]], tf.zeros([2, 3]), tf.ones([2, 3])),
+    ),
+    "where by rows": (
+        ValueError,
+        r"Dimension 0 in both shapes must be equal, but are 2 and 3. Shapes are \[2\] and \[3\]",
+        lambda: tf.where([True, True], tf.zeros([3]), tf.ones([3])),
+    ),
+    "sparse segments": (
+        ValueError,
+        "Dimension 0 in both shapes must be equal, but are 1 and 2",
+        lambda: tf.sparse_segment_sum(tf.zeros([2, 2]), [0], [0, 1]),
+    ),
+    "map of a sparse tensor": (
+        TypeError,
+        "To perform a map on the values of a sparse tensor use either",
+        lambda: tf.map_fn(lambda x: x, tf.SparseTensor([[0]], [1.0], [1])),
     ),
     "tile": (
         ValueError,
@@ -67,6 +86,52 @@ BUILT: dict[str, tuple[type, str, Callable[[], Any]]] = {
         ValueError,
         'Got 1 arguments for equation "ij,jk", expecting 2',
         lambda: tf.einsum("ij,jk", tf.zeros([2, 2])),
+    ),
+    "einsum letters": (ValueError, "Indices have incorrect format: i1->i", _einsum("i1->i")),
+    "einsum label": (ValueError, "Invalid equation: ij->k", _einsum("ij->k")),
+    "einsum period": (ValueError, 'period "." found outside of ellipsis', _einsum("...->.")),
+    "broadcasting": (
+        ValueError,
+        r"Incompatible shapes for broadcasting: \(2, 3\) and \(4,\)",
+        lambda: tf.broadcast_static_shape(tf.TensorShape([2, 3]), tf.TensorShape([4])),
+    ),
+    "broadcast_to": (
+        ValueError,
+        "Dimensions must be equal, but are 3 and 4",
+        lambda: tf.broadcast_to(tf.zeros([2, 3]), [4, 4]),
+    ),
+    "norm": (ValueError, "a tuple of 2 unique integers", lambda: tf.norm([[1.0]], axis="a")),
+    "shape": (TypeError, "A string has ambiguous TensorShape", lambda: tf.TensorShape("a")),
+    "case": (TypeError, "fns must be a list, tuple, or dict", lambda: tf.case(3)),
+    "case predicate": (
+        TypeError,
+        "pred must be Tensor of type bool: Const:0",
+        lambda: tf.case([(tf.constant(1), lambda: 2)]),
+    ),
+    "cond predicate": (
+        ValueError,
+        "Shape must be rank 0 but is rank 1 for 'cond/Switch'",
+        lambda: tf.cond(tf.constant([True]), lambda: 1, lambda: 2),
+    ),
+    "reuse": (
+        ValueError,
+        "The reuse parameter must be True or False or None",
+        lambda: tf.variable_scope("a", reuse=3).__enter__(),
+    ),
+    "initializer": (
+        ValueError,
+        "callable with no arguments and the shape should not be provided or an instance of",
+        lambda: tf.get_variable("a"),
+    ),
+    "variable shape": (
+        ValueError,
+        "The initial value's shape",
+        lambda: tf.Variable([1.0], shape=[3], use_resource=True),
+    ),
+    "feed": (
+        TypeError,
+        r'passed to the feed with key Tensor\("Const_1:0"',
+        lambda: tf.Session().run(tf.constant(1), {tf.constant(2): tf.constant(3)}),
     ),
     "einsum output": (
         ValueError,

@@ -92,3 +92,60 @@ def test_arguments_that_keras_layers_show() -> None:
     assert list(parameters)[:4] == ["self", "units", "activation", "use_bias"]
     assert parameters["kernel_initializer"].default == "glorot_uniform"
     assert "name" not in parameters and "kwargs" in parameters
+
+
+def test_embeddings_are_divided_into_ranges_of_rows() -> None:
+    parts = [tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [4.0]])]
+    ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], tf.constant([0, 1, 3], tf.int64), [2, 2])
+    found = [
+        v2.nn.embedding_lookup(parts, [0, 1, 2, 3]),
+        v2.nn.embedding_lookup_sparse(parts, ids, None, combiner="sum"),
+        v2.nn.safe_embedding_lookup_sparse(parts, ids),
+    ]
+    with tf.Session() as session:
+        rows, sums, means = (value[:, 0].tolist() for value in session.run(found))
+    assert (rows, sums, means) == ([1.0, 2.0, 3.0, 4.0], [3.0, 4.0], [1.5, 4.0])
+
+
+def test_arguments_that_are_fixed() -> None:
+    x = tf.placeholder(tf.float32, [], name="x")
+    (slope,) = v2.gradients(tf.exp(x, name="y"), x)
+    assert slope.op.colocation_groups() == [b"loc:@y"]
+    branches = [lambda: [tf.constant(1)], lambda: [tf.constant(2)]]
+    assert isinstance(v2.cond(tf.constant(True), *branches), list)
+    assert isinstance(tf.cond(tf.constant(True), *branches), tf.Tensor)
+
+
+def test_initializers_take_a_shape_and_a_type_alone() -> None:
+    assert v2.random_normal_initializer().get_config() == {
+        "mean": 0.0,
+        "stddev": 0.05,
+        "seed": None,
+    }
+    assert v2.random_uniform_initializer().minval == -0.05
+    assert v2.initializers.Zeros is v2.zeros_initializer is v2.keras.initializers.zeros
+    made = v2.random_normal_initializer(seed=1)([3])  # from the stateless generators
+    layer = v2.keras.layers.Dense(2, kernel_initializer=v2.initializers.ones())
+    with tf.Session() as session:
+        result = layer(tf.ones([1, 3]))
+        session.run(tf.global_variables_initializer())
+        assert session.run(made).tolist() == pytest.approx([0.00633, -0.02465, 0.03156], abs=1e-5)
+        assert session.run(result).tolist() == [[3.0, 3.0]]
+
+
+def test_wrappers_of_cells() -> None:
+    assert v2.nn.RNNCellDropoutWrapper.__name__ == "DropoutWrapper"
+    cell = v2.nn.RNNCellResidualWrapper(v2.keras.layers.LSTMCell(2))
+    assert cell.output_size == 2
+
+
+def test_the_native_library_evaluates_constants() -> None:
+    native = importlib.import_module("penstock.python.pywrap_tensorflow")
+
+    def evaluated(tensor: tf.Tensor) -> object:
+        return native.TF_TryEvaluateConstant_wrapper(tensor.graph._c_graph, tensor._as_tf_output())
+
+    total = tf.reduce_sum(tf.constant([1, 2]))
+    assert evaluated(tf.equal(total, 3))
+    assert evaluated(tf.shape(tf.placeholder(tf.float32, [2, 3]))).tolist() == [2, 3]
+    assert evaluated(tf.placeholder(tf.bool, [])) is None

@@ -275,14 +275,6 @@ def test_tags_must_fit(saved):
         tf.saved_model.load_v2(saved, tags="train")
 
 
-def test_a_model_of_graphs_alone_is_for_sessions(folder):
-    x = tf.placeholder(tf.float32, name="x")
-    with tf.Session() as session:
-        tf.saved_model.simple_save(session, folder, {"x": x}, {"y": x + 1.0})
-    with pytest.raises(tf.errors.UnimplementedError, match="loader.load"):
-        tf.saved_model.load_v2(folder)
-
-
 def test_saved_and_loaded_in_eager_mode(folder):
     with eager_mode():
         model = Model()

@@ -10,6 +10,8 @@ from penstock.python.saved_model import nested_structure_coder, revived_types
 from penstock.python.saved_model.model_utils import mode_keys
 
 import penstock as tf
+from penstock.data.dataset import DatasetSpec
+from penstock.ir.bounded_tensor_spec import BoundedTensorSpec
 from penstock.ragged.tensor_spec import RaggedTensorSpec
 
 Point = namedtuple("Point", ["x", "y"])
@@ -74,3 +76,26 @@ def test_modes() -> None:
         modes["x"]
     with pytest.raises(ValueError, match="Multiple keys/values found for predict mode"):
         mode_keys.ModeKeyMap(predict=1, infer=2)
+
+
+@pytest.mark.parametrize(
+    ("number", "spec"),
+    [
+        (4, tf.TensorArraySpec([2], tf.float32, True, True)),
+        (5, DatasetSpec({"t": tf.TensorSpec([10], tf.string)})),
+        (7, tf.OptionalSpec(tf.TensorSpec([], tf.int32))),
+    ],
+)
+def test_specs_of_libraries(number: int, spec: Any) -> None:
+    message = nested_structure_coder.StructureCoder().encode_structure(spec)
+    assert message.type_spec_value.type_spec_class == number
+    assert message.type_spec_value.type_spec_class_name == type(spec).__name__
+    assert nested_structure_coder.StructureCoder().decode_proto(message) == spec
+
+
+def test_a_bounded_spec_is_written_without_its_bounds() -> None:
+    bounded = BoundedTensorSpec([1], tf.float32, 0.0, 1.0, "b")
+    message = nested_structure_coder.StructureCoder().encode_structure(bounded)
+    assert nested_structure_coder.StructureCoder().decode_proto(message) == tf.TensorSpec(
+        [1], tf.float32, "b"
+    )

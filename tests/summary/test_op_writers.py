@@ -12,6 +12,7 @@ import pytest
 
 import penstock as tf
 from penstock import raw_ops
+from penstock.eager.context import eager_mode
 from penstock.summary import op_summaries, op_writers
 
 NEVER = 10**9  # milliseconds
@@ -220,3 +221,16 @@ def test_a_writer_of_a_session_follows_its_operations(session: tf.Session, tmp_p
     writer.add_session_log(tf.SessionLog(status=tf.SessionLog.STOP), 3)
     writer.close()
     assert [e.step for file in _files(tmp_path) for e in _events(file) if e.step] == [1, 2, 3]
+
+
+def test_a_writer_of_the_name_of_one_that_is_gone(tmp_path):
+    """The first is destroyed with its object; a function then makes another one."""
+
+    @tf.function
+    def write():
+        with tf.contrib.summary.create_file_writer(str(tmp_path)).as_default():
+            pass
+
+    with eager_mode():
+        tf.contrib.summary.create_file_writer(str(tmp_path))
+        write()

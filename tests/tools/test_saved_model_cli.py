@@ -5,6 +5,7 @@ import pytest
 
 import penstock as tf
 from penstock.cli import main
+from penstock.eager.context import eager_mode
 from penstock.tools import freeze_graph, saved_model_cli
 from penstock.tools.saved_model_inputs import evaluate
 
@@ -105,3 +106,29 @@ def test_a_saved_model_is_frozen(model, tmp_path):
     frozen = freeze_graph.freeze_graph(*arguments, input_saved_model_dir=model)
     assert "VariableV2" not in {node.op for node in frozen.node}
     assert tf.GraphDef.FromString((tmp_path / "frozen.pb").read_bytes()) == frozen
+
+
+def test_show_functions(tmp_path, capsys):
+    class Model(tf.Module):
+        @tf.function
+        def __call__(self, y, c=7):
+            return y + 2 * c
+
+        @tf.function(input_signature=[tf.TensorSpec([2], tf.float32)])
+        def named(self, x):
+            return x
+
+    folder = str(tmp_path / "model")
+    with eager_mode():
+        model = Model()
+        model(tf.constant(5))
+        tf.saved_model.save(model, folder)
+    main(["saved_model", "show", "--dir", folder, "--all"])
+    shown = capsys.readouterr().out.partition("\nDefined Functions:")[2]
+    assert shown == (
+        "\n  Function Name: '__call__'\n    Option #1\n      Callable with:\n"
+        "        Argument #1\n          y: TensorSpec(shape=(), dtype=tf.int32, name='y')\n"
+        "        Argument #2\n          DType: int\n          Value: 7\n"
+        "\n  Function Name: 'named'\n    Option #1\n      Callable with:\n"
+        "        Argument #1\n          x: TensorSpec(shape=(2,), dtype=tf.float32, name='x')\n"
+    )

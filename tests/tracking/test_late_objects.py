@@ -3,6 +3,7 @@
 import pytest
 
 import penstock as tf
+from penstock.eager.context import eager_mode
 from penstock.ops.templates import capture_dependencies
 from penstock.train.tracking import AutoTrackable, NotTrackable, list_objects
 
@@ -102,3 +103,39 @@ def test_an_object_inside_a_template_owns_what_it_makes_in_its_scope():
     assert [name for name, _ in template._checkpoint_dependencies] == ["outer", "manual"]
     found = list_objects(template)
     assert {id(each) for each in found} == {id(each) for each in (template, outer, manual, inside)}
+
+
+def test_a_checkpoint_by_name_may_lack_values_in_eager_mode(tmp_path):
+    prefix = str(tmp_path / "by_name")
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.get_variable("v", initializer=2.0)
+        session.run(v.initializer)
+        tf.train.Saver([v]).save(session, prefix)
+    with eager_mode():
+        known = tf.Variable(0.0, name="v", use_resource=True)
+        other = tf.Variable(7.0, name="other", use_resource=True)
+        status = tf.train.Checkpoint(known=known, other=other).restore(prefix)
+        assert (known.numpy(), other.numpy()) == (2.0, 7.0)
+        with pytest.raises(AssertionError, match="not restored"):
+            status.assert_existing_objects_matched()
+
+
+def test_python_state_is_restored_without_new_nodes(tmp_path):
+    class State(tf.train.experimental.PythonState):
+        def __init__(self):
+            self.value = b"first"
+
+        def serialize(self):
+            return self.value
+
+        def deserialize(self, string_value):
+            self.value = string_value
+
+    with tf.Graph().as_default() as graph, tf.Session():
+        checkpoint = tf.train.Checkpoint(state=State())
+        path = checkpoint.save(str(tmp_path / "ckpt"))
+        checkpoint.restore(path)
+        graph.finalize()
+        checkpoint.state.value = b"second"
+        checkpoint.restore(path)
+        assert checkpoint.state.value == b"first"

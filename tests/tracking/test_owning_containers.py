@@ -100,8 +100,8 @@ def test_a_dictionary_attribute_owns(kind: Any) -> None:
     del root.table["b"]
     assert _names(root.table) == ["a", "c", "d"]
     root.table["a"] = tf.Variable(0.0)
-    with pytest.raises(ValueError, match="overwritten"):
-        tracking.list_objects(root)
+    assert root.table in tracking.list_objects(root)
+    assert root.table._lookup_dependency("a") is root.table["a"]
 
 
 def test_a_key_that_is_no_string_has_no_name() -> None:
@@ -205,3 +205,44 @@ def test_layers_in_a_growing_list_are_parts_of_a_model() -> None:
     model.parts = checkpoint_tools.List([tf.keras.layers.Dense(2)])
     model.parts.append(tf.keras.layers.Dense(3))
     assert [layer.units for layer in model.layers] == [2, 3]
+
+
+def test_what_is_done_to_the_wrapped_one_is_seen() -> None:
+    root = _root()
+    plain_list: Any = [1]
+    plain_dict = {"a": 1}
+    root.items, root.table = plain_list, plain_dict
+    plain_list.append(2)
+    plain_dict["b"] = 2
+    assert root.items == [1, 2] and len(root.items) == 2 and 2 in root.items
+    assert root.table["b"] == 2 and list(root.table) == ["a", "b"]
+    for copied in (copy.copy(root.items), copy.deepcopy(root.items), copy.copy(root.table)):
+        with pytest.raises(ValueError, match="was modified outside the wrapper"):
+            tracking.list_objects(copied)
+
+
+def test_all_that_a_list_does_is_done_with_the_wrapped_one_in_view() -> None:
+    skipped = {"__new__", "__init__", "__subclasshook__", "__getattribute__"}
+    methods = [
+        name
+        for name in set(dir(list)) - skipped
+        if callable(getattr(list, name)) and getattr(object, name, None) != getattr(list, name)
+    ]
+    assert [m for m in methods if getattr(list, m) == getattr(tracking.ListWrapper, m)] == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.pop("a"),
+        lambda table: table.popitem(),
+        lambda table: table.clear(),
+        lambda table: table.setdefault("z", tf.Variable(2.0)),
+    ],
+)
+def test_a_dictionary_that_changed_otherwise_than_by_keys_is_not_saved(change: Any) -> None:
+    root = _root()
+    root.table = {"a": tf.Variable(1.0), "b": 3}
+    change(root.table)
+    with pytest.raises(ValueError, match="modified outside the wrapper"):
+        tracking.list_objects(root)

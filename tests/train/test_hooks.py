@@ -417,3 +417,16 @@ def test_options_are_merged() -> None:
     merged = asking[0].values.options
     assert (merged.timeout_in_ms, merged.trace_level) == (60_000, 1)
     assert isinstance(asking[0].values.run_metadata, tf.RunMetadata)
+
+
+def test_final_ops_that_read_input_are_told_why_they_fail(monkeypatch: Any) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(logging, "warning", lambda text, *args: said.append(text))
+    with tf.Graph().as_default(), tf.Session() as session:
+        element = tf.data.make_one_shot_iterator(tf.data.Dataset.range(1)).get_next()
+        hook = tf.train.FinalOpsHook(element)
+        hook.begin()
+        session.run(element)
+        with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+            hook.end(session)
+    assert "dependency back to some input source" in said[-1]

@@ -180,11 +180,12 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
         j, f, o = (self._norm(p, name, dtype) for p, name in zip(parts, names, strict=True))
         f = f + self._forget_bias
         if self._use_peepholes:
-            f = f + get_variable("W_F_diag", [units], dtype=dtype) * c
+            diagonals = [get_variable(f"W_{g}_diag", [units], dtype=dtype) for g in "FO"]
+            f = f + diagonals[0] * c
         kept = sigmoid(f)
         c = self._norm(kept * c + (1 - kept) * self._activation(j), "state", dtype)
         if self._use_peepholes:
-            o = o + get_variable("W_O_diag", [units], dtype=dtype) * c
+            o = o + diagonals[1] * c
         h = sigmoid(o) * self._activation(c)
         if self._num_proj is not None:
             h = matmul(h, self._matrix("W_P", [units, self._num_proj], dtype))

@@ -14,17 +14,19 @@ from penstock.estimator.export.outputs import (
     PredictOutput,
     TrainOutput,
 )
-from penstock.estimator.mode_keys import ModeKeys
 from penstock.platform import gfile, logging
 from penstock.platform.compat import as_bytes
 from penstock.saved_model import signature_constants, tag_constants
+from penstock.saved_model.mode_keys import ModeKeyMap, is_predict
 from penstock.saved_model.signature_def_utils import is_valid_signature
 
-EXPORT_TAG_MAP = {
-    ModeKeys.PREDICT: [tag_constants.SERVING],
-    ModeKeys.TRAIN: [tag_constants.TRAINING],
-    ModeKeys.EVAL: ["eval"],
-}
+#: By mode, in the words of Estimators or of Keras.
+EXPORT_TAG_MAP = ModeKeyMap(
+    predict=[tag_constants.SERVING], train=[tag_constants.TRAINING], test=["eval"]
+)
+SIGNATURE_KEY_MAP = ModeKeyMap(
+    predict=signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY, train="train", test="eval"
+)
 
 SINGLE_FEATURE_DEFAULT_NAME = "feature"
 SINGLE_RECEIVER_DEFAULT_NAME = "input"
@@ -33,7 +35,7 @@ SINGLE_LABEL_DEFAULT_NAME = "label"
 MAX_DIRECTORY_CREATION_ATTEMPTS = 10
 
 _DEFAULT_KEY = signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
-_SUPERVISED = {ModeKeys.TRAIN: ("train", TrainOutput), ModeKeys.EVAL: ("eval", EvalOutput)}
+_SUPERVISED = ModeKeyMap(train=TrainOutput, test=EvalOutput)
 _METHODS = {
     signature_constants.CLASSIFY_METHOD_NAME: "Classify",
     signature_constants.REGRESS_METHOD_NAME: "Regress",
@@ -73,14 +75,16 @@ def export_outputs_for_mode(
     metrics: Any = None,
 ) -> dict[str, ExportOutput]:
     """The outputs of a model in a mode, by the names of their signatures."""
-    if mode == ModeKeys.PREDICT:
-        return get_export_outputs(serving_export_outputs, predictions)
-    if mode not in _SUPERVISED:
+    try:
+        key = SIGNATURE_KEY_MAP[mode]
+    except ValueError:
         raise ValueError(
             f"Export output type not found for mode: {mode}. "
-            f"Expected one of: {sorted(EXPORT_TAG_MAP)}."
-        )
-    key, output = _SUPERVISED[mode]
+            f"Expected one of: {sorted(SIGNATURE_KEY_MAP)}."
+        ) from None
+    if is_predict(mode):
+        return get_export_outputs(serving_export_outputs, predictions)
+    output = _SUPERVISED[mode]
     return {key: output(loss=loss, predictions=predictions, metrics=metrics)}
 
 

@@ -14,10 +14,10 @@ from penstock.platform import logging
 __all__ = ["EarlyStopping", "LearningRateScheduler", "ReduceLROnPlateau"]
 
 
-def _is_larger_better(mode: str, monitor: str) -> bool:
+def _is_larger_better(mode: str, monitor: str, of_callback: str) -> bool:
     """Whether larger values are better: "auto" looks at the metric's name."""
     if mode not in ("auto", "min", "max"):
-        logging.warning("Callback mode %s is unknown, fallback to auto mode.", mode)
+        logging.warning(f"{of_callback} mode %s is unknown, fallback to auto mode.", mode)
         mode = "auto"
     if mode == "auto":
         return "acc" in monitor or monitor.startswith("fmeasure")
@@ -27,10 +27,15 @@ def _is_larger_better(mode: str, monitor: str) -> bool:
 class Monitor(Callback):
     """A callback for which a value of a metric is better or worse than the best so far."""
 
+    #: What warnings call it, if not by the name of its class.
+    _shown_name = ""
+
     def __init__(self, monitor: str, mode: str, min_delta: float = 0.0):
         super().__init__()
         self.monitor = monitor
-        self._is_larger_better = _is_larger_better(mode, monitor)
+        self._is_larger_better = _is_larger_better(
+            mode, monitor, self._shown_name or type(self).__name__
+        )
         self.monitor_op = np.greater if self._is_larger_better else np.less
         self.min_delta = abs(min_delta) if self._is_larger_better else -abs(min_delta)
         self.best = -np.inf if self._is_larger_better else np.inf
@@ -42,8 +47,8 @@ class Monitor(Callback):
         value = (logs or {}).get(self.monitor)
         if value is None:
             logging.warning(
-                "%s conditioned on metric `%s` which is not available. Available metrics are: %s",
-                purpose,
+                f"{purpose} conditioned on metric `%s` which is not available. Available metrics "
+                "are: %s",
                 self.monitor,
                 ",".join(logs or {}),
             )
@@ -157,6 +162,8 @@ class ReduceLROnPlateau(Monitor):
       cooldown: how many epochs to wait after lowering.
       min_lr: lowest rate.
     """
+
+    _shown_name = "Learning Rate Plateau Reducing"
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 
 import penstock as tf
 from penstock.data.eager_iterator import EagerIterator
+from penstock.data.iterator import Iterator as DatasetIterator
 from penstock.keras import backend as K
 from penstock.keras.engine.composite_data import run_values
 from penstock.keras.engine.layer_graph import as_array, is_eager_outside, outside_layer_graph
@@ -20,10 +21,8 @@ from penstock.platform import logging
 
 def is_dataset(value: Any) -> bool:
     """Whether this is a dataset, or an iterator of one."""
-    return (
-        hasattr(value, "make_one_shot_iterator")
-        or (hasattr(value, "get_next") and hasattr(value, "initializer"))
-        or isinstance(value, EagerIterator)
+    return hasattr(value, "make_one_shot_iterator") or isinstance(
+        value, (DatasetIterator, EagerIterator)
     )
 
 
@@ -246,12 +245,15 @@ class BatchSource:
             )
         if self.only_inputs:
             return self.model._standardized_inputs(parts[0])
-        weights = parts[2] if len(parts) > 2 else None
+        weights = self._weights(parts[2]) if len(parts) > 2 else None
         labels = parts[1] if len(parts) > 1 else None
         arrays = self.model._standardized(
             parts[0], labels, weights, self.class_weight, checks_labels=self.checks_labels
         )
         return [array for each in arrays for array in each]
+
+    def _weights(self, weights: Any) -> Any:
+        return weights
 
 
 class _TensorBatches(BatchSource):
@@ -317,6 +319,14 @@ class _DatasetBatches(BatchSource):
     @property
     def shown_steps(self) -> int | None:
         return self.steps if self.steps is not None else known_steps(self.source)
+
+    def _weights(self, weights: Any) -> Any:
+        """Eager mode's loops take columns of weights from datasets, too."""
+        if not self.model._has_loop_of_eager_mode():
+            return weights
+        return tf.nest.map_structure(
+            lambda each: each[:, 0] if np.ndim(each) == 2 and each.shape[1] == 1 else each, weights
+        )
 
     def _values(self) -> Iterator[Any]:
         source = self.source

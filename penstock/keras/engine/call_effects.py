@@ -7,6 +7,7 @@ from typing import Any
 import penstock as tf
 from penstock.execution_modes import executing_eagerly_outside_functions
 from penstock.keras.engine.layer_graph import is_layer_graph
+from penstock.layers.call_context import call_context
 from penstock.ops.flow_graphs import CondBranchFuncGraph, WhileBodyFuncGraph, WhileCondFuncGraph
 
 _WRITES = ("Assign", "ResourceApply", "ResourceScatter", "ResourceStridedSliceAssign", "Print")
@@ -79,4 +80,16 @@ def refuse_in_branch(value: Any, method: str) -> None:
         f"supported. Please move your call to {what} out of the control flow branch: compute the "
         "value in the branches, and add it behind them. You can also resolve this by marking your "
         "layer as dynamic (eager-only) by passing `dynamic=True` to the layer constructor."
+    )
+
+
+def refuse_value_as_loss(loss: Any) -> None:
+    """ValueError for a loss outside of all calls that eager mode has computed already."""
+    if loss is None or callable(loss) or call_context.in_call or not tf.executing_eagerly():
+        return
+    if isinstance(loss, tf.Tensor) and not loss._op.graph.is_eager:
+        return
+    raise ValueError(
+        "Expected a symbolic Tensors or a callable for the loss value. Please wrap your loss "
+        "computation in a zero argument `lambda`."
     )

@@ -41,8 +41,7 @@ class EagerStep:
     def _outputs(self, arrays: list[Any], training: bool) -> list[Any]:
         model = self.model
         tensors = [
-            _input(array, given.dtype.base_dtype)
-            for given, array in zip(model._feed_inputs, arrays, strict=True)
+            _input(array, given) for given, array in zip(model._feed_inputs, arrays, strict=True)
         ]
         is_one = len(tensors) == 1 and not isinstance(model._nested_inputs, dict)
         nested = tensors[0] if is_one else tf.nest.pack_sequence_as(model._nested_inputs, tensors)
@@ -111,8 +110,10 @@ class EagerStep:
             )
             return
         gradients = tape.gradient(loss, weights)
-        unscaled = getattr(model.optimizer, "get_unscaled_gradients", lambda given: given)
-        model.optimizer.apply_gradients(list(zip(unscaled(gradients), weights, strict=True)))
+        for optimizer, part in model._optimizers_of(list(zip(gradients, weights, strict=True))):
+            unscaled = getattr(optimizer, "get_unscaled_gradients", lambda given: given)
+            own = unscaled([gradient for gradient, _ in part])
+            optimizer.apply_gradients(list(zip(own, [each for _, each in part], strict=True)))
 
 
 def _split(values: list[Any], count: int) -> tuple[list[Any], list[Any]]:
@@ -127,10 +128,14 @@ def _value(output: Any) -> Any:
     return output._value() if isinstance(output, RaggedTensor) else output.numpy()
 
 
-def _input(array: Any, dtype: Any) -> Any:
-    """An input's tensor; real numbers, sparse and ragged values are of the model's type."""
+def _input(array: Any, given: Any) -> Any:
+    """The tensor in an input's place; real numbers, sparse and ragged values are of its type."""
+    dtype = given.dtype.base_dtype
     if isinstance(array, CompositeArray):
         return array.tensor(dtype)
+    if hasattr(array, "tocoo"):  # a sparse matrix, which a dense input takes as an array
+        is_sparse = isinstance(given, tf.SparseTensor)
+        return tf.cast(K.variable(array) if is_sparse else array.toarray(), dtype)
     return tf.cast(array, dtype) if _is_real(array) else tf.constant(array)
 
 

@@ -171,6 +171,7 @@ class Endpoint:
             return metrics.MeanMetricWrapper(function, name=start + name)
         found = metrics.get(metric)
         if isinstance(found, metrics.Metric):
+            found._name = start + found.name
             return found
         given = metric if keeps_name and isinstance(metric, str) else None
         name = given or getattr(found, "name", None) or getattr(found, "__name__", "metric")

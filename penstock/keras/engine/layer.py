@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import penstock as tf
+from penstock.ir.trackable import NoDependency
 from penstock.keras import activations, constraints, initializers, regularizers
 from penstock.keras import backend as K
 from penstock.keras.dtype_behavior import v2_dtype_behavior_enabled
 from penstock.keras.engine.added_metrics import AddedMetrics
-from penstock.keras.engine.call_effects import CallEffects, refuse_in_branch
+from penstock.keras.engine.call_effects import (
+    CallEffects,
+    refuse_in_branch,
+    refuse_value_as_loss,
+)
 from penstock.keras.engine.layer_configs import refuse_unknown_arguments
 from penstock.keras.engine.layer_graph import has_symbols, is_layer_graph
 from penstock.keras.engine.layer_list import LayerList
@@ -100,9 +105,19 @@ class Layer(MixedPrecision, AddedMetrics, CoreLayer):
     # Parts --------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, NoDependency):  # a part of the layer, not of its checkpoints
+            setattr(self, name, value.value)
+            self._unconditional_dependency_names.pop(name, None)
+            return
         if name not in _UNTRACKED and self.__dict__.get(name) is not value:
             self._disown(name)
-        super().__setattr__(name, value)
+        try:
+            super().__setattr__(name, value)
+        except AttributeError as error:
+            raise AttributeError(
+                f'Can\'t set the attribute "{name}", likely because it conflicts with an existing '
+                "read-only @property of the object. Please choose a different name."
+            ) from error
         if name in _UNTRACKED:
             return
         tracked = self.__dict__.setdefault("_tracked", {})
@@ -264,6 +279,7 @@ class Layer(MixedPrecision, AddedMetrics, CoreLayer):
         """
         for loss in tf.nest.flatten(losses):
             refuse_in_branch(loss, "add_loss")
+            refuse_value_as_loss(loss)
         super().add_loss(losses, inputs)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:

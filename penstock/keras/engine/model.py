@@ -423,6 +423,10 @@ class Model(
             **self._function_kwargs,
         )
 
+    def _optimizers_of(self, pairs: list[Any]) -> list[tuple[Any, list[Any]]]:
+        """Optimizers with the pairs of gradients and weights that each of them applies."""
+        return [(self.optimizer, pairs)]
+
     def _optimizer_updates(self) -> list[Any]:
         updates: list[Any] = self.optimizer.get_updates(
             loss=self.total_loss, params=self._collected_trainable_weights

@@ -19,12 +19,15 @@ from penstock.keras.engine.layer_graph import in_layer_graph
 from penstock.keras.engine.node import Node
 from penstock.keras.engine.op_layers import add_history, needs_history
 from penstock.keras.engine.static_batches import check_batch_sizes_of_inputs
+from penstock.keras.engine.subclass_building import built_by_call
 from penstock.keras.engine.topology import GraphOfLayers
 from penstock.layers.call_context import call_context
 from penstock.layers.core_layer import CoreLayer
 from penstock.train.tracking import TrackableSaver, saver_with_op_caching
 
 __all__ = ["Network"]
+
+_WITH_WEIGHTS = "layer_with_weights-"  # the beginning of a name in a checkpoint
 
 
 class Network(Layer):
@@ -69,18 +72,13 @@ class Network(Layer):
     @property
     def _layers_in_checkpoints(self) -> dict[str, Any]:
         """The layers by the names that TensorFlow gives them in object-based checkpoints."""
-        found: dict[str, Any] = {}
-        with_weights = 0
-        # The layers of a subclass have the names of its attributes.
-        is_stack = "_stack" in self.__dict__
-        layers = self.layers if is_stack or self.__dict__.get("_is_graph_network") else []
-        for index, layer in enumerate(layers):
-            # A model inside that is not built yet counts as one without weights.
-            if (not isinstance(layer, Network) or layer.built) and layer.weights:
-                found[f"layer_with_weights-{with_weights}"] = layer
-                with_weights += 1
-            found[f"layer-{index}"] = layer
-        return found
+        if self.__dict__.get("_is_graph_network"):
+            return _names_in_checkpoints(self._layers)
+        if "_stack" not in self.__dict__:
+            return {}  # the layers of a subclass have the names of its attributes
+        # A stack that is built late has had its layers before these had weights.
+        names = _names_in_checkpoints(self.layers)
+        return dict(sorted(names.items(), key=lambda item: item[0].startswith(_WITH_WEIGHTS)))
 
     @property
     def _checkpoint_dependencies(self) -> list[Any]:
@@ -102,6 +100,7 @@ class Network(Layer):
     def _init_graph_network(self, inputs: Any, outputs: Any) -> None:
         if needs_history(outputs):
             add_history(outputs)
+        inputs, outputs = _out_of_its_list(inputs), _out_of_its_list(outputs)
         self.inputs = tf.nest.flatten(inputs)
         self.outputs = tf.nest.flatten(outputs)
         self._nested_inputs = inputs
@@ -285,20 +284,14 @@ class Network(Layer):
 
     def build(self, input_shape: Any) -> None:
         """Makes the variables of a subclassed model, on inputs of a shape."""
-        if self._is_graph_network or input_shape is None:
-            self.built = True
-            return
-        if self._building:
+        if self._is_graph_network or self._building:
             self.built = True
             return
         if not _is_overridden(self):
             raise NotImplementedError(
                 "When subclassing the `Model` class, you should implement a `call` method."
             )
-        graph_inputs = tf.nest.map_structure(
-            lambda shape: K.placeholder(shape=shape), _shapes(input_shape)
-        )
-        self.call(graph_inputs)  # the variables have no prefix of the model's name
+        built_by_call(self, input_shape)
         self.built = True
 
     @property
@@ -461,8 +454,26 @@ def refuse_legacy_layers(layers: list[Any]) -> None:
         )
 
 
+def _names_in_checkpoints(layers: list[Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    with_weights = 0
+    for index, layer in enumerate(layers):
+        # A model inside that is not built yet counts as one without weights.
+        if (not isinstance(layer, Network) or layer.built) and layer.weights:
+            found[f"{_WITH_WEIGHTS}{with_weights}"] = layer
+            with_weights += 1
+        found[f"layer-{index}"] = layer
+    return found
+
+
 def _has_weights(value: Any) -> bool:
     return isinstance(value, (CoreLayer, tf.Variable))
+
+
+def _out_of_its_list(nested: Any) -> Any:
+    """A list of one tensor is that tensor; tuples and dicts stay what they are."""
+    is_one = isinstance(nested, list) and len(tf.nest.flatten(nested)) == 1
+    return nested[0] if is_one else nested
 
 
 def _check_inputs(inputs: list[Any]) -> None:
@@ -512,19 +523,6 @@ def _unique_names(outputs: list[Any]) -> list[str]:
 
 def _is_overridden(network: Network) -> bool:
     return type(network).call is not Network.call
-
-
-def _shapes(input_shape: Any) -> Any:
-    if isinstance(input_shape, tf.TensorShape):
-        return input_shape
-    is_several = (
-        isinstance(input_shape, list)
-        and input_shape
-        and isinstance(input_shape[0], (list, tuple, tf.TensorShape))
-    )
-    if is_several:
-        return [tf.TensorShape(shape) for shape in input_shape]
-    return tf.TensorShape(input_shape)
 
 
 def json_value(value: Any) -> Any:

@@ -412,9 +412,13 @@ class TrainingLoops:
             arrays = [array for each in validation for array in each]
             count = arrays[0].shape[0]
             # Mixed, as in TensorFlow: seeded programs get their later epochs' order from it.
-            source = _ArrayBatches(arrays, count, batch_size or 32, shuffle=steps is None)
+            is_mixed = steps is None and not self._has_loop_of_eager_mode()
+            source = _ArrayBatches(arrays, count, batch_size or 32, shuffle=is_mixed)
             source.limit = steps
         return self._evaluate(source, verbose=0, listeners=listeners)
+
+    def _has_loop_of_eager_mode(self) -> bool:
+        return is_eager_outside() and (self._experimental_run_tf_function or self.run_eagerly)
 
     def _evaluate(
         self,
@@ -522,12 +526,13 @@ class _Totals:
     """The loss' mean over samples; metrics keep their own state, so their last value counts."""
 
     def __init__(self) -> None:
-        self.loss = 0.0
+        self.loss: Any = 0.0
         self.samples = 0
         self.metrics: list[Any] = []
 
     def add(self, results: list[Any], size: int) -> None:
-        self.loss += float(results[0]) * size
+        # A loss that a program adds may have a value for each sample.
+        self.loss = self.loss + _number(results[0]) * size
         self.samples += size
         self.metrics = list(results[1:])
 

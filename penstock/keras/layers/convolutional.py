@@ -150,6 +150,7 @@ class DepthwiseConv2D(Conv2D):
         "strides",
         "padding",
         "data_format",
+        "dilation_rate",
         "depth_multiplier",
         "activation",
         "use_bias",
@@ -224,6 +225,13 @@ class DepthwiseConv2D(Conv2D):
         axis = windows.channel_axis(self.data_format)
         self.input_spec = InputSpec(ndim=4, axes={axis: channels})
         self.built = True
+
+    def compute_output_shape(self, input_shape: Any) -> tf.TensorShape:
+        axis = windows.channel_axis(self.data_format)
+        channels = tf.TensorShape(input_shape).as_list()[axis]
+        output = super().compute_output_shape(input_shape).as_list()
+        output[axis] = None if channels is None else channels * self.depth_multiplier
+        return tf.TensorShape(output)
 
     def call(self, inputs: Any) -> Any:
         outputs = K.depthwise_conv2d(

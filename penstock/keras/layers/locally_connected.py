@@ -140,6 +140,9 @@ class _LocallyConnected(Layer):
             window = int(np.prod(self.kernel_size)) * self._channels
             return (int(np.prod(self._output_space)), window, self.filters)
         if self.implementation == 2:
+            self.kernel_mask = get_locallyconnected_mask(
+                self._space, self.kernel_size, self.strides, self.padding, self.data_format
+            )
             return (
                 *self._in_format(self._space, self._channels),
                 *self._in_format(self._output_space, self.filters),
@@ -190,12 +193,8 @@ class _LocallyConnected(Layer):
 
     def _by_matrix(self, inputs: Any) -> Any:
         """One product with the whole kernel; a mask keeps zero what is in no window."""
-        mask = self._window(conv_kernel_mask, self._space)
-        channels = 0 if self.data_format == "channels_first" else self._rank
-        mask = np.expand_dims(mask, channels)
-        mask = np.expand_dims(mask, channels + self._rank + 1)
         rows = int(np.prod(self._space)) * self._channels
-        kernel = tf.reshape(self.kernel * mask.astype(self.kernel.dtype.as_numpy_dtype), [rows, -1])
+        kernel = make_2d(self.kernel * self.kernel_mask, self._rank + 1)
         return self._unflattened(tf.matmul(tf.reshape(inputs, [-1, rows]), kernel))
 
     def _by_sparse_matrix(self, inputs: Any) -> Any:
@@ -220,3 +219,24 @@ class LocallyConnected2D(_LocallyConnected):
     """A convolution of images with weights of its own at each position."""
 
     _rank = 2
+
+
+def get_locallyconnected_mask(
+    input_shape: Any, kernel_shape: Any, strides: Any, padding: str, data_format: str
+) -> Any:
+    """1 where an output's window has an input, else 0, with an axis of size 1 for each channel."""
+    mask = conv_kernel_mask(input_shape, kernel_shape, strides, padding)
+    rank = mask.ndim // 2
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(f"Unrecognized data_format: {data_format}")
+    is_first = data_format == "channels_first"
+    mask = np.expand_dims(mask, 0 if is_first else rank)
+    return np.expand_dims(mask, rank + 1 if is_first else mask.ndim).astype("float32")
+
+
+def make_2d(tensor: Any, split_dim: int) -> Any:
+    """A tensor as a matrix: the axes before `split_dim` are its rows, the others its columns."""
+    shape = tf.shape(tensor)
+    return tf.reshape(
+        tensor, [tf.reduce_prod(shape[:split_dim]), tf.reduce_prod(shape[split_dim:])]
+    )

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import warnings
 from typing import Any
 
 import numpy as np
 
 from penstock.keras import backend as K
+from penstock.keras.preprocessing.dataframe_batches import DataFrameIterator
 from penstock.keras.preprocessing.image_batches import (
     DirectoryIterator,
     Iterator,
     NumpyArrayIterator,
+)
+from penstock.keras.preprocessing.image_files import (
+    array_to_img,
+    img_to_array,
+    load_img,
+    save_img,
 )
 from penstock.keras.preprocessing.image_transforms import (
     apply_affine_transform,
@@ -47,97 +54,6 @@ __all__ = [
     "save_img",
 ]
 
-_RESAMPLING = {"nearest": 0, "bilinear": 2, "bicubic": 3, "lanczos": 1, "box": 4, "hamming": 5}
-
-
-def img_to_array(img: Any, data_format: str | None = None, dtype: Any = None) -> Any:
-    """A Pillow image as an array of three axes."""
-    data_format = data_format or K.image_data_format()
-    if data_format not in ("channels_first", "channels_last"):
-        raise ValueError(f"Unknown data_format: {data_format}")
-    array = np.asarray(img, dtype=dtype or K.floatx())
-    if array.ndim == 2:
-        array = array[..., np.newaxis]
-    if array.ndim != 3:
-        raise ValueError(f"Unsupported image shape: {array.shape}")
-    return array.transpose(2, 0, 1) if data_format == "channels_first" else array
-
-
-def array_to_img(
-    x: Any, data_format: str | None = None, scale: bool = True, dtype: Any = None
-) -> Any:
-    """An array of three axes as a Pillow image.
-
-    Args:
-      scale: whether to spread the values over 0 … 255.
-    """
-    from PIL import Image
-
-    array = np.asarray(x, dtype=dtype or K.floatx())
-    if array.ndim != 3:
-        raise ValueError(
-            "Expected image array to have rank 3 (single image). Got array with shape: "
-            f"{array.shape}"
-        )
-    if (data_format or K.image_data_format()) == "channels_first":
-        array = array.transpose(1, 2, 0)
-    if scale:
-        array = array - np.min(array)
-        largest = np.max(array)
-        if largest != 0:
-            array = array / largest
-        array = array * 255
-    modes = {4: "RGBA", 3: "RGB", 1: "L"}
-    if array.shape[2] not in modes:
-        raise ValueError(f"Unsupported channel number: {array.shape[2]}")
-    pixels = array.astype("uint8")
-    return Image.fromarray(pixels[:, :, 0] if array.shape[2] == 1 else pixels)
-
-
-def save_img(
-    path: Any,
-    x: Any,
-    data_format: str | None = None,
-    file_format: str | None = None,
-    scale: bool = True,
-    **kwargs: Any,
-) -> None:
-    """Writes an array as an image file."""
-    array_to_img(x, data_format=data_format, scale=scale).save(path, format=file_format, **kwargs)
-
-
-def load_img(
-    path: Any,
-    grayscale: bool = False,
-    color_mode: str = "rgb",
-    target_size: Any = None,
-    interpolation: str = "nearest",
-) -> Any:
-    """A file as a Pillow image.
-
-    Args:
-      color_mode: "rgb", "rgba" or "grayscale".
-      target_size: (height, width) to resize it to.
-    """
-    from PIL import Image
-
-    modes = {"rgb": "RGB", "rgba": "RGBA", "grayscale": "L"}
-    mode = "grayscale" if grayscale else color_mode
-    if mode not in modes:
-        raise ValueError('color_mode must be "grayscale", "rgb", or "rgba"')
-    if interpolation not in _RESAMPLING:
-        raise ValueError(
-            f"Invalid interpolation method {interpolation} specified. Supported methods are "
-            f"{', '.join(_RESAMPLING)}"
-        )
-    with Image.open(os.fspath(path)) as opened:
-        image = opened.convert(modes[mode])
-    if target_size is not None and image.size != (target_size[1], target_size[0]):
-        image = image.resize(
-            (target_size[1], target_size[0]), Image.Resampling(_RESAMPLING[interpolation])
-        )
-    return image
-
 
 class ImageDataGenerator:
     """Batches of images with random changes.
@@ -146,7 +62,8 @@ class ImageDataGenerator:
       featurewise_center: subtracts the mean over the data of `fit`.
       samplewise_center: subtracts each image's mean.
       rotation_range: largest angle of a turn, in degrees.
-      width_shift_range: largest shift, as a part of the width.
+      width_shift_range: largest shift, as a part of the width, or in pixels (1.0 and more, lists).
+      zca_whitening: makes the pixels of the data of `fit` uncorrelated.
       zoom_range: a number z for zooms from 1 - z to 1 + z, or (lower, upper).
       fill_mode: what lies outside of an image: "constant", "nearest", "reflect" or "wrap".
       rescale: what values are multiplied with.
@@ -179,19 +96,18 @@ class ImageDataGenerator:
         validation_split: float = 0.0,
         dtype: Any = None,
     ):
-        if zca_whitening:
-            raise NotImplementedError("ImageDataGenerator has no ZCA whitening in Penstock")
-        self.featurewise_center = featurewise_center or featurewise_std_normalization
-        self.samplewise_center = samplewise_center or samplewise_std_normalization
+        self.featurewise_center = featurewise_center
+        self.samplewise_center = samplewise_center
         self.featurewise_std_normalization = featurewise_std_normalization
         self.samplewise_std_normalization = samplewise_std_normalization
+        self.zca_whitening = zca_whitening
+        self.zca_epsilon = zca_epsilon
         self.rotation_range = rotation_range
         self.width_shift_range = width_shift_range
         self.height_shift_range = height_shift_range
         self.brightness_range = brightness_range
         self.shear_range = shear_range
-        is_number = np.isscalar(zoom_range)
-        self.zoom_range = [1 - zoom_range, 1 + zoom_range] if is_number else list(zoom_range)
+        self.zoom_range = _zoom_limits(zoom_range)
         self.channel_shift_range = channel_shift_range
         self.fill_mode = fill_mode
         self.cval = cval
@@ -201,16 +117,55 @@ class ImageDataGenerator:
         self.preprocessing_function = preprocessing_function
         self.data_format = data_format or K.image_data_format()
         self.dtype = dtype or K.floatx()
-        if not 0 <= validation_split < 1:
-            raise ValueError(
-                f"`validation_split` must be strictly between 0 and 1.  Received: "
-                f"{validation_split}"
-            )
-        self.validation_split = validation_split
+        self.interpolation_order = 1
+        self._validation_split = validation_split
+        self._check()
         is_first = self.data_format == "channels_first"
         self.channel_axis, self.row_axis, self.col_axis = (1, 2, 3) if is_first else (3, 1, 2)
         self.mean: Any = None
         self.std: Any = None
+        self.principal_components: Any = None
+        self._settle_normalization()
+
+    def _check(self) -> None:
+        if self.data_format not in ("channels_first", "channels_last"):
+            raise ValueError(
+                '`data_format` should be `"channels_last"` (channel after row and column) or '
+                '`"channels_first"` (channel before row and column). Received: '
+                f"{self.data_format}"
+            )
+        split = self._validation_split
+        if split and not 0 < split < 1:
+            raise ValueError(
+                f"`validation_split` must be strictly between 0 and 1.  Received: {split}"
+            )
+        limits = self.brightness_range
+        if limits is not None and not (isinstance(limits, (tuple, list)) and len(limits) == 2):
+            raise ValueError(
+                f"`brightness_range should be tuple or list of two floats. Received: {limits}"
+            )
+
+    def _settle_normalization(self) -> None:
+        """Divisions need centred values, and whitening makes them needless."""
+        said = "This ImageDataGenerator specifies"
+        overrides = "which overrides setting of"
+        if self.zca_whitening and not self.featurewise_center:
+            self.featurewise_center = True
+            warnings.warn(
+                f"{said} `zca_whitening`, {overrides} `featurewise_center`.", stacklevel=3
+            )
+        if self.zca_whitening and self.featurewise_std_normalization:
+            self.featurewise_std_normalization = False
+            warnings.warn(
+                f"{said} `zca_whitening` {overrides}`featurewise_std_normalization`.", stacklevel=3
+            )
+        for kind in ("featurewise", "samplewise"):
+            if getattr(self, f"{kind}_std_normalization") and not getattr(self, f"{kind}_center"):
+                setattr(self, f"{kind}_center", True)
+                warnings.warn(
+                    f"{said} `{kind}_std_normalization`, {overrides} `{kind}_center`.",
+                    stacklevel=3,
+                )
 
     def flow(
         self,
@@ -226,7 +181,21 @@ class ImageDataGenerator:
         subset: str | None = None,
     ) -> Any:
         """Batches of changed images of an array, with their labels, without end."""
-        return NumpyArrayIterator(x, y, self, batch_size, shuffle, sample_weight, seed, subset)
+        return NumpyArrayIterator(
+            x,
+            y,
+            self,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            sample_weight=sample_weight,
+            seed=seed,
+            data_format=self.data_format,
+            save_to_dir=save_to_dir,
+            save_prefix=save_prefix,
+            save_format=save_format,
+            subset=subset,
+            dtype=self.dtype,
+        )
 
     def flow_from_directory(
         self,
@@ -249,83 +218,179 @@ class ImageDataGenerator:
         return DirectoryIterator(
             directory,
             self,
-            target_size,
-            color_mode,
-            classes,
-            class_mode,
-            batch_size,
-            shuffle,
-            seed,
-            subset,
-            interpolation,
+            target_size=target_size,
+            color_mode=color_mode,
+            classes=classes,
+            class_mode=class_mode,
+            data_format=self.data_format,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            seed=seed,
+            save_to_dir=save_to_dir,
+            save_prefix=save_prefix,
+            save_format=save_format,
+            follow_links=follow_links,
+            subset=subset,
+            interpolation=interpolation,
+            dtype=self.dtype,
+        )
+
+    def flow_from_dataframe(
+        self,
+        dataframe: Any,
+        directory: str | None = None,
+        x_col: str = "filename",
+        y_col: Any = "class",
+        weight_col: str | None = None,
+        target_size: Any = (256, 256),
+        color_mode: str = "rgb",
+        classes: Any = None,
+        class_mode: str | None = "categorical",
+        batch_size: int = 32,
+        shuffle: bool = True,
+        seed: int | None = None,
+        save_to_dir: Any = None,
+        save_prefix: str = "",
+        save_format: str = "png",
+        subset: str | None = None,
+        interpolation: str = "nearest",
+        validate_filenames: bool = True,
+        **kwargs: Any,
+    ) -> Any:
+        """Batches of changed images of the files that a table of pandas lists.
+
+        Args:
+          kwargs: `has_ext`, `sort` and `drop_duplicates` of old programs, which say nothing.
+        """
+        for name in ("has_ext", "sort", "drop_duplicates"):
+            if name in kwargs:
+                warnings.warn(f"{name} is deprecated.", DeprecationWarning, stacklevel=2)
+        if class_mode == "other":
+            warnings.warn(
+                '`class_mode` "other" is deprecated, please use `class_mode` "raw".',
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            class_mode = "raw"
+        return DataFrameIterator(
+            dataframe,
+            directory,
+            self,
+            x_col=x_col,
+            y_col=y_col,
+            weight_col=weight_col,
+            target_size=target_size,
+            color_mode=color_mode,
+            classes=classes,
+            class_mode=class_mode,
+            data_format=self.data_format,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            seed=seed,
+            save_to_dir=save_to_dir,
+            save_prefix=save_prefix,
+            save_format=save_format,
+            subset=subset,
+            interpolation=interpolation,
+            dtype=self.dtype,
+            validate_filenames=validate_filenames,
         )
 
     def fit(self, x: Any, augment: bool = False, rounds: int = 1, seed: int | None = None) -> None:
-        """Computes the mean and deviation that featurewise settings use."""
-        images = np.asarray(x, dtype=self.dtype)
+        """Computes what featurewise settings and whitening use, of rescaled images."""
+        images = np.array(x, dtype=self.dtype)
         if images.ndim != 4:
-            raise ValueError(f"Input to `.fit()` should have rank 4. Got shape: {images.shape}")
+            raise ValueError(
+                f"Input to `.fit()` should have rank 4. Got array with shape: {images.shape}"
+            )
+        channels = images.shape[self.channel_axis]
+        if channels not in (1, 3, 4):
+            axis = self.channel_axis
+            warnings.warn(
+                "Expected input to be images (as Numpy array) following the data format convention "
+                f'"{self.data_format}" (channels on axis {axis}), i.e. expected either 1, 3 or 4 '
+                f"channels on axis {axis}. However, it was passed an array with shape "
+                f"{images.shape} ({channels} channels).",
+                stacklevel=2,
+            )
         if seed is not None:
             np.random.seed(seed)  # noqa: NPY002 the program seeds it
+        if self.rescale:
+            images *= self.rescale
         if augment:
             images = np.concatenate(
                 [np.stack([self.random_transform(each) for each in images]) for _ in range(rounds)]
-            )
+            ).astype(self.dtype)
         axes = (0, self.row_axis, self.col_axis)
         shape = [1, 1, 1]
-        shape[self.channel_axis - 1] = images.shape[self.channel_axis]
+        shape[self.channel_axis - 1] = channels
         if self.featurewise_center:
             self.mean = np.mean(images, axis=axes).reshape(shape)
-            images = images - self.mean
+            images -= self.mean
         if self.featurewise_std_normalization:
             self.std = np.std(images, axis=axes).reshape(shape)
+            images /= self.std + 1e-6
+        if self.zca_whitening:
+            flat = images.reshape(len(images), -1)
+            directions, variances, _ = np.linalg.svd(flat.T @ flat / len(flat))
+            scale = 1.0 / np.sqrt(variances + self.zca_epsilon)
+            self.principal_components = (directions * scale) @ directions.T
 
     def standardize(self, x: Any) -> Any:
-        """An image after rescaling and normalization."""
+        """An image, or a batch, after rescaling and normalization; arrays are changed in place."""
         if self.preprocessing_function:
             x = self.preprocessing_function(x)
         if self.rescale:
-            x = x * self.rescale
+            x *= self.rescale
         if self.samplewise_center:
-            x = x - np.mean(x, keepdims=True)
+            x -= np.mean(x, keepdims=True)
         if self.samplewise_std_normalization:
-            x = x / (np.std(x, keepdims=True) + 1e-6)
-        if self.featurewise_center and self.mean is not None:
-            x = x - self.mean
-        if self.featurewise_std_normalization and self.std is not None:
-            x = x / (self.std + 1e-6)
+            x /= np.std(x, keepdims=True) + 1e-6
+        if self.featurewise_center and self._is_fit("featurewise_center", self.mean):
+            x -= self.mean
+        if self.featurewise_std_normalization and self._is_fit(
+            "featurewise_std_normalization", self.std
+        ):
+            x /= self.std + 1e-6
+        if self.zca_whitening and self._is_fit("zca_whitening", self.principal_components):
+            flat = np.reshape(x, (-1, np.prod(x.shape[-3:])))
+            x = np.reshape(flat @ self.principal_components, x.shape)
         return x
+
+    def _is_fit(self, setting: str, computed: Any) -> bool:
+        if computed is None:
+            warnings.warn(
+                f"This ImageDataGenerator specifies `{setting}`, but it hasn't been fit on any "
+                "training data. Fit it first by calling `.fit(numpy_data)`.",
+                stacklevel=3,
+            )
+        return computed is not None
 
     def get_random_transform(self, img_shape: Any, seed: int | None = None) -> dict[str, Any]:
         """The parameters of a random change."""
         if seed is not None:
             np.random.seed(seed)  # noqa: NPY002 the program seeds it
-        uniform = np.random.uniform
+        uniform, random = np.random.uniform, np.random.random
         rows, cols = img_shape[self.row_axis - 1], img_shape[self.col_axis - 1]
 
-        def within(limit: float) -> float:
-            return float(uniform(-limit, limit)) if limit else 0.0
-
-        theta = within(self.rotation_range)
-        tx = within(self.height_shift_range)
-        ty = within(self.width_shift_range)
-        shear = within(self.shear_range)
-        low, high = self.zoom_range
-        zx, zy = (1.0, 1.0) if low == high == 1 else uniform(low, high, 2)
-        return {
-            "theta": theta,
-            "tx": tx * rows if abs(self.height_shift_range) < 1 else tx,
-            "ty": ty * cols if abs(self.width_shift_range) < 1 else ty,
-            "shear": shear,
-            "zx": float(zx),
-            "zy": float(zy),
-            "flip_horizontal": bool(uniform() < 0.5) and self.horizontal_flip,
-            "flip_vertical": bool(uniform() < 0.5) and self.vertical_flip,
-            "channel_shift_intensity": within(self.channel_shift_range) or None,
-            "brightness": None
-            if self.brightness_range is None
-            else float(uniform(*self.brightness_range)),
+        # In this order: what a seed gives is a fact that programs rely on.
+        changes: dict[str, Any] = {
+            "theta": uniform(-self.rotation_range, self.rotation_range)
+            if self.rotation_range
+            else 0,
+            "tx": _random_shift(self.height_shift_range, rows),
+            "ty": _random_shift(self.width_shift_range, cols),
+            "shear": uniform(-self.shear_range, self.shear_range) if self.shear_range else 0,
         }
+        low, high = self.zoom_range
+        changes["zx"], changes["zy"] = (1, 1) if low == high == 1 else uniform(low, high, 2)
+        changes["flip_horizontal"] = (random() < 0.5) * self.horizontal_flip
+        changes["flip_vertical"] = (random() < 0.5) * self.vertical_flip
+        shift = self.channel_shift_range
+        changes["channel_shift_intensity"] = uniform(-shift, shift) if shift != 0 else None
+        limits = self.brightness_range
+        changes["brightness"] = None if limits is None else uniform(limits[0], limits[1])
+        return changes
 
     def apply_transform(self, x: Any, transform_parameters: dict[str, Any]) -> Any:
         """An image after a change with given parameters."""
@@ -344,6 +409,7 @@ class ImageDataGenerator:
             channel_axis=channel,
             fill_mode=self.fill_mode,
             cval=self.cval,
+            order=self.interpolation_order,
         )
         if get("channel_shift_intensity") is not None:
             x = apply_channel_shift(x, get("channel_shift_intensity"), channel)
@@ -358,3 +424,25 @@ class ImageDataGenerator:
     def random_transform(self, x: Any, seed: int | None = None) -> Any:
         """An image after a random change."""
         return self.apply_transform(x, self.get_random_transform(x.shape, seed))
+
+
+def _zoom_limits(zoom_range: Any) -> list[float]:
+    if isinstance(zoom_range, (float, int)):
+        return [1 - zoom_range, 1 + zoom_range]
+    if len(zoom_range) == 2 and all(isinstance(each, (float, int)) for each in zoom_range):
+        return [zoom_range[0], zoom_range[1]]
+    raise ValueError(
+        f"`zoom_range` should be a float or a tuple or list of two floats. Received: {zoom_range}"
+    )
+
+
+def _random_shift(shift_range: Any, size: int) -> Any:
+    """Pixels of a shift: one of a list, fewer than an int, or up to a float in both directions."""
+    if not shift_range:
+        return 0
+    if isinstance(shift_range, float):
+        shift = np.random.uniform(-shift_range, shift_range)  # noqa: NPY002 the program seeds it
+    else:
+        shift = np.random.choice(shift_range)  # noqa: NPY002 as above
+        shift = shift * np.random.choice([-1, 1])  # noqa: NPY002 as above
+    return shift * size if np.max(shift_range) < 1 else shift

@@ -26,12 +26,12 @@ def _uniform(low: float, high: float) -> float:
     return float(np.random.uniform(low, high))  # noqa: NPY002 the program seeds it
 
 
-def _options(
-    rows: int, columns: int, channels: int, fill_mode: str, cval: float, order: int
-) -> dict[str, Any]:
-    """What all of them hand on."""
-    axes = {"row_axis": rows, "col_axis": columns, "channel_axis": channels}
-    return {**axes, "fill_mode": fill_mode, "cval": cval, "order": order}
+def _options(channels: int, fill_mode: str, cval: float, order: int) -> dict[str, Any]:
+    """What all of them hand on.
+
+    Not the axes of rows and columns: Keras takes an image's centre from its first two axes.
+    """
+    return {"channel_axis": channels, "fill_mode": fill_mode, "cval": cval, "order": order}
 
 
 def random_rotation(
@@ -46,7 +46,7 @@ def random_rotation(
 ) -> Any:
     """Turns an image by up to `rg` degrees."""
     theta = _uniform(-rg, rg)
-    options = _options(row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order)
+    options = _options(channel_axis, fill_mode, cval, interpolation_order)
     return apply_affine_transform(x, theta=theta, **options)
 
 
@@ -64,7 +64,7 @@ def random_shift(
     """Moves an image by up to parts `wrg` of its width and `hrg` of its height."""
     tx = _uniform(-hrg, hrg) * x.shape[row_axis]
     ty = _uniform(-wrg, wrg) * x.shape[col_axis]
-    options = _options(row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order)
+    options = _options(channel_axis, fill_mode, cval, interpolation_order)
     return apply_affine_transform(x, tx=tx, ty=ty, **options)
 
 
@@ -80,7 +80,7 @@ def random_shear(
 ) -> Any:
     """Shears an image by up to `intensity` degrees."""
     shear = _uniform(-intensity, intensity)
-    options = _options(row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order)
+    options = _options(channel_axis, fill_mode, cval, interpolation_order)
     return apply_affine_transform(x, shear=shear, **options)
 
 
@@ -102,7 +102,7 @@ def random_zoom(
     zx, zy = 1.0, 1.0
     if zoom_range[0] != 1 or zoom_range[1] != 1:
         zx, zy = np.random.uniform(zoom_range[0], zoom_range[1], 2)  # noqa: NPY002 as above
-    options = _options(row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order)
+    options = _options(channel_axis, fill_mode, cval, interpolation_order)
     return apply_affine_transform(x, zx=zx, zy=zy, **options)
 
 

@@ -106,7 +106,9 @@ class Progbar:
         text = ""
         for name, value in self._values.items():
             if isinstance(value, tuple):
-                value = float(np.mean(value[0] / max(1, value[1])))
+                value = value[0] / max(1, value[1])
+            if isinstance(value, (float, np.ndarray)):
+                value = float(np.mean(value))
             is_number = isinstance(value, (int, float, np.generic))
             shown = (
                 value

@@ -7,6 +7,7 @@ import threading
 from penstock.kernels.datasets.cache_files import FileCacheDataset
 from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.shuffling import ShuffleDataset
+from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import (
     INFINITE,
@@ -294,6 +295,31 @@ def _(node):
         return FileCacheDataset(source, name, width) if name else _CacheDataset(source, _Memory())
 
     return run
+
+
+@dataset_kernel("CacheDatasetV2")
+def _(node):
+    width = len(node.attrs["output_types"])
+
+    def run(source, filename, memory):
+        name = filename.item().decode()
+        return FileCacheDataset(source, name, width) if name else _CacheDataset(source, memory)
+
+    return run
+
+
+@kernel("AnonymousMemoryCache", devices=HOST)
+def _(node):
+    def run():
+        memory = _Memory()
+        return memory, memory
+
+    return run
+
+
+@kernel("DeleteMemoryCache", devices=HOST)
+def _(node):
+    return lambda memory, deleter: None  # it is gone with its last reader
 
 
 class _Directed(Elements):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 
 from penstock import errors
 from penstock.kernels.datasets.handle_texts import handle_text, of_handle_text
 from penstock.kernels.registry import HOST, kernel
 from penstock.state.dealt_elements import DealtElements
+
+_anonymous = itertools.count()
 
 
 @kernel("MultiDeviceIterator", devices=HOST)
@@ -20,6 +24,28 @@ def _(node, env):
         return DealtElements(name, shards, container)
 
     return lambda: find(DealtElements, container, name, make)
+
+
+@kernel("AnonymousMultiDeviceIterator", devices=HOST)
+def _(node, env):
+    shards = len(node.attrs["devices"])
+
+    def run():
+        name = f"_AnonymousMultiDeviceIterator{next(_anonymous)}"
+        dealt = env.resources.get_or_create(
+            DealtElements, "", name, lambda: DealtElements(name, shards)
+        )
+        return dealt, dealt
+
+    return run
+
+
+@kernel("DeleteMultiDeviceIterator", devices=HOST)
+def _(node, env):
+    def run(dealt, *iterators_and_deleter):
+        env.resources.remove(DealtElements, dealt.container, dealt.name)
+
+    return run
 
 
 @kernel("MultiDeviceIteratorToStringHandle", devices=HOST)

@@ -99,8 +99,9 @@ def _(node):
 
 @kernel("DeserializeIterator", devices=HOST, step=True)
 def _(node, env):
-    handle = node.origin.inputs[0]
-    makers = [op for op in handle.consumers() if op.type == "MakeIterator"]
+    # In eager mode there is no graph to look at: the iterator has its dataset already.
+    handles = node.origin.inputs[:1]
+    makers = [op for each in handles for op in each.consumers() if op.type == "MakeIterator"]
 
     def run(step, resource, packed):
         if not resource.is_initialized and len(makers) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from penstock import errors
+from penstock.kernels.datasets.random_words import RandomWords, given_seeds
 from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.values import to_array
 from penstock.state.datasets import (
@@ -114,6 +115,40 @@ def _(node):
             return of_source if of_source < 0 else max(0, of_source - count)
 
         return DerivedDataset(source, lambda elements, _: _Skipped(elements, count), cardinality)
+
+    return run
+
+
+class _Sampled(UnaryElements):
+    """Keeps each element with the same probability."""
+
+    def __init__(self, source, rate, seeds):
+        super().__init__(source)
+        self._rate, self._words = rate, RandomWords(*seeds)
+
+    def next(self):
+        while (element := self._source.next()) is not None:
+            # The lower 23 bits of a word, as the fraction of a single-precision number.
+            if (self._words.next() & 0x7FFFFF) / 2**23 < self._rate:
+                return element
+        return None
+
+    def save(self):
+        return [self._words.save(), self._source.save()]
+
+    def restore(self, state):
+        words, source = state
+        self._words.restore(words)
+        self._source.restore(source)
+
+
+@dataset_kernel("SamplingDataset")
+def _(node):
+    def run(source, rate, seed, seed2):
+        seeds, rate = given_seeds(seed, seed2), float(rate)
+        return DerivedDataset(
+            source, lambda elements, _: _Sampled(elements, rate, seeds), lambda number: UNKNOWN
+        )
 
     return run
 

@@ -7,6 +7,7 @@ import threading
 from penstock.kernels.datasets.random_words import RandomWords, given_seeds
 from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.rows import RowElements, as_element
+from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import INFINITE, Context, Dataset, Elements
 
@@ -209,8 +210,7 @@ def _(node):
 
     def run(source, size, seed, seed2, epochs=1):
         size = int(size)
-        if size <= 0:
-            raise invalid("buffer_size must be greater than zero.")
+        _check_buffer(size)
         if repeats and int(epochs) <= 0 and int(epochs) != -1:
             raise invalid("count must be greater than zero or equal to -1.")
         seeds = SeedSource(given_seeds(seed, seed2), changing)
@@ -219,3 +219,32 @@ def _(node):
         return ShuffleDataset(source, size, int(epochs), seeds)
 
     return run
+
+
+def _check_buffer(size):
+    if size <= 0:
+        raise invalid("buffer_size must be greater than zero.")
+
+
+@dataset_kernel("ShuffleDatasetV2")
+def _(node):
+    def run(source, size, seeds):
+        size = int(size)
+        _check_buffer(size)
+        return ShuffleDataset(source, size, 1, seeds)
+
+    return run
+
+
+@kernel("AnonymousRandomSeedGenerator", devices=HOST)
+def _(node):
+    def run(seed, seed2):
+        source = SeedSource(given_seeds(seed, seed2), changing=True)
+        return source, source
+
+    return run
+
+
+@kernel("DeleteRandomSeedGenerator", devices=HOST)
+def _(node):
+    return lambda source, deleter: None  # it is gone with its last reader

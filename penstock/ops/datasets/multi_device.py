@@ -16,6 +16,18 @@ MultiDeviceIterator = op(
     container=attr("string"),
     **ELEMENTS,
 )
+AnonymousMultiDeviceIterator = op(
+    "AnonymousMultiDeviceIterator() -> handle: resource, deleter: variant",
+    STATEFUL,
+    devices=attr("list(string)", minimum=1),
+    **ELEMENTS,
+)
+DeleteMultiDeviceIterator = op(
+    "DeleteMultiDeviceIterator(multi_device_iterator: resource, iterators: N*resource, "
+    "deleter: variant)",
+    STATEFUL,
+    N=attr("int", minimum=0),
+)
 MultiDeviceIteratorInit = op(
     "MultiDeviceIteratorInit(dataset: variant, multi_device_iterator: resource, "
     "max_buffer_size: int64) -> incarnation_id: int64",
@@ -47,6 +59,11 @@ MultiDeviceIteratorFromStringHandle = op(
 @MultiDeviceIteratorFromStringHandle.shape
 def _(op: Operation, *inputs: Shape) -> Shape:
     return ()
+
+
+@AnonymousMultiDeviceIterator.shape
+def _(op: Operation) -> list[Shape]:
+    return [(), ()]
 
 
 @MultiDeviceIteratorGetNextFromShard.shape

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from penstock.ir.registry import STATEFUL, attr, op
+from typing import Any
+
+from penstock.ir.registry import STATEFUL, attr, not_differentiable, op
 from penstock.ops.datasets.elements import ELEMENTS, dataset_handles, scalar
+from penstock.ops.shape_checks import with_rank
+from penstock.shapes import Shape
 
 BatchDataset = op(
     "BatchDataset(input_dataset: variant, batch_size: int64) -> handle: variant",
@@ -90,6 +94,33 @@ ShardDataset = op(
     **ELEMENTS,
     metadata="",
 )
+ShuffleDatasetV2 = op(
+    "ShuffleDatasetV2(input_dataset: variant, buffer_size: int64, seed_generator: resource) "
+    "-> handle: variant",
+    STATEFUL,
+    **ELEMENTS,
+    metadata="",
+)
+AnonymousRandomSeedGenerator = op(
+    "AnonymousRandomSeedGenerator(seed: int64, seed2: int64) -> handle: resource, deleter: variant",
+    STATEFUL,
+)
+DeleteRandomSeedGenerator = op(
+    "DeleteRandomSeedGenerator(handle: resource, deleter: variant)", STATEFUL
+)
+SamplingDataset = op(
+    "SamplingDataset(input_dataset: variant, rate: float32, seed: int64, seed2: int64) "
+    "-> handle: variant",
+    **ELEMENTS,
+)
+CacheDatasetV2 = op(
+    "CacheDatasetV2(input_dataset: variant, filename: string, cache: resource) -> handle: variant",
+    STATEFUL,
+    **ELEMENTS,
+    metadata="",
+)
+AnonymousMemoryCache = op("AnonymousMemoryCache() -> handle: resource, deleter: variant", STATEFUL)
+DeleteMemoryCache = op("DeleteMemoryCache(handle: resource, deleter: variant)", STATEFUL)
 CacheDataset = op(
     "CacheDataset(input_dataset: variant, filename: string) -> handle: variant",
     **ELEMENTS,
@@ -265,7 +296,10 @@ dataset_handles(
     ExperimentalUnbatchDataset,
     WindowDataset,
     ShuffleDataset,
+    ShuffleDatasetV2,
     ShuffleAndRepeatDataset,
+    SamplingDataset,
+    CacheDatasetV2,
     RepeatDataset,
     TakeDataset,
     SkipDataset,
@@ -299,3 +333,14 @@ dataset_handles(
 )
 ThreadPoolHandle.shape(scalar)
 ExperimentalThreadPoolHandle.shape(scalar)
+not_differentiable(
+    AnonymousRandomSeedGenerator, DeleteRandomSeedGenerator, AnonymousMemoryCache, DeleteMemoryCache
+)
+
+
+@AnonymousRandomSeedGenerator.shape
+@AnonymousMemoryCache.shape
+def _(op: Any, *seeds: Shape) -> list[Shape]:
+    for seed in seeds:
+        with_rank(seed, 0)
+    return [(), ()]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.ir.trackable import Trackable
-from penstock.train.tracking.data_structures import NoDependency, sticky_attribute_assignment
+from penstock.ir.trackable import NoDependency, Trackable
+from penstock.train.tracking.data_structures import sticky_attribute_assignment
+from penstock.train.tracking.owned_functions import functions_of, functions_of_properties
 
 
 class NotTrackable:
@@ -23,6 +24,11 @@ class AutoTrackable(Trackable):
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            if getattr(self, name) is value:
+                return  # may be a property: what it gives can be assigned, to no effect
+        except AttributeError:
+            pass
         if self._setattr_tracking:
             value = sticky_attribute_assignment(self, name, value)
         super().__setattr__(name, value)
@@ -33,6 +39,9 @@ class AutoTrackable(Trackable):
 
     def _no_dependency(self, value: Any) -> Any:
         return NoDependency(value)
+
+    def _list_functions_for_serialization(self, serialization_cache: Any) -> dict[str, Any]:
+        return {**functions_of(self), **functions_of_properties(self)}
 
 
 def delete_tracking(obj: Trackable, name: str) -> None:

@@ -10,7 +10,7 @@ from penstock import dtypes, errors
 from penstock.checkpoint.reader import NewCheckpointReader
 from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.tensor import Tensor
-from penstock.ir.trackable import OBJECT_GRAPH_PROTO_KEY, Trackable
+from penstock.ir.trackable import OBJECT_GRAPH_PROTO_KEY, NoDependency, Trackable
 from penstock.ops.constants import constant
 from penstock.ops.control import control_dependencies
 from penstock.ops.graph_functions import GraphFunction
@@ -25,7 +25,6 @@ from penstock.train.functional_saver import MultiDeviceSaver
 from penstock.train.saveables import SaveableObject
 from penstock.train.saver_builder import BulkSaverBuilder
 from penstock.train.tracking.attributes import AutoTrackable
-from penstock.train.tracking.data_structures import NoDependency
 from penstock.train.tracking.graph_view import ObjectGraphView
 from penstock.train.tracking.load_status import (
     CheckpointLoadStatus,

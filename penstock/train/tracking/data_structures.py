@@ -8,20 +8,16 @@ checkpoint is refused after a change that would give one name to two objects ove
 from __future__ import annotations
 
 import copy
+import functools
+import operator
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Mapping as AbstractMapping
+from contextlib import contextmanager
 from typing import Any
 
-from penstock.ir.trackable import Trackable, TrackableReference
+from penstock.ir.trackable import NoDependency, Trackable, TrackableReference
 from penstock.ops.variables import Variable
-
-
-class NoDependency:
-    """A value to assign to an attribute that is not to be owned; the attribute is the value."""
-
-    def __init__(self, value: Any):
-        self.value = value
 
 
 def wrap_or_unwrap(value: Any) -> Any:
@@ -244,9 +240,11 @@ class _Wrapper(TrackableDataStructure):
     """A list or dictionary of Python's own types that owns the trackable things in it.
 
     1. It holds its elements itself, and the wrapped one is kept equal to it.
-    2. `_mutation` says what was done to it that a checkpoint would not survive.
+    2. What was done to the wrapped one from outside is seen here when it is next looked at.
+    3. `_mutation` says what was done to it that a checkpoint would not survive.
     """
 
+    _kind: str  # as messages call it
     _wrapped: Any
     _mutation: str | None = None
 
@@ -254,33 +252,93 @@ class _Wrapper(TrackableDataStructure):
         """Owns what can be owned; other values are kept as they are."""
         return sticky_attribute_assignment(self, name, value)
 
-    def _copy_back(self) -> None:
-        raise NotImplementedError
-
     def _refuse(self, why: str) -> ValueError:
         return ValueError(
-            f"Unable to save the object {self!r} (a wrapper constructed to track trackable "
-            f"TensorFlow objects). {why} {_WHY_NOT}"
+            f"Unable to save the object {self!r} (a {self._kind} wrapper constructed to track "
+            f"trackable TensorFlow objects). {why} {_WHY_NOT}"
         )
 
     @property
     def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        self._catch_up()
         if self._mutation is not None:
             raise self._refuse(self._mutation)
-        if len(self._wrapped) != len(self._plain()) or self._wrapped != self._plain():
-            raise self._refuse(
-                "The wrapped object was modified outside the wrapper (its final value was "
-                f"{self._wrapped}, its value when a checkpoint dependency was added was "
-                f"{self._plain()}), which breaks restoration on object creation."
-            )
         return super()._checkpoint_dependencies
 
-    def _plain(self) -> Any:
+    def _catch_up(self) -> None:
+        """Takes over what was done to the wrapped one from outside."""
+        if self._is_up_to_date():
+            return
+        before = self._plain()
+        if self._mutation is None and before != self._wrapped:
+            self._mutation = (
+                f"The wrapped {self._kind} was modified outside the wrapper (its final value was "
+                f"{self._wrapped}, its value when a checkpoint dependency was added was "
+                f"{before}), which breaks restoration on object creation."
+            )
+        self._take_over()
+
+    def _is_up_to_date(self) -> bool:
         raise NotImplementedError
 
+    def _take_over(self) -> None:
+        raise NotImplementedError
 
+    def _plain(self) -> Any:
+        """Its elements, as this object has them, in a container of Python's own type."""
+        raise NotImplementedError
+
+    def copy(self) -> Any:
+        self._catch_up()
+        made: Any = type(self)(self._plain())  # type: ignore[call-arg]
+        made._mutation = self._mutation
+        return made
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        self._catch_up()
+        made: Any = type(self)(copy.deepcopy(self._plain(), memo))  # type: ignore[call-arg]
+        made._mutation = self._mutation
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        self._catch_up()
+        return type(self), (self._plain(),)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _looking(base: Any, *names: str) -> Callable[[type], type]:
+    """Lets methods that only look at the elements see first what was done from outside."""
+
+    def method(name: str) -> Callable[..., Any]:
+        plain = getattr(base, name)
+
+        @functools.wraps(plain)
+        def caught_up(self: Any, *args: Any) -> Any:
+            self._catch_up()
+            return plain(self, *args)
+
+        return caught_up
+
+    def decorated(kind: type) -> type:
+        for name in names:
+            setattr(kind, name, method(name))
+        return kind
+
+    return decorated
+
+
+_COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_LOOKING = ("__contains__", "__getitem__", "__iter__", "__len__", "__reversed__", "__sizeof__")
+
+
+@_looking(list, *_LOOKING, *_COMPARING, "__add__", "__mul__", "__rmul__", "count", "index")
 class ListWrapper(_Wrapper, list[Any]):
     """A list that was assigned to an attribute; elements are named by their positions."""
+
+    _kind = "list"
 
     def __init__(self, wrapped_list: list[Any]):
         list.__init__(self)
@@ -293,18 +351,33 @@ class ListWrapper(_Wrapper, list[Any]):
         return self
 
     def _plain(self) -> Any:
-        return list(self)
+        return list.copy(self)
+
+    def _is_up_to_date(self) -> bool:
+        plain = self._plain()
+        return len(plain) == len(self._wrapped) and all(map(operator.is_, plain, self._wrapped))
+
+    def _take_over(self) -> None:
+        list.__setitem__(self, slice(None), self._wrapped)
 
     def _copy_back(self) -> None:
-        self._wrapped[:] = self
+        self._wrapped[:] = self._plain()
 
-    def _note(self, what: str) -> None:
-        self._mutation = f"A list element was {what}."
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """A block that changes elements other than by appending."""
+        self._catch_up()
+        self._mutation = (
+            "A list element was replaced (__setitem__, __setslice__), deleted (__delitem__, "
+            "__delslice__), or moved (sort)."
+        )
+        yield
+        self._copy_back()
 
     def append(self, value: Any) -> None:
+        self._catch_up()
         list.append(self, self._track_value(value, str(len(self))))
-        # Not a copy of all: that would hide a change to the wrapped list from outside.
-        self._wrapped.append(self[-1])
+        self._copy_back()
 
     def extend(self, values: Iterable[Any]) -> None:
         for value in list(values):
@@ -316,34 +389,33 @@ class ListWrapper(_Wrapper, list[Any]):
 
     def __imul__(self, times: Any) -> Any:  # type: ignore[misc]
         if times <= 0:
-            self._note("deleted (__imul__)")
-            list.clear(self)
-            self._copy_back()
+            self.clear()
         else:
             self.extend(list(self) * (times - 1))
         return self
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        before = list(self)
+        self._catch_up()
+        before = self._plain()
         list.__setitem__(self, key, value)
-        for index, now in enumerate(list(self)):
-            old = before[index] if index < len(before) else None
-            if now is not old:
-                list.__setitem__(self, index, self._track_value(now, str(index)))
-        moved = (old for i, old in enumerate(before) if i >= len(self) or self[i] is not old)
-        if any(isinstance(old, Trackable) for old in moved):
-            self._note("replaced (__setitem__, __setslice__)")
+        now = self._plain()
+        for index, element in enumerate(now):
+            if index >= len(before) or element is not before[index]:
+                now[index] = self._track_value(element, str(index))
+        list.__setitem__(self, slice(None), now)
         self._copy_back()
+        moved = [old for i, old in enumerate(before) if i >= len(now) or now[i] is not old]
+        if any(isinstance(old, Trackable) for old in moved):
+            with self._changing():
+                pass
 
     def __delitem__(self, key: Any) -> None:
-        self._note("deleted (__delitem__, __delslice__)")
-        list.__delitem__(self, key)
-        self._copy_back()
+        with self._changing():
+            list.__delitem__(self, key)
 
-    def insert(self, index: Any, value: Any) -> None:
-        self._note("moved (insert)")
-        list.insert(self, index, value)
-        self._copy_back()
+    def insert(self, index: Any, obj: Any) -> None:
+        with self._changing():
+            list.insert(self, index, obj)
 
     def pop(self, index: Any = -1) -> Any:
         value = self[index]
@@ -357,41 +429,22 @@ class ListWrapper(_Wrapper, list[Any]):
         del self[:]
 
     def sort(self, **kwargs: Any) -> None:
-        self._note("moved (sort)")
-        list.sort(self, **kwargs)
-        self._copy_back()
+        with self._changing():
+            list.sort(self, **kwargs)
 
     def reverse(self) -> None:
-        self._note("moved (reverse)")
-        list.reverse(self)
-        self._copy_back()
-
-    def copy(self) -> ListWrapper:
-        made = ListWrapper(list(self))
-        made._mutation = self._mutation
-        return made
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ListWrapper:
-        made = ListWrapper(copy.deepcopy(list(self), memo))
-        made._mutation = self._mutation
-        return made
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return type(self), (list(self),)
-
-    __eq__ = list.__eq__
-    __ne__ = list.__ne__
-    __hash__ = None  # type: ignore[assignment]
+        with self._changing():
+            list.reverse(self)
 
     def __repr__(self) -> str:
-        return f"ListWrapper({list(self)!r})"
+        self._catch_up()
+        return f"ListWrapper({self._plain()!r})"
 
 
 class _AnyDictWrapper(_Wrapper):
     """A dictionary that was assigned to an attribute; values are named by their keys."""
 
+    _kind = "dictionary"
     _base: Any = dict
 
     def __init__(self, wrapped_dict: Any = None):
@@ -408,92 +461,84 @@ class _AnyDictWrapper(_Wrapper):
         return [self[key] for key in sorted(self, key=str)]  # type: ignore[call-overload,index]
 
     def _plain(self) -> Any:
-        return self._base(self)
+        return self._base(self._base.items(self))
+
+    def _is_up_to_date(self) -> bool:
+        plain = self._plain()
+        return list(plain) == list(self._wrapped) and all(
+            map(operator.is_, plain.values(), self._wrapped.values())
+        )
+
+    def _take_over(self) -> None:
+        self._base.clear(self)
+        for key, value in self._wrapped.items():
+            self._base.__setitem__(self, key, value)
 
     def _copy_back(self) -> None:
         self._wrapped.clear()
-        self._wrapped.update(self)
+        self._wrapped.update(self._plain())
 
     def _owned(self, key: Any, value: Any) -> Any:
         if isinstance(key, str):
             return self._track_value(value, key)
-        value = wrap_or_unwrap(value)
-        if isinstance(value, Trackable):
+        wrapped = wrap_or_unwrap(value)
+        if isinstance(wrapped, Trackable) and not isinstance(value, NoDependency):
             self._mutation = (
-                f"It has a non-string key ({key!r}) whose value is trackable, which has no name in "
-                "a checkpoint."
+                "The wrapped dictionary contains a non-string key which maps to a trackable "
+                "object or mutable data structure."
             )
-        return value
-
-    def _note(self, key: Any, value: Any) -> None:
-        current = self._base.get(self, key)
-        if isinstance(current, Trackable) and current is not value:
-            self._mutation = "A key was removed or overwritten (__setitem__, __delitem__)."
+        return wrapped
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._note(key, value)
+        self._catch_up()
         value = self._owned(key, value)
         self._base.__setitem__(self, key, value)
         self._wrapped[key] = value
 
     def __delitem__(self, key: Any) -> None:
-        self._note(key, None)
+        self._catch_up()
         self._base.__delitem__(self, key)
-        self._wrapped.pop(key, None)
+        del self._wrapped[key]
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         for key, value in dict(*args, **kwargs).items():
             self[key] = value
 
+    # The rest changes the wrapped one, which makes it one that can't be saved.
+
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        if key not in self._plain():
-            self[key] = default
-        return self._base.__getitem__(self, key)
+        return self._wrapped.setdefault(key, default)
 
     def pop(self, key: Any, *default: Any) -> Any:
-        if key not in self._plain():
-            return self._base.pop(self, key, *default)
-        value = self._base.__getitem__(self, key)
-        del self[key]
-        return value
+        return self._wrapped.pop(key, *default)
 
-    def popitem(self) -> Any:
-        key = next(reversed(self._plain()))
-        return key, self.pop(key)
+    def popitem(self, *args: Any) -> Any:
+        return self._wrapped.popitem(*args)
 
     def clear(self) -> None:
-        for key in list(self._plain()):
-            del self[key]
-
-    def copy(self) -> Any:
-        made = type(self)(self._plain())
-        made._mutation = self._mutation
-        return made
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        made = type(self)(copy.deepcopy(self._plain(), memo))
-        made._mutation = self._mutation
-        return made
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return type(self), (self._plain(),)
+        self._wrapped.clear()
 
     def __eq__(self, other: object) -> bool:
+        self._catch_up()
         return bool(self._plain() == other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
+        self._catch_up()
         return f"DictWrapper({self._plain()!r})"
 
 
+_LOOKING_AT_KEYS = ("get", "keys", "values", "items")
+
+
+@_looking(dict, *_LOOKING, *_LOOKING_AT_KEYS)
 class _DictWrapper(_AnyDictWrapper, dict[Any, Any]):
     """A plain dictionary."""
 
 
-class _OrderedDictWrapper(_AnyDictWrapper, OrderedDict[Any, Any]):  # type: ignore[misc]
+@_looking(OrderedDict, *_LOOKING, *_LOOKING_AT_KEYS)
+class _OrderedDictWrapper(_AnyDictWrapper, OrderedDict[Any, Any]):
     """An ordered dictionary."""
 
     _base = OrderedDict

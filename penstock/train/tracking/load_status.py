@@ -207,9 +207,10 @@ class NameBasedSaverStatus(LoadStatus):
         with get_default_graph().device("/cpu:0"):
             for trackable in self._graph_view.list_objects():
                 if trackable._update_uid < self._checkpoint.restore_uid:
-                    trackable._update_uid = self._checkpoint.restore_uid
+                    trackable._ownership.update_uid = self._checkpoint.restore_uid
                     saveables += self._checkpoint.globally_named_object_attributes(trackable)
-            Saver(saveables).restore(session, self._checkpoint.save_path)
+            if saveables:
+                Saver(saveables).restore(session, self._checkpoint.save_path)
 
     def initialize_or_restore(self, session: Any = None) -> None:
         self.run_restore_ops(session=session)

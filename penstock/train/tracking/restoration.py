@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from penstock.checkpoint.reader import NewCheckpointReader
+from penstock.ir.defaults import executing_eagerly
 from penstock.ops.control import init_scope
 from penstock.platform import logging
 from penstock.train.saveables import (
@@ -261,6 +262,10 @@ class NameBasedRestoreCoordinator:
         self.save_path = save_path
         self.restore_uid = next_restore_uid()
         self.unused_attributes: list[tuple[Any, str]] = []
+        # In eager mode, what a checkpoint lacks is known at once, and left as it is.
+        self._known: Any = None
+        if executing_eagerly():
+            self._known = NewCheckpointReader(save_path).get_variable_to_dtype_map()
 
     def globally_named_object_attributes(self, trackable: Any) -> Iterator[SaveableObject]:
         """An object's values under the names that a `tf.train.Saver` gives them."""
@@ -273,4 +278,12 @@ class NameBasedRestoreCoordinator:
                 continue
             named = op_list_to_dict([saveable], convert_variable_to_tensor=False)
             for name, op in named.items():
-                yield from saveable_objects_for_op(op, name)
+                for made in saveable_objects_for_op(op, name):
+                    if self._has(made):
+                        yield made
+                    else:
+                        self.unused_attributes.append((trackable, made.name))
+
+    def _has(self, saveable: SaveableObject) -> bool:
+        """Whether the checkpoint has the values of an object, as far as that is known."""
+        return self._known is None or all(spec.name in self._known for spec in saveable.specs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from penstock import dtypes
@@ -55,9 +56,14 @@ class PythonStringStateSaveable(PythonStateSaveable):
     ):
         self._state_callback = state_callback
         self._restore_callback = restore_callback
+        spec = SaveSpec(lambda: self._save_string, "", name, dtype=dtypes.string, device="/cpu:0")
+        super().__init__(None, [spec], name)
+
+    @cached_property
+    def _save_string(self) -> Any:
+        """The tensor that a state is fed as; restoring, which asks nothing of it, needs no node."""
         with get_default_graph().device("/cpu:0"):
-            self._save_string = constant("", dtype=dtypes.string)
-        super().__init__(self._save_string, [SaveSpec(self._save_string, "", name)], name)
+            return constant("", dtype=dtypes.string)
 
     @property
     def optional_restore(self) -> bool:

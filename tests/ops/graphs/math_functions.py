@@ -64,8 +64,28 @@ def of_one_tensor(tf: Any) -> Any:
     x = tf.placeholder(tf.float32, [2, 3], name="x")
     made = [getattr(tf, name)(x) for name in names]
     made += [getattr(tf, name)(x, name=f"named_{name}") for name in names]
-    made += [getattr(tf.math, name)(x) for name in ("erfinv", "ndtri", "bessel_i0e", "bessel_i1")]
+    made += [getattr(tf.math, name)(x) for name in ("erfinv", "ndtri")]
     made += [tf.exp(1.0), tf.negative([1.0, 2.0]), tf.round(tf.constant(1)), tf.sigmoid(2.0)]
+    return made
+
+
+def of_bessel_functions(tf: Any) -> Any:
+    x = tf.placeholder(tf.float32, [2, 3], name="x")
+    names = ("bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e")
+    made = [getattr(tf.math, name)(x) for name in names]
+    return made + [getattr(tf.math, name)([1.0], name=f"named_{name}") for name in names]
+
+
+def of_lists_of_tensors(tf: Any) -> Any:
+    parts = [tf.placeholder(tf.float32, [], name=name) for name in ("a", "b")]
+    return [tf.reduce_logsumexp(parts), tf.reduce_logsumexp(parts, keepdims=True, name="named")]
+
+
+def slices_by_tensors(tf: Any) -> Any:
+    x = tf.placeholder(tf.float32, [4, 5], name="x")
+    i, j = tf.constant(1, name="i"), tf.constant(1, tf.int64, name="j")
+    made = [x[bound:] for bound in (i, j)] + [x[:bound] for bound in (i, j)]
+    made += [x[i, i:], x[j], x[..., i], x[::j], x[tf.newaxis, j:]]
     return made
 
 
