@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from penstock.distributed.connection import Connection
 
 _MOST_STANDING_BY = 2  # threads that wait for messages: one more than does something with one
-_NO_TURN = -1
 _LEADING_SECONDS = 0.1  # that a thread waits at the socket itself: more wakes than one don't count
 
 Job = Callable[[], None]
@@ -114,39 +113,39 @@ class Reading:
         if not _thread.is_polite:
             _thread.make_polite()
         try:
-            turn = _NO_TURN if at_once else self._stood_by()
-            while turn is not None:
+            has_turn = at_once or self._stood_by()
+            while has_turn:
                 at_work.add(self.file)
-                job = self._next_job(turn)
+                job = self._next_job()
                 if job is not None:
                     job()
                     del job
                 at_work.discard(self.file)
-                turn = self._stood_by()
+                has_turn = self._stood_by()
         except _NOT_READ as error:
             self._lose(_reason(error))
         finally:
             at_work.discard(self.file)
             self._left()
 
-    def _stood_by(self) -> int | None:
-        """Waits for the turn to read, and gives it; None if there are enough others that do."""
+    def _stood_by(self) -> bool:
+        """Waits for the turn to read; False if there are enough others that do."""
         with self._lock:
             if self._is_over or self._standing_by >= _MOST_STANDING_BY:
-                return None
+                return False
             self._standing_by += 1
-        turn = self._turns.take()
+        self._turns.take()
         with self._lock:
             self._standing_by -= 1
-        return turn
+        return True
 
-    def _next_job(self, turn: int) -> Job | None:
+    def _next_job(self) -> Job | None:
         """Reads messages until one is work for this thread, or no more is there; passes on."""
         job: Job | None = None
         has_more = instant = False
         try:
             with self.mutex:
-                if self.receiver.has_more() or self._turns.is_true(turn):  # nobody has read it yet
+                if self.receiver.has_more() or self._turns.is_true():  # nobody has read it yet
                     job, has_more = self._read_some()
                     instant = job is not None and self._is_instant and not has_more
             if job is not None and instant:
@@ -242,7 +241,7 @@ class Reading:
         if not self._is_held or not self.mutex.acquire(blocking=False):
             return
         try:
-            while not self._is_over and (self.receiver.has_more() or self._turns.is_true(_NO_TURN)):
+            while not self._is_over and (self.receiver.has_more() or self._turns.is_true()):
                 self.take_message()
         finally:
             self.mutex.release()

@@ -2,8 +2,8 @@
 
 1. To wake a thread on an idle core takes some 50 µs on a virtual machine, as long as a small step
    has to be computed; a thread that looks again and again, for a moment, before it sleeps has what
-   it waits for at once. It looks only as long as nobody else wants its core, and where what it
-   waits for mostly comes soon.
+   it waits for at once. It does so where what it waits for mostly comes soon, and leaves its core
+   to whoever wants it between two looks.
 2. Linux has a thread that a message wakes run on the core of its sender, and at once, in the
    middle of the sender's work. A thread of the batch class waits until its sender has come to an
    end or another core is free.
@@ -15,15 +15,14 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
 VARIABLE = "PENSTOCK_SPIN"  # for how many microseconds; 0: not at all
-_DEFAULT_MICROSECONDS = 300
+_DEFAULT_MICROSECONDS = 700
 POLITE_VARIABLE = "PENSTOCK_POLITE"  # 0: threads that wait for messages keep the usual class
 QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
-_OTHERS_RAN = 30e-6  # seconds: letting others have the core takes less if there is nobody
 
 
 class Poll(Protocol):
@@ -60,46 +59,25 @@ def wake_politely() -> None:
 #: from it: they share the interpreter's lock.
 at_work: set[int] = set()
 
-_one_looks = threading.Lock()
+#: Of the thread of this process that looks while it stands by.
+one_looks = threading.Lock()
 
 
-class Lookout:
-    """Waits for something, and looks for it before it sleeps where it came soon the last time."""
+def found_soon(
+    poll: Poll, has_to_stop: Callable[[], object] | None = None
+) -> list[tuple[int, int]]:
+    """What a poll finds at once or within a moment, in which others have the core if they want it.
 
-    def __init__(self, poll: Poll) -> None:
-        self._poll = poll
-        self._is_quick = False
-
-    def wait(self) -> None:
-        """Waits until there is something."""
-        began = time.monotonic()
-        if not self._is_quick or not self._looked():
-            self._poll.poll()
-        self._is_quick = time.monotonic() - began < QUICK_SECONDS
-
-    def _looked(self) -> bool:
-        if at_work or not _one_looks.acquire(blocking=False):
-            return False
-        try:
-            return bool(found_soon(self._poll, at_work))
-        finally:
-            _one_looks.release()
-
-
-def found_soon(poll: Poll, until: Collection[int] = ()) -> list[tuple[int, int]]:
-    """What a poll finds at once, or within a moment; not any more when there is something else."""
+    A thread that slept would not only be woken late: on a virtual machine, whatever runs on a core
+    that was idle meanwhile takes two to four times as long.
+    """
     found = poll.poll(0)
     if found or _yield_core is None:
         return found
-    last = time.perf_counter()
-    limit = last + _SECONDS
-    while last < limit and not until:
+    limit = time.perf_counter() + _SECONDS
+    while time.perf_counter() < limit and not (has_to_stop is not None and has_to_stop()):
         _yield_core()
         found = poll.poll(0)
         if found:
             return found
-        now = time.perf_counter()
-        if now - last > _OTHERS_RAN:
-            break
-        last = now
     return []
