@@ -21,6 +21,7 @@ from penstock.distributed.credentials import read_credentials
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.grpc_client import MasterClient
 from penstock.distributed.road import METHOD, Address, connected
+from penstock.runtime.value_bytes import decoded_array
 
 VARIABLE = "PENSTOCK_ROAD"  # 0: steps of clients go by gRPC
 _SECONDS = 2.0  # that a server's road has to answer
@@ -85,7 +86,14 @@ class ClientRoad:
         other = f"The server at {self._address}"
         try:
             return connected(
-                host, address, own, other, read_credentials(), _ignore, timeout=_SECONDS
+                host,
+                address,
+                own,
+                other,
+                read_credentials(),
+                _ignore,
+                timeout=_SECONDS,
+                decode=decoded_array,
             )
         except (OSError, frames.Disconnected, errors.OpError, KeyError):
             self._has_none = True

@@ -17,7 +17,7 @@ from penstock.distributed.master import Master, StepForm
 from penstock.distributed.road import METHOD, Road
 from penstock.distributed.statuses import status_of
 from penstock.distributed.step_messages import parse
-from penstock.distributed.value_arrays import array_of, sendable
+from penstock.distributed.value_arrays import array_of, array_type, sendable
 from penstock.state.waiting import Cancellation
 
 RUN = "run_step"
@@ -119,7 +119,7 @@ class ClientService:
     def _run_part(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
         """Runs the next part of a step that the session keeps."""
         feeds = {
-            name: array_of(value, dtypes.as_dtype(kind))
+            name: array_of(value, array_type(dtypes.as_dtype(kind)))
             for (name, kind), value in zip(fields["feeds"], values, strict=True)
         }
         result = self._master.partial_run(

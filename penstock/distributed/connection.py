@@ -20,6 +20,7 @@ from penstock.distributed.interrupts import Held, Open
 from penstock.distributed.reading import Leading, Reading, step_aside
 from penstock.errors import OpError
 from penstock.runtime.crew import Crew
+from penstock.runtime.value_bytes import decoded
 from penstock.state.gates import closed_gate, passed
 
 Answer = Callable[[Fields, list[Value], "OpError | None"], None]
@@ -45,6 +46,7 @@ class Connection:
       on_lost: see above.
       one_host: whether both sides run on the same system.
       crew: gives the threads that read.
+      decode: see `frames.Receiver`.
 
     Attributes:
       reading: the end that messages are read from.
@@ -61,6 +63,7 @@ class Connection:
         *,
         one_host: bool = False,
         crew: Crew | None = None,
+        decode: frames.Decode = decoded,
     ):
         with suppress(OSError):  # a Unix socket sends at once anyway
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -68,7 +71,7 @@ class Connection:
         self._sock = sock
         self._handler = handler
         self._on_lost = on_lost
-        self._receiver = frames.Receiver(sock)
+        self._receiver = frames.Receiver(sock, decode=decode)
         self._crew = crew or Crew(f"penstock-from-{task}")
         self._owns_crew = crew is None
         self.reading = Reading(

@@ -62,6 +62,7 @@ _chunks_of = _encoder()
 
 Fields = dict[str, Any]
 Moved = Callable[[int], None]
+Decode = Callable[[str, list[int], Any, int, int], Any]  # from kind, shape, memory, start, length
 Value = Any  # a tensor, a NumPy array of bytes, or bytes
 
 
@@ -250,6 +251,7 @@ class Receiver:
       most_bytes: what the tensors of all messages that are on their way may have.
       ahead: how many bytes may be read at once, if they have come; 0 leaves to others what is not
         part of a message that was asked for.
+      decode: makes the values: tensors, or for a client arrays (`decoded_array`).
 
     Attributes:
       inbox: the memory that the other side puts large tensors into, once there is one.
@@ -257,10 +259,17 @@ class Receiver:
       received: bytes so far.
     """
 
-    def __init__(self, sock: Socket, most_bytes: int = MOST_BYTES, ahead: int = _AHEAD) -> None:
+    def __init__(
+        self,
+        sock: Socket,
+        most_bytes: int = MOST_BYTES,
+        ahead: int = _AHEAD,
+        decode: Decode = decoded,
+    ) -> None:
         self._sock = sock
         self._decrypted: Callable[[], int] | None = getattr(sock, "pending", None)  # of TLS
         self._most_bytes = most_bytes
+        self._decode = decode
         self._begun: dict[int, _Begun] = {}
         self._room = memoryview(bytearray(ahead))  # that bytes come into
         self._ahead = b""  # those that have come
@@ -340,11 +349,11 @@ class Receiver:
                 if self.inbox is None:
                     raise ValueError("there is no memory that is shared")
                 view = self.inbox.view(Place(*where), length)
-                values.append(decoded(kind, shape, view, 0, length))
+                values.append(self._decode(kind, shape, view, 0, length))
                 continue
             if not 0 <= length <= len(buffer) - start:
                 raise ValueError("a tensor is longer than its message")
-            values.append(decoded(kind, shape, buffer, start, length))
+            values.append(self._decode(kind, shape, buffer, start, length))
             start += length + -length % _ALIGNMENT
         return values
 

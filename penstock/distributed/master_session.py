@@ -14,7 +14,7 @@ from penstock.distributed.client_graph import ClientGraph
 from penstock.distributed.frames import Value
 from penstock.distributed.master import Feeds, StepForm, StepResult
 from penstock.distributed.step_messages import Sent
-from penstock.distributed.value_arrays import array_of, sendable
+from penstock.distributed.value_arrays import array_of, array_type, sendable
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.kernels.values import TORCH_TYPE, from_array
@@ -55,7 +55,7 @@ class _Form:
             if wanted is not None
             and getattr(value, "dtype", None) is wanted
             and shapes.compatible(tensor._shape, value.shape)
-            else _runtime_value(tensor, array_of(value, tensor.dtype))
+            else _runtime_value(tensor, array_of(value, array_type(tensor.dtype)))
             for tensor, wanted, value in zip(
                 self.feeds.values(), self._torch_types, values, strict=True
             )

@@ -21,7 +21,7 @@ from penstock.distributed.frames import Fields
 from penstock.distributed.grpc_client import MasterClient
 from penstock.distributed.statuses import error_of
 from penstock.distributed.step_messages import Sent, parse_run_step_response, run_step_request
-from penstock.distributed.value_arrays import array_of, value_of
+from penstock.distributed.value_arrays import array_of, array_type, value_of
 from penstock.dtypes import DType
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
@@ -167,7 +167,7 @@ class RemoteRuntime:
             self._check(reply["status"], reply["message"])
         names = dict.fromkeys(head.fetch)
         return {
-            name: array_of(value, self._graph.get_tensor_by_name(name).dtype.base_dtype)
+            name: array_of(value, array_type(self._graph.get_tensor_by_name(name).dtype.base_dtype))
             for name, value in zip(names, given, strict=True)
         }
 
@@ -271,7 +271,7 @@ class RemoteStep:
         self._runtime = runtime
         self._feeds = [(tensor.name, tensor.dtype.base_dtype) for tensor in feeds]
         asked = {tensor.name: tensor.dtype.base_dtype for tensor in fetches if tensor not in feeds}
-        self._types = list(asked.values())
+        self._types = [array_type(dtype) for dtype in asked.values()]
         places = {name: i for i, name in enumerate(asked)}
         self._places = [places.get(tensor.name) for tensor in fetches]
         self._form = Form(

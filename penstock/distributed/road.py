@@ -25,6 +25,7 @@ from penstock.distributed.arena import host_identity
 from penstock.distributed.connection import Connection, Handler
 from penstock.distributed.credentials import Credentials
 from penstock.distributed.tls_socket import TlsSocket
+from penstock.runtime.value_bytes import decoded
 
 OnLost = Callable[[Connection], None]
 
@@ -261,6 +262,7 @@ def connected(
     handler: Handler,
     on_lost: OnLost | None = None,
     timeout: float = _HANDSHAKE_SECONDS,
+    decode: frames.Decode = decoded,
 ) -> Connection:
     """A connection to the road of another task; raises if it can't be made.
 
@@ -270,6 +272,7 @@ def connected(
       credentials: those of the cluster.
       handler, on_lost: see `Connection`.
       timeout: seconds that each part of the greeting may take.
+      decode: see `frames.Receiver`.
     """
     plain = _opened(host, address, timeout)
     sock: frames.Socket = plain
@@ -293,7 +296,7 @@ def connected(
         )
     sock.settimeout(None)
     one_host = bool(identity) and verdict.get("host") == identity
-    connection = Connection(sock, other, handler, on_lost, one_host=one_host)
+    connection = Connection(sock, other, handler, on_lost, one_host=one_host, decode=decode)
     connection.start()
     return connection
 

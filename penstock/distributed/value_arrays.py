@@ -32,8 +32,12 @@ def sendable(result: Any, dtype: DType) -> Value:
     return np.asarray(result) if plain and result.dtype != object else value_of(result, dtype)
 
 
-def array_of(value: Value, dtype: DType) -> np.ndarray:
-    """A value that has come, as an array of the type's own form; it is not copied."""
+def array_type(dtype: DType) -> np.dtype:
+    """The form that arrays of a type have."""
+    return np.dtype(dtype.as_numpy_dtype)
+
+
+def array_of(value: Value, wanted: np.dtype) -> np.ndarray:
+    """A value that has come, as an array of its type's own form; it is not copied."""
     array = to_array(value)
-    wanted = np.dtype(dtype.as_numpy_dtype)
     return array if array.dtype == wanted else array.view(wanted)

@@ -36,8 +36,12 @@ _NUMBERS = {
     torch.int32: struct.Struct("<i").pack,
     torch.int64: struct.Struct("<q").pack,
 }
-# The same of NumPy's numbers, with the names of their types.
+# The same of NumPy's numbers, with the names of their types; and the way back.
 _ARRAY_NUMBERS = {_ARRAY_TYPES[_NAMES[t]].type: (_NAMES[t], pack) for t, pack in _NUMBERS.items()}
+_NUMBERS_FROM_BYTES = {
+    name: (struct.Struct("<" + _ARRAY_TYPES[name].char), number)
+    for number, (name, _) in _ARRAY_NUMBERS.items()
+}
 
 _LENGTH = 8  # bytes of the length of what is known of a list
 
@@ -126,13 +130,27 @@ def _bytes_of(value: torch.Tensor) -> memoryview:
 
 def decoded(kind: str, shape: list[int], memory: Any, start: int, length: int) -> Any:
     """The value in a part of some memory, which a tensor shares."""
-    array_type = _ARRAY_TYPES.get(kind)
-    if array_type is not None and length:
-        array: np.ndarray = np.ndarray(shape, array_type, memory, start)
-        if array.nbytes != length:
-            raise ValueError(f"a tensor of {shape} has {length} bytes")
-        return torch.from_numpy(array)
+    if kind in _ARRAY_TYPES and length:
+        return torch.from_numpy(_array(kind, shape, memory, start, length))
     return _rarely_decoded(kind, shape, np.frombuffer(memory, np.uint8, length, start))
+
+
+def decoded_array(kind: str, shape: list[int], memory: Any, start: int, length: int) -> Any:
+    """The same, as an array or a number of NumPy where NumPy has its type."""
+    if not shape and kind in _NUMBERS_FROM_BYTES:
+        form, number = _NUMBERS_FROM_BYTES[kind]
+        if form.size == length:
+            return number(form.unpack_from(memory, start)[0])
+    if kind in _ARRAY_TYPES and length:
+        return _array(kind, shape, memory, start, length)
+    return _rarely_decoded(kind, shape, np.frombuffer(memory, np.uint8, length, start))
+
+
+def _array(kind: str, shape: list[int], memory: Any, start: int, length: int) -> np.ndarray:
+    array: np.ndarray = np.ndarray(shape, _ARRAY_TYPES[kind], memory, start)
+    if array.nbytes != length:
+        raise ValueError(f"a tensor of {shape} has {length} bytes")
+    return array
 
 
 def _rarely_decoded(kind: str, shape: list[int], part: np.ndarray) -> Any:
