@@ -147,7 +147,7 @@ class Outbox:
         """The receiver has the memory: its file is not needed any more."""
         self._closing()
 
-    def put(self, parts: Sequence[memoryview], size: int) -> Place | None:
+    def put(self, parts: Sequence[bytes | memoryview], size: int) -> Place | None:
         """Copies a value of `size` bytes, which may be in parts; None if there is no room."""
         block = self._take(size)
         if block is None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from penstock.distributed.arena import SMALLEST, Inbox, Outbox, Place
 from penstock.distributed.kept_buffers import buffer_of
-from penstock.runtime.value_bytes import decoded, encoded
+from penstock.runtime.value_bytes import Buffer, decoded, encoded
 
 _HEAD = struct.Struct("<4sIQ")
 _HEAD_SIZE = _HEAD.size
@@ -39,7 +39,7 @@ SMALL = 1 << 16  # bytes that are copied, to be written at once, or not at all
 _AHEAD = 1 << 15  # bytes: a small message
 CHUNK = 1 << 20
 MOST_BYTES = 1 << 36
-_ZEROS = memoryview(bytes(_ALIGNMENT))
+_PADDING = [bytes(count) for count in range(_ALIGNMENT)]
 _NOTHING = np.empty(0, np.uint8)
 # Made once, and without the looks at encodings and options that json.dumps and loads begin with.
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
@@ -98,7 +98,7 @@ class Message:
     """What is to be sent: the buffers of the tensors have `size` bytes together."""
 
     fields: Fields
-    buffers: list[memoryview]
+    buffers: list[Buffer]
     size: int
 
     def whole(self) -> bytes | list[Any]:
@@ -111,7 +111,7 @@ class Message:
         """The message as several frames, none of them long."""
         text = "".join(_chunks_of({**self.fields, "number": number}, 0)).encode()
         yield [_HEAD.pack(_BEGUN, len(text), self.size), text]
-        pending = deque(buffer for buffer in self.buffers if len(buffer))
+        pending = deque(memoryview(buffer) for buffer in self.buffers if len(buffer))
         while pending:
             piece = _next_chunk(pending, CHUNK - _HEAD.size)
             length = sum(len(part) for part in piece)
@@ -133,7 +133,7 @@ def given_up(number: int) -> list[Any]:
 def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None) -> Message:
     """A message; large values go into the shared memory, where there is one with room."""
     heads: list[list[Any]] = []
-    buffers: list[memoryview] = []
+    buffers: list[Buffer] = []
     size = 0
     try:
         for value in values:
@@ -149,7 +149,7 @@ def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None
             buffers += parts
             padding = -length % _ALIGNMENT
             if padding:
-                buffers.append(_ZEROS[:padding])
+                buffers.append(_PADDING[padding])
             size += length + padding
     except BaseException:
         for _, _, _, *where in heads:

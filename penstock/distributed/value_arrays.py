@@ -12,10 +12,12 @@ from penstock.dtypes import DType
 from penstock.kernels.values import from_array, to_array
 from penstock.runtime.value_bytes import is_number
 
+_NEVER_SENT = (dtypes.resource, dtypes.variant)
+
 
 def value_of(result: Any, dtype: DType) -> Value:
     """What a step has given, as a value that can be sent; an array is not copied."""
-    if dtype.base_dtype in (dtypes.resource, dtypes.variant):
+    if dtype.base_dtype in _NEVER_SENT:
         raise errors.UnimplementedError(
             None, None, f"a value of type {dtype.base_dtype.name} can't be sent to another process"
         )
@@ -33,8 +35,8 @@ def sendable(result: Any, dtype: DType) -> Value:
 
 
 def array_type(dtype: DType) -> np.dtype:
-    """The form that arrays of a type have."""
-    return np.dtype(dtype.as_numpy_dtype)
+    """The form that arrays of a type have; of one whose values stay at home, any."""
+    return np.dtype(object if dtype in _NEVER_SENT else dtype.as_numpy_dtype)
 
 
 def array_of(value: Value, wanted: np.dtype) -> np.ndarray:

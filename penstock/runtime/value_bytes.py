@@ -43,6 +43,8 @@ _NUMBERS_FROM_BYTES = {
     for number, (name, _) in _ARRAY_NUMBERS.items()
 }
 
+Buffer = bytes | memoryview
+_LITTLE = 1 << 15  # bytes
 _LENGTH = 8  # bytes of the length of what is known of a list
 
 
@@ -70,30 +72,29 @@ def copied(value: Any, most: int) -> Copied | None:
     return None if content is None else Copied(head, content)
 
 
-def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
+def encoded(value: Any) -> tuple[list[Any], list[Buffer]]:
     """A value as what it is, `[kind, shape]`, and its bytes; a tensor of the host is not copied."""
     if type(value) is Copied:
-        return [*value.head], [memoryview(value.content)]
+        return [*value.head], [value.content]
     if isinstance(value, torch.Tensor):
         dtype = value.dtype
         if not value.dim() and dtype in _NUMBERS and value.is_cpu:
-            return [_NAMES[dtype], []], [memoryview(_NUMBERS[dtype](value.item()))]
+            return [_NAMES[dtype], []], [_NUMBERS[dtype](value.item())]
         return [_NAMES[dtype], [*value.shape]], [_bytes_of(value)]
     if type(value) in _ARRAY_NUMBERS:
         name, pack = _ARRAY_NUMBERS[type(value)]
-        return [name, []], [memoryview(pack(value))]
+        return [name, []], [pack(value)]
     if isinstance(value, (bytes, bytearray, memoryview)):
         return ["bytes", None], [memoryview(value)]
     if isinstance(value, bool):
         return encoded(torch.tensor(value))
     if isinstance(value, np.ndarray) and value.dtype in _ARRAY_NAMES:
         bytes_of = np.ascontiguousarray(value).data.cast("B") if value.size else b""
-        return [_ARRAY_NAMES[value.dtype], [*value.shape]], [memoryview(bytes_of)]
+        return [_ARRAY_NAMES[value.dtype], [*value.shape]], [bytes_of]
     if isinstance(value, np.ndarray) and value.dtype == object:
         items = [bytes(item) for item in value.reshape(-1)]
         lengths = np.array([len(item) for item in items], np.int64)
-        parts = [memoryview(lengths.tobytes()), memoryview(b"".join(items))]
-        return ["string", list(value.shape)], parts
+        return ["string", list(value.shape)], [lengths.tobytes(), b"".join(items)]
     if isinstance(value, TensorList):
         return ["list", []], _list_parts(value)
     raise errors.UnimplementedError(
@@ -101,7 +102,7 @@ def encoded(value: Any) -> tuple[list[Any], list[memoryview]]:
     )
 
 
-def _list_parts(value: TensorList) -> list[memoryview]:
+def _list_parts(value: TensorList) -> list[Buffer]:
     """What is known of a list and of its elements, and the bytes of these one behind another."""
     elements = [None if element is None else encoded(element) for element in value.elements]
     content = [b"" if each is None else b"".join(each[1]) for each in elements]
@@ -114,14 +115,16 @@ def _list_parts(value: TensorList) -> list[memoryview]:
     }
     described = json.dumps(known).encode()
     length = len(described).to_bytes(_LENGTH, "little")
-    return [memoryview(length + described), memoryview(b"".join(content))]
+    return [length + described, b"".join(content)]
 
 
-def _bytes_of(value: torch.Tensor) -> memoryview:
+def _bytes_of(value: torch.Tensor) -> Buffer:
     if not value.numel():
-        return memoryview(b"")
+        return b""
     if value.is_cpu and value.is_contiguous() and value.dtype in _PLAIN:
-        return memoryview(value.numpy()).cast("B")  # no value of a step knows gradients
+        array = value.numpy()  # no value of a step knows gradients
+        # A view is dear where its code is seldom in the cache, dearer than to copy a little.
+        return array.tobytes() if array.nbytes <= _LITTLE else memoryview(array).cast("B")
     value = value.cpu().resolve_conj().resolve_neg().contiguous()
     if _NAMES[value.dtype] in _ARRAY_TYPES:
         return value.detach().numpy().reshape(-1).view(np.uint8).data
