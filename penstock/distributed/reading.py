@@ -20,7 +20,12 @@ from typing import TYPE_CHECKING
 
 from penstock.distributed.frames import Disconnected, Fields, Receiver, Socket, Value
 from penstock.distributed.read_turns import read_turns
-from penstock.distributed.spinning import QUICK_SECONDS, at_work, found_soon, wake_politely
+from penstock.distributed.spinning import (
+    QUICK_ANSWER_SECONDS,
+    at_work,
+    found_soon,
+    wake_politely,
+)
 from penstock.errors import OpError
 from penstock.runtime.crew import Crew
 from penstock.state.waiting import wake_held
@@ -318,7 +323,7 @@ class Leading:
                 self._read_one(left)
         finally:
             self._sleeps = False
-            self._is_quick = time.monotonic() - began < QUICK_SECONDS
+            self._is_quick = time.monotonic() - began < QUICK_ANSWER_SECONDS
             for reading in taken:
                 reading.is_quick = self._is_quick
                 reading.mutex.release()

@@ -19,10 +19,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
+from penstock.kernels.kernel_threads import processors
+
 VARIABLE = "PENSTOCK_SPIN"  # for how many microseconds; 0: not at all
 _DEFAULT_MICROSECONDS = 700
 POLITE_VARIABLE = "PENSTOCK_POLITE"  # 0: threads that wait for messages keep the usual class
+FEW_PROCESSORS = processors() <= 3  # for all tasks that are on this machine
 QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
+# The same of an answer: one that takes longer is the work of several tasks, which want the few.
+QUICK_ANSWER_SECONDS = 3e-4 if FEW_PROCESSORS else QUICK_SECONDS
 
 
 class Poll(Protocol):
@@ -33,7 +38,7 @@ class Poll(Protocol):
 
 def _allowance() -> float:
     """How many seconds a thread may look."""
-    several_cores = hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1
+    several_cores = hasattr(os, "sched_getaffinity") and processors() > 1
     text = os.environ.get(VARIABLE) or str(_DEFAULT_MICROSECONDS)
     return float(text) / 1e6 if several_cores else 0.0
 

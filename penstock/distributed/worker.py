@@ -24,6 +24,7 @@ from penstock.distributed.frames import Fields, Value
 from penstock.distributed.master_machine import MasterMachine
 from penstock.distributed.meeting import Connect, Known, Meeting, Order
 from penstock.distributed.reading import Leading
+from penstock.distributed.spinning import FEW_PROCESSORS
 from penstock.distributed.step_run import Answered, Broken, Call
 from penstock.distributed.step_spec import StepSpec, parts_of, task_of
 from penstock.distributed.worker_machine import (
@@ -49,7 +50,6 @@ from penstock.distributed.worker_machine import (
 )
 from penstock.ir.registry import WAITS
 from penstock.ir.step_graph import Node, StepGraph
-from penstock.kernels.kernel_threads import processors
 from penstock.partition.kept_sends import PATIENCE, mark_sends
 from penstock.partition.late_wakes import wakes_late
 from penstock.passes.pipeline import PassOptions
@@ -63,8 +63,9 @@ from penstock.state.waiting import end_of_hold, hold_wakes
 
 _QUICK_SECONDS = 0.01  # of a part whose thread may lead
 _INSTANT_SECONDS = 0.001  # of a part during which nobody has to read
-_SOON_SECONDS = 0.0005  # that an order may wait for values that go with it
-_MOST_PROCESSORS = 3  # for which it does: with more, the other task takes the order up meanwhile
+# That an order may wait for values that go with it, where processors are few: with more, the other
+# task takes the order up meanwhile.
+_SOON_SECONDS = 0.0005
 _PATIENCE_OF_FEW = 500e-6  # of values that wait for others, where each message costs all of them
 _MOST_COUNTED = 4  # times as long: a run that took longer was held up by something else
 _FADING = 0.9  # of what is known of a run, with each further run
@@ -88,10 +89,9 @@ class StepPart:
         step, parts = parts_of(spec, evaluator(runtime.host))
         devices = {device.name: device for device in runtime.devices}
         own = [part for part in parts if task_of(part.device) == task]
-        few = processors() <= _MOST_PROCESSORS
         for part in own:
             settle_memory(part.graph, devices[part.device])
-            mark_sends(part.graph, part.device, _PATIENCE_OF_FEW if few else PATIENCE)
+            mark_sends(part.graph, part.device, _PATIENCE_OF_FEW if FEW_PROCESSORS else PATIENCE)
         self._runtime = runtime  # which lives as long as the parts of its session
         self._own = own
         self._step = compiled_parts(step, own, devices, runtime.crew, inner=True)
@@ -108,7 +108,9 @@ class StepPart:
         self.wakes_late = len(own) == 1 and wakes_late(own[0].graph, own[0].device)
         self.senders = [sender for sender in senders if sender != task]
         self._from_others = sum(task_of(n.attrs["send_device"]) != task for n in received)
-        self.first_to = {each for part in own if few for each in _sent_first(part.graph)} - {task}
+        self.first_to = set[str]()
+        if FEW_PROCESSORS:
+            self.first_to = {each for part in own for each in _sent_first(part.graph)} - {task}
         self.graphs = [part.graph for part in parts]
         self.seconds = math.inf
         self._seconds_to_orders = 0.0
