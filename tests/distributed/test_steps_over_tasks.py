@@ -119,7 +119,7 @@ def test_what_the_masters_part_sends_first_goes_with_the_order(cluster, monkeypa
 
     monkeypatch.setattr(Connection, "note", noted)
     monkeypatch.setattr(worker, "_SOON_SECONDS", 1e9)  # however slow this machine is
-    monkeypatch.setattr(worker, "processors", lambda: 2)
+    monkeypatch.setattr(worker, "FEW_PROCESSORS", True)
     for _ in range(3):
         found, value = step.run([])
         assert value == sum(4 * i + 1 for i in found)
@@ -139,7 +139,7 @@ def test_orders_do_not_wait_for_a_part_that_takes_long(cluster, monkeypatch):
 
 
 def test_one_run_that_was_held_up_does_not_keep_orders_from_waiting(cluster, monkeypatch):
-    monkeypatch.setattr(worker, "processors", lambda: 2)
+    monkeypatch.setattr(worker, "FEW_PROCESSORS", True)
     runtime, step = random_rows(cluster)
     part = step._known().part
     for _ in range(3):
@@ -156,7 +156,7 @@ def test_one_run_that_was_held_up_does_not_keep_orders_from_waiting(cluster, mon
 
 
 def test_with_many_processors_orders_do_not_wait(cluster, monkeypatch):
-    monkeypatch.setattr(worker, "processors", lambda: 16)
+    monkeypatch.setattr(worker, "FEW_PROCESSORS", False)
     runtime, step = random_rows(cluster)
     found, value = step.run([])
     assert value == sum(4 * i + 1 for i in found)
