@@ -25,6 +25,7 @@ VARIABLE = "PENSTOCK_SPIN"  # for how many microseconds; 0: not at all
 _DEFAULT_MICROSECONDS = 700
 POLITE_VARIABLE = "PENSTOCK_POLITE"  # 0: threads that wait for messages keep the usual class
 FEW_PROCESSORS = processors() <= 3  # for all tasks that are on this machine
+_SHARED_SECONDS = 60e-6  # that others had the core: it may be those whose answer is waited for
 QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
 # The same of an answer: one that takes longer is the work of several tasks, which want the few.
 QUICK_ANSWER_SECONDS = 3e-4 if FEW_PROCESSORS else QUICK_SECONDS
@@ -75,14 +76,25 @@ def found_soon(
 
     A thread that slept would not only be woken late: on a virtual machine, whatever runs on a core
     that was idle meanwhile takes two to four times as long.
+
+    Args:
+      poll: what is looked at.
+      has_to_stop: tells a thread that stands by that others have something to do. One that waits
+        for an answer has none, and sleeps when others have used its core: the system wakes it
+        where there is room.
     """
     found = poll.poll(0)
     if found or _yield_core is None:
         return found
-    limit = time.perf_counter() + _SECONDS
-    while time.perf_counter() < limit and not (has_to_stop is not None and has_to_stop()):
+    last = time.perf_counter()
+    limit = last + _SECONDS
+    while last < limit and not (has_to_stop is not None and has_to_stop()):
         _yield_core()
         found = poll.poll(0)
         if found:
             return found
+        now = time.perf_counter()
+        if has_to_stop is None and now - last > _SHARED_SECONDS:
+            break
+        last = now
     return []
