@@ -4,6 +4,7 @@ A reason is a fact of the op's signature where there is one; else the op is name
 """
 
 from benchmarks.ops.families import FAMILIES
+from penstock.ops import other_machines
 from tests.ops.opdefs import public_op_types, table
 
 _MAKES_A_HANDLE = "makes a handle, once"
@@ -54,6 +55,22 @@ _because(
     NonDeterministicInts RngSkip StatefulRandomBinomial StatefulStandardNormalV2
     StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt
     """,
+)
+_because(
+    "there is no kernel for it on processors or on CUDA devices through PyTorch",
+    " ".join(spec.name for spec in other_machines.OPS),
+)
+_because(
+    "hardly a program has it",
+    """
+    BlockLSTMGradV2 BlockLSTMV2 CreateSummaryDbWriter QuantizeAndDequantize
+    QuantizedBatchNormWithGlobalNormalization QuantizedInstanceNorm QuantizedResizeBilinear
+    StatefulStandardNormal
+    """,
+)
+_because(
+    "it ends something: there is nothing left to measure",
+    "Abort DeleteMemoryCache DeleteMultiDeviceIterator DeleteRandomSeedGenerator",
 )
 _because("it gives the same words in each step: there is nothing to compute", "Fact")
 _because(
