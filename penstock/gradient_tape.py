@@ -124,7 +124,7 @@ class GradientTape:
     def reset(self) -> None:
         """Forgets all that is on the tape, and all that is watched."""
         self._stop()
-        self._tape = None
+        self._tape = self._eager_tape = None
         self._start()
 
     def watched_variables(self) -> tuple[Any, ...]:
@@ -137,7 +137,7 @@ class GradientTape:
         """Drops the record of a tape that gives gradients once."""
         if not self._persistent and self._tape is not None:
             self._watched_variables = self._tape.watched_variables()
-            self._tape = None
+            self._tape = self._eager_tape = None
 
     def gradient(
         self,

@@ -1,14 +1,13 @@
-"""Partial runs of a session: what their setup checks, and what is kept of one."""
+"""Partial runs of a session: what their setup checks, and the errors of their handles."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from penstock import errors
 from penstock.client.fetches import Fetches
 from penstock.ir.graph import Graph
-from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 
 
@@ -39,24 +38,3 @@ def never_set_up(on_server: bool) -> errors.InvalidArgumentError:
 
 def _invalid(message: str) -> errors.InvalidArgumentError:
     return errors.InvalidArgumentError(None, None, message)
-
-
-class PendingPartialRun:
-    """A partial run of a runtime; it is over when all has been fed and fetched."""
-
-    def __init__(self, partial: Any, feeds: Sequence[Tensor]):
-        self._partial = partial
-        self._awaited = set(feeds)
-
-    def run(
-        self, feeds: dict[Tensor, Any], fetches: Sequence[Tensor], targets: Sequence[Operation]
-    ) -> list[Any]:
-        """Runs the next part, and returns the values of its fetches."""
-        values: list[Any] = self._partial.run(feeds, fetches, targets)
-        self._awaited.difference_update(feeds)
-        return values
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing of the step is left."""
-        return not self._awaited and self._partial.is_over

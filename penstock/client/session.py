@@ -15,7 +15,7 @@ import numpy as np
 from penstock import errors, proto
 from penstock.client.fetches import Fetches, structure_key
 from penstock.client.mixed_precision_state import with_mixed_precision
-from penstock.client.partial_runs import PendingPartialRun, check_named, never_set_up
+from penstock.client.partial_runs import check_named, never_set_up
 from penstock.client.session_defaults import new_session_config
 from penstock.client.session_devices import DeviceAttributes as _DeviceAttributes
 from penstock.client.session_devices import attributes_of
@@ -179,7 +179,7 @@ class BaseSession(SessionInterface):
         self._runs: dict[Any, _Run] = {}
         self._steps: dict[Any, Any] = {}
         self._mutations = graph.mutations
-        self._partial_runs: dict[str, PendingPartialRun] = {}
+        self._partial_runs: dict[str, Any] = {}
         self._partial_run_numbers = itertools.count()
         self._watched: Any = None  # the runs of a debugger, once there is one
         self._runtime = self._make_runtime()
@@ -424,9 +424,7 @@ class BaseSession(SessionInterface):
         flat = Fetches(self._graph, fetches, self)
         tensors = check_named(self._graph, feeds or (), flat)
         handle = f"partial_run_{next(self._partial_run_numbers)}"
-        self._partial_runs[handle] = PendingPartialRun(
-            runtime.partial_run(tensors, flat.tensors, flat.targets), tensors
-        )
+        self._partial_runs[handle] = runtime.partial_run(tensors, flat.tensors, flat.targets)
         return handle
 
     def partial_run(

@@ -29,8 +29,7 @@ class VariantTracker(CapturableResource):
             )
         with eager_mode(), device("CPU"):
             graph_def = GraphDef.FromString(dataset._as_serialized_graph().numpy())
-        (result,) = [node.input[0] for node in graph_def.node if node.op == "_Retval"]
-        for node in reversed(range(len(graph_def.node))):
-            if graph_def.node[node].op == "_Retval":
-                del graph_def.node[node]
-        return function_from_graph_def(graph_def, inputs=[], outputs=f"{result}:0")()
+        (last,) = [node for node in graph_def.node if node.op == "_Retval"]
+        result = f"{last.input[0]}:0"
+        graph_def.node.remove(last)  # which no graph of a program has
+        return function_from_graph_def(graph_def, inputs=[], outputs=result)()

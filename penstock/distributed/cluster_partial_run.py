@@ -101,7 +101,7 @@ class ClusterPartialRun:
 
     @property
     def is_over(self) -> bool:
-        """Whether all that was named ahead has been fetched and run."""
+        """Whether all that was named ahead has been fed, fetched and run."""
         return self._record.is_over
 
     def run(

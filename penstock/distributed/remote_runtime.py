@@ -124,7 +124,8 @@ class RemoteRuntime:
         answer = self._client.ask(
             "PartialRunSetup", request, proto.PartialRunSetupResponse, self._timeout
         )
-        return RemotePartialRun(self, request.session_handle, answer.partial_run_handle)
+        handles = request.session_handle, answer.partial_run_handle
+        return RemotePartialRun(self, *handles, {*feeds, *fetches, *targets})
 
     def run_form(
         self, form: Form, values: Sequence[Any], options: Any, timeout: float | None
@@ -337,12 +338,24 @@ def _fetched(array: np.ndarray) -> Any:
 
 
 class RemotePartialRun:
-    """A step that a server holds between calls."""
+    """A step that a server holds between calls, with the methods of a `PartialRun`."""
 
-    def __init__(self, runtime: RemoteRuntime, handle: str, partial_handle: str):
+    def __init__(
+        self,
+        runtime: RemoteRuntime,
+        handle: str,
+        partial_handle: str,
+        named: set[Tensor | Operation],
+    ):
         self._runtime = runtime
         self._handle = handle
         self._partial_handle = partial_handle
+        self._left = named
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all that was named ahead has been fed, fetched and run."""
+        return not self._left
 
     def run(
         self, feeds: dict[Tensor, Any], fetches: Sequence[Tensor], targets: Sequence[Operation]
@@ -357,4 +370,5 @@ class RemotePartialRun:
         )
         sent = [Sent(t.name, to_array(v), t.dtype.base_dtype) for t, v in feeds.items()]
         tensors = self._runtime.run_part(head, sent)
+        self._left.difference_update(feeds, fetches, targets)
         return [_fetched(_named(tensors, tensor.name)) for tensor in fetches]

@@ -24,6 +24,7 @@ from penstock.distributed import frames
 from penstock.distributed.arena import host_identity
 from penstock.distributed.connection import Connection, Handler
 from penstock.distributed.credentials import Credentials
+from penstock.distributed.interrupts import Open
 from penstock.distributed.tls_socket import TlsSocket
 from penstock.runtime.value_bytes import decoded
 
@@ -229,7 +230,8 @@ class Peers:
         limit = time.monotonic() + patience
         while True:
             try:
-                return self._once(task, max(1.0, limit - time.monotonic()))
+                with Open():
+                    return self._once(task, max(1.0, limit - time.monotonic()))
             except (OSError, frames.Disconnected, errors.UnavailableError) as error:
                 if time.monotonic() >= limit:
                     raise errors.UnavailableError(

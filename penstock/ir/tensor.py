@@ -40,7 +40,6 @@ class Tensor:
         "_shape",
         "_value_index",
     )
-    _given_shape: TensorShape
     __array_priority__ = 100  # NumPy's binary operators defer to ours.
     OVERLOADABLE_OPERATORS: ClassVar[set[str]] = {*OPERATORS, "__eq__", "__ne__"}
     _USE_EQUALITY = False  # asked for by code that would compare values
@@ -50,6 +49,7 @@ class Tensor:
         self._value_index = value_index
         self._dtype = dtype
         self._shape: Shape = shape
+        self._given_shape: TensorShape | None = None
         self._consumers: list[Operation] = []
 
     @property
@@ -79,14 +79,10 @@ class Tensor:
     @property
     def shape(self) -> TensorShape:
         """The static shape, as far as it is known while building: one object while it stays."""
-        try:
-            given = self._given_shape
-            if given._dims is self._shape:
-                return given
-        except AttributeError:  # nobody has asked yet
-            pass
-        self._given_shape = TensorShape._of(self._shape)
-        return self._given_shape
+        given = self._given_shape
+        if given is None or given._dims is not self._shape:
+            given = self._given_shape = TensorShape._of(self._shape)
+        return given
 
     def get_shape(self) -> TensorShape:
         """See `shape`."""

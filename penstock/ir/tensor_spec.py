@@ -35,9 +35,10 @@ class TensorSpec(BatchableTypeSpec):
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
         """The spec of a tensor: its static shape, its type, the name of its node."""
-        if not hasattr(tensor, "op") or not hasattr(tensor, "dtype"):
+        if not isinstance(tensor, Tensor):
             raise ValueError(f"`tensor` should be a tf.Tensor, got {tensor!r}")
-        return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
+        node = getattr(tensor, "op", None)  # a tensor that has its value already has none
+        return cls(tensor.shape, tensor.dtype, name or (None if node is None else node.name))
 
     @property
     def value_type(self) -> Any:

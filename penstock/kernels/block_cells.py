@@ -19,7 +19,8 @@ def _lstm_step(node):
 
     def step(x, cs_prev, h_prev, w, wci, wcf, wco, b):
         gates = torch.addmm(b, torch.cat((x, h_prev), 1), w)
-        gi, gc, gf, go = (gates.chunk(4, 1)[place] for place in gate_order)
+        parts = gates.chunk(4, 1)
+        gi, gc, gf, go = (parts[place] for place in gate_order)
         gf = gf + forget_bias
         if peephole:
             gi = gi + wci * cs_prev

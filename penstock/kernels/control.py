@@ -14,7 +14,7 @@ def _(node):
 @kernel("Abort", devices=HOST)
 def _(node):
     """Ends the process at once, whatever else it is doing."""
-    message = node.attrs["error_msg"] or "Abort_op intentional failure; "
+    message = f"Abort_op intentional failure; {node.attrs['error_msg']}"
 
     def run():
         if node.attrs["exit_without_error"]:

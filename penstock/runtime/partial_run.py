@@ -27,9 +27,14 @@ class PartialRunRecord:
         self.fetched: set[Tensor | Operation] = set()
 
     @property
-    def is_over(self) -> bool:
-        """Whether all that was named ahead has been fetched and run."""
+    def is_fetched(self) -> bool:
+        """Whether all fetches and targets that were named ahead have been run."""
         return len(self.fetched) == len(self._elements)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all that was named ahead has been fed, fetched and run."""
+        return self.is_fetched and len(self.fed) == len(self._feeds)
 
     def check(self, feeds: Iterable[Tensor], elements: Iterable[Tensor | Operation]) -> None:
         """Raises if the next part feeds or fetches what was not named, or has been already."""
@@ -95,13 +100,13 @@ class PartialRun:
         self._execution.run(wanted)
         self._record.fetched.update((*fetches, *targets))
         values = [self._execution.fetch(edge) for edge in edges]
-        if self.is_over:
+        if self._record.is_fetched:
             self._execution.values_are_done()
         return values
 
     @property
     def is_over(self) -> bool:
-        """Whether all that was named ahead has been fetched and run."""
+        """Whether all that was named ahead has been fed, fetched and run."""
         return self._record.is_over
 
     def _check_fed(self, wanted: set[Node]) -> None:

@@ -104,6 +104,19 @@ def test_datasets_and_functions(target: str, by_grpc: Any) -> None:
             session.run(following)
 
 
+def test_a_partial_run_ends_with_its_last_feed_and_fetch(target: str, by_grpc: Any) -> None:
+    a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    c = a + 1.0
+    d = c * 2.0
+    with tf.Session(target, config=by_grpc) as session:
+        handle = session.partial_run_setup([c, d], [a, b])
+        assert session.partial_run(handle, c, {a: 1.0}) == 2.0
+        assert session.partial_run(handle, d) == 4.0
+        assert session.partial_run(handle, [], {b: 3.0}) == []
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Must run PartialRunSetup"):
+            session.partial_run(handle, [], {})
+
+
 def test_a_device_that_is_not_there(target: str, by_grpc: Any) -> None:
     with tf.Session(target, config=by_grpc) as session:
         one = tf.constant(1)

@@ -172,3 +172,21 @@ def test_a_tape_that_is_entered_again_in_a_function():
     with tape:
         loss = tf.reduce_sum(x * x)
     np.testing.assert_array_equal(tape.gradient(loss, x).numpy(), [2, 4, 6])
+
+
+def test_a_tape_that_was_used_in_a_function_watches_nothing_any_more():
+    x = tf.constant(3.0)
+    tape = tf.GradientTape()
+    with tape:
+        tape.watch(x)
+
+    @tf.contrib.eager.defun
+    def slope():
+        with tape:
+            y = x * x
+        return tape.gradient(y, x)
+
+    assert slope().numpy() == 6.0
+    with tape:
+        y = x * x
+    assert tape.gradient(y, x) is None

@@ -15,6 +15,11 @@ def _eagerly():
         yield
 
 
+def test_the_spec_of_a_tensor_without_a_node():
+    assert tf.TensorSpec.from_tensor(tf.constant([1, 2])) == tf.TensorSpec([2], tf.int32)
+    assert tf.TensorSpec.from_tensor(tf.constant(1.0), "x").name == "x"
+
+
 def test_values():
     x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     np.testing.assert_array_equal((tf.matmul(x, x) + 1).numpy(), [[8, 11], [16, 23]])

@@ -61,4 +61,4 @@ def test_abort_ends_the_process(quietly: bool) -> None:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "still here" not in ended.stdout
     assert (ended.returncode == 0) is quietly
-    assert ("the end" in ended.stderr) is not quietly
+    assert ("Abort_op intentional failure; the end" in ended.stderr) is not quietly

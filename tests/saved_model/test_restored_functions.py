@@ -110,6 +110,23 @@ def test_functions_that_properties_give_are_asked_for_once(reloaded):
     assert counting.count == 1
 
 
+def test_functions_of_a_class_are_those_that_it_has_now():
+    class Changing(AutoTrackable):
+        @tf.function
+        def first(self):
+            return tf.constant(1)
+
+    def names(obj):
+        return list(obj._list_functions_for_serialization({}))
+
+    changing = Changing()
+    assert names(changing) == ["first"]
+    Changing.second = tf.function(lambda self: tf.constant(2))
+    assert names(changing) == ["first", "second"]
+    changing.first = None
+    assert names(changing) == ["second"]
+
+
 def test_a_dataset_that_a_function_iterates_over(reloaded):
     class Summing(tf.Module):
         def __init__(self):

@@ -87,6 +87,43 @@ def test_a_list_that_changed_behind_its_back_is_not_saved() -> None:
         tracking.list_objects(root)
 
 
+def test_what_was_done_to_an_assigned_list_is_seen() -> None:
+    root, other = _root(), _root()
+    plain, plain_other = [1], [1]
+    root.items, other.items = plain, plain_other
+    plain.append(2)
+    plain_other.append(3)
+    assert root.items[-1] == 2 and root.items.index(2) == 1 and 2 in root.items
+    assert root.items != other.items and root.items < other.items
+    assert root.items + other.items == [1, 2, 1, 3] and [0] + root.items == [0, 1, 2]
+    root.items.append(4)
+    assert plain == [1, 2, 4] and list.copy(root.items) == plain
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict])
+def test_changes_of_a_dictionary_are_seen_in_all_ways(kind: Any) -> None:
+    root = _root()
+    plain = kind(a=1, b=2)
+    root.table = plain
+    table = root.table
+    assert table.pop("a") == 1
+    assert table == {"b": 2} and table != {"a": 1, "b": 2}
+    assert table | {"c": 3} == {"b": 2, "c": 3} == {"c": 3} | table
+    table |= {"c": 3}
+    assert table is root.table and table == plain == {"b": 2, "c": 3}
+    if kind is OrderedDict:
+        table.move_to_end("b")
+        assert list(table) == ["c", "b"] == list(plain)
+
+
+def test_looking_at_a_large_container_copies_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = _root()
+    root.table, root.items = {"a": 1}, [1]
+    for each in (root.table, root.items):
+        monkeypatch.setattr(type(each), "_is_up_to_date", None)
+    assert root.table["a"] == root.items[0] == len(root.table) == len(list(root.items))
+
+
 @pytest.mark.parametrize("kind", [dict, OrderedDict])
 def test_a_dictionary_attribute_owns(kind: Any) -> None:
     root = _root()

@@ -165,9 +165,10 @@ class DataFrameIterator(BatchesOfFiles):
 
     def _check_labels(self, labels: list[Any], y_col: Any, classes: Any) -> None:
         mode = self.class_mode
-        kinds, shown = {
-            "categorical": ((str, list, tuple), "type string, list or tuple"),
-        }.get(str(mode), ((str,), "strings"))
+        kinds: tuple[type, ...] = (str,)
+        shown = "strings"
+        if mode == "categorical":
+            kinds, shown = (str, list, tuple), "type string, list or tuple"
         if not all(isinstance(label, kinds) for label in labels):
             raise TypeError(
                 f'If class_mode="{mode}", y_col="{y_col}" column values must be {shown}.'

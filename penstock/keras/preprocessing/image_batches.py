@@ -128,6 +128,7 @@ class NumpyArrayIterator(Iterator):
             part = _part_of_arrays(y, len(x), image_data_generator._validation_split, subset)
             x, others = x[part], [each[part] for each in others]
             y = y if y is None else y[part]
+            # Not the weights: Keras leaves them whole, and takes those of the first samples.
         self.x = np.asarray(x, dtype=self.dtype)
         self.x_misc = others
         if self.x.ndim != 4:

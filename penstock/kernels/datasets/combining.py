@@ -286,24 +286,15 @@ class _CacheDataset(Dataset):
         return self._source.cardinality()
 
 
-@dataset_kernel("CacheDataset")
+@dataset_kernel("CacheDataset", "CacheDatasetV2")
 def _(node):
     width = len(node.attrs["output_types"])
 
-    def run(source, filename):
+    def run(source, filename, memory=None):
         name = filename.item().decode()
-        return FileCacheDataset(source, name, width) if name else _CacheDataset(source, _Memory())
-
-    return run
-
-
-@dataset_kernel("CacheDatasetV2")
-def _(node):
-    width = len(node.attrs["output_types"])
-
-    def run(source, filename, memory):
-        name = filename.item().decode()
-        return FileCacheDataset(source, name, width) if name else _CacheDataset(source, memory)
+        if name:
+            return FileCacheDataset(source, name, width)
+        return _CacheDataset(source, _Memory() if memory is None else memory)
 
     return run
 

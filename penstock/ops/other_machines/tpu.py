@@ -145,8 +145,8 @@ def _(op: Operation, input: Shape, groups: Shape) -> Shape:
     for what, axis in (("concat_dimension", joined), ("split_dimension", split)):
         if not 0 <= axis < len(sizes):
             raise ValueError(f"{what} {axis} is out of range of input rank {len(sizes)}")
-    rows = with_rank(groups, 2)[1]
-    if rows is not None and rows != parts:
+    group_size = with_rank(groups, 2)[1]
+    if group_size not in (None, parts):
         raise ValueError("split_count must be equal to the size of a group of group_assignment")
     size = sizes[joined]
     sizes[joined] = None if size is None else size * parts

@@ -10,12 +10,12 @@ from penstock.ir.registry import STATEFUL, OpSpec, attr, op, types
 from penstock.ir.type_sets import INDEX, SINGLE_DOUBLE
 from penstock.shapes import Shape
 
-_MINIMUM_ORDINAL: dict[str, Any] = {"device_ordinal": -1}
+_DEVICE: dict[str, Any] = {"device_ordinal": -1}
 _SPARSE: dict[str, Any] = {
     "T1": types(INDEX, default=dtypes.int32),
     "T2": types(INDEX, default=dtypes.int32),
     "T3": types(SINGLE_DOUBLE, default=dtypes.float32),
-    **_MINIMUM_ORDINAL,
+    **_DEVICE,
     "combiners": attr("list(string)", []),
 }
 _SPARSE_INPUTS = (
@@ -47,7 +47,7 @@ ConfigureTPUEmbedding = op("ConfigureTPUEmbedding()", STATEFUL, config=attr("str
 EnqueueTPUEmbeddingIntegerBatch = op(
     "EnqueueTPUEmbeddingIntegerBatch(batch: N*int32, mode_override: string)",
     STATEFUL,
-    **_MINIMUM_ORDINAL,
+    **_DEVICE,
 )
 EnqueueTPUEmbeddingSparseBatch = op(
     f"EnqueueTPUEmbeddingSparseBatch({_SPARSE_INPUTS})", STATEFUL, **_SPARSE

@@ -239,8 +239,9 @@ _WHY_NOT = (
 class _Wrapper(TrackableDataStructure):
     """A list or dictionary of Python's own types that owns the trackable things in it.
 
-    1. It holds its elements itself, and the wrapped one is kept equal to it.
-    2. What was done to the wrapped one from outside is seen here when it is next looked at.
+    1. Looking at it is looking at the wrapped one, so that what was done to that is seen here.
+    2. What it holds itself is what the wrapped one was after the last change by this object; a
+       difference was made from outside, and is taken over before the next change.
     3. `_mutation` says what was done to it that a checkpoint would not survive.
     """
 
@@ -310,17 +311,16 @@ class _Wrapper(TrackableDataStructure):
 
 
 def _looking(base: Any, *names: str) -> Callable[[type], type]:
-    """Lets methods that only look at the elements see first what was done from outside."""
+    """Lets methods that only look at the elements look at those of the wrapped container."""
 
     def method(name: str) -> Callable[..., Any]:
-        plain = getattr(base, name)
+        @functools.wraps(getattr(base, name))
+        def looked(self: Any, *args: Any) -> Any:
+            if name in _OPERATORS:  # which ask their other side, too: it may be a wrapper itself
+                return getattr(operator, name)(self._wrapped, *args)
+            return getattr(self._wrapped, name)(*args)
 
-        @functools.wraps(plain)
-        def caught_up(self: Any, *args: Any) -> Any:
-            self._catch_up()
-            return plain(self, *args)
-
-        return caught_up
+        return looked
 
     def decorated(kind: type) -> type:
         for name in names:
@@ -331,7 +331,12 @@ def _looking(base: Any, *names: str) -> Callable[[type], type]:
 
 
 _COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_OPERATORS = (*_COMPARING, "__add__", "__or__")
 _LOOKING = ("__contains__", "__getitem__", "__iter__", "__len__", "__reversed__", "__sizeof__")
+_MOVED = (
+    "A list element was replaced (__setitem__, __setslice__), deleted (__delitem__, "
+    "__delslice__), or moved (sort)."
+)
 
 
 @_looking(list, *_LOOKING, *_COMPARING, "__add__", "__mul__", "__rmul__", "count", "index")
@@ -367,10 +372,7 @@ class ListWrapper(_Wrapper, list[Any]):
     def _changing(self) -> Iterator[None]:
         """A block that changes elements other than by appending."""
         self._catch_up()
-        self._mutation = (
-            "A list element was replaced (__setitem__, __setslice__), deleted (__delitem__, "
-            "__delslice__), or moved (sort)."
-        )
+        self._mutation = _MOVED
         yield
         self._copy_back()
 
@@ -382,6 +384,9 @@ class ListWrapper(_Wrapper, list[Any]):
     def extend(self, values: Iterable[Any]) -> None:
         for value in list(values):
             self.append(value)
+
+    def __radd__(self, other: Any) -> Any:
+        return other + self._wrapped
 
     def __iadd__(self, values: Iterable[Any]) -> Any:  # type: ignore[misc]
         self.extend(values)
@@ -406,8 +411,7 @@ class ListWrapper(_Wrapper, list[Any]):
         self._copy_back()
         moved = [old for i, old in enumerate(before) if i >= len(now) or now[i] is not old]
         if any(isinstance(old, Trackable) for old in moved):
-            with self._changing():
-                pass
+            self._mutation = _MOVED
 
     def __delitem__(self, key: Any) -> None:
         with self._changing():
@@ -504,6 +508,10 @@ class _AnyDictWrapper(_Wrapper):
         for key, value in dict(*args, **kwargs).items():
             self[key] = value
 
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
     # The rest changes the wrapped one, which makes it one that can't be saved.
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
@@ -518,18 +526,12 @@ class _AnyDictWrapper(_Wrapper):
     def clear(self) -> None:
         self._wrapped.clear()
 
-    def __eq__(self, other: object) -> bool:
-        self._catch_up()
-        return bool(self._plain() == other)
-
-    __hash__ = None
-
     def __repr__(self) -> str:
         self._catch_up()
         return f"DictWrapper({self._plain()!r})"
 
 
-_LOOKING_AT_KEYS = ("get", "keys", "values", "items")
+_LOOKING_AT_KEYS = ("__eq__", "__ne__", "__or__", "get", "keys", "values", "items")
 
 
 @_looking(dict, *_LOOKING, *_LOOKING_AT_KEYS)
@@ -542,6 +544,9 @@ class _OrderedDictWrapper(_AnyDictWrapper, OrderedDict[Any, Any]):
     """An ordered dictionary."""
 
     _base = OrderedDict
+
+    def move_to_end(self, key: Any, last: bool = True) -> None:
+        self._wrapped.move_to_end(key, last)
 
 
 _WRAPPERS: dict[type, Any] = {

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from typing import Any
 
 from penstock.ops.concrete_functions import ConcreteFunction
 from penstock.ops.graph_functions import GraphFunction
-
-_of_classes: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
 
 
 def functions_in(values: Mapping[Any, Any]) -> dict[str, Any]:
@@ -20,10 +17,8 @@ def functions_in(values: Mapping[Any, Any]) -> dict[str, Any]:
 
 def functions_of(obj: Any) -> dict[str, Any]:
     """The functions that an object has itself or by its class, by name."""
-    if type(obj) not in _of_classes:
-        _of_classes[type(obj)] = _functions_of_class(type(obj))
-    names = {**_of_classes[type(obj)], **functions_in(getattr(obj, "__dict__", {}))}
-    found = {name: getattr(obj, name) for name in sorted(names)}
+    names = {**_functions_of_class(type(obj)), **functions_in(getattr(obj, "__dict__", {}))}
+    found = functions_in({name: getattr(obj, name) for name in sorted(names)})
     if isinstance(obj, dict):
         found.update(functions_in(obj))
     if isinstance(obj, list):
