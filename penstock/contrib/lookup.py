@@ -71,11 +71,7 @@ class HashTable(StaticHashTable):
         shared_name: str | None = None,
         name: str | None = None,
     ):
-        self._initializer = initializer
-        self._shared_name = shared_name
-        self._name = name or "hash_table"
-        InitializableLookupTableBase.__init__(self, default_value, initializer)
-        self._value_shape = self._default_value.get_shape()
+        self._set_up(initializer, default_value, shared_name, name)
 
 
 def index_table_from_tensor(

@@ -80,12 +80,15 @@ class Levels:
 
     def levels(self, numbers):
         """The levels of numbers, within the type."""
+        return self.unbounded_levels(numbers).clamp(self.lowest, self.highest).to(self.dtype)
+
+    def unbounded_levels(self, numbers):
+        """The levels of numbers, which may lie outside of the type, in the numbers' own type."""
         if self.low == self.high:
-            return torch.zeros(numbers.shape, dtype=self.dtype)
+            return torch.zeros_like(numbers)
         scale = self.steps / self._width
         start = _away_from_zero(float(self.low) * scale)
-        placed = _round(numbers * scale) - start + self.lowest
-        return placed.clamp(self.lowest, self.highest).to(self.dtype)
+        return _round(numbers * scale) - start + self.lowest
 
     # The same in single precision, by which whole arrays are converted.
 

@@ -140,8 +140,18 @@ class StaticHashTable(InitializableLookupTableBase):
     def __init__(
         self, initializer: TableInitializerBase, default_value: Any, name: str | None = None
     ):
+        shared_name = initializer._shared_name or f"hash_table_{uuid.uuid4()}"
+        self._set_up(initializer, default_value, shared_name, name)
+
+    def _set_up(
+        self,
+        initializer: TableInitializerBase,
+        default_value: Any,
+        shared_name: str | None,
+        name: str | None,
+    ) -> None:
         self._initializer = initializer
-        self._shared_name: Any = initializer._shared_name or f"hash_table_{uuid.uuid4()}"
+        self._shared_name: Any = shared_name
         self._name = name or "hash_table"
         super().__init__(default_value, initializer)
         self._value_shape = self._default_value.get_shape()
