@@ -243,9 +243,9 @@ class BaseSession(SessionInterface):
         kind = type(fetches)
         try:
             structure = fetches if kind is Tensor or kind is Operation else structure_key(fetches)
-            key = (structure, tuple(feed_dict)) if feed_dict else (structure,)
+            key = (structure, tuple(feed_dict.keys())) if feed_dict else (structure,)
             run = self._runs.get(key)
-        except TypeError:  # not hashable: compiled for this call alone
+        except (TypeError, AttributeError):  # not hashable, or wrong: prepared for this call alone
             key, run = None, None
         if run is None or self._graph.mutations != self._mutations:
             if feed_dict and not hasattr(feed_dict, "items"):

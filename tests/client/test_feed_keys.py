@@ -47,3 +47,11 @@ def test_a_partial_run_ends_with_its_last_feed_and_fetch(session):
     session.close()
     with pytest.raises(RuntimeError, match="closed Session"):
         session.partial_run_setup([y], [a])
+
+
+def test_feeds_are_a_dictionary_also_of_a_step_that_ran_before(session):
+    x = tf.placeholder(tf.float32, [])
+    y = x + 1.0
+    assert session.run(y, {x: 1.0}) == 2.0
+    with pytest.raises(TypeError, match="feed_dict must be a dictionary"):
+        session.run(y, [x])
