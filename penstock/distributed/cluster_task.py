@@ -123,11 +123,15 @@ class ClusterTask:
         self._road = Road(interface, task, self._handle, credentials, self._lost)
         del addresses[task]
         self._peers = Peers(task, addresses, self._road_of, self._handle, credentials, self._lost)
-        self._health = HealthChecks(self._connections, patience_of_environment(), worker.tidy)
+        self._health = HealthChecks(self._connections, patience_of_environment(), self._tidy)
         _tasks.add(self)
 
     def _connections(self) -> list[Connection]:
         return [*self._peers.connections, *self._road.connections]
+
+    def _tidy(self, now: float) -> None:
+        self.worker.tidy(now)
+        self._collectives.look_for_missing(now)
 
     def admit(self, clients: ClientService) -> None:
         """Leaves what comes from clients to their service."""

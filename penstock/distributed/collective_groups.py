@@ -12,21 +12,26 @@ tells others comes out.
    instances.
 3. A task that takes back what it was ready for fails that instance for all.
 4. A group that has lost a task is broken: its tasks forget it, and may join it anew.
+5. A group that does not come together may lack a task that is not there: the leader is told when
+   to look for it, and breaks the group if there is one.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from penstock import errors
+from penstock.devices import DeviceSpec
 from penstock.distributed.step_spec import task_of
 from penstock.state.collectives import Instance, device_order, disagreement
 
 Message = dict[str, Any]
 Outgoing = tuple[str, Message]  # a task, and what it is told
+
+_JOBS_THAT_TRAIN = ("chief", "master", "worker")  # together, so any of them may be waited for
 
 
 @dataclass
@@ -37,6 +42,7 @@ class _Group:
     generation: str = ""  # once it is formed
     count: int = 0  # of instances so far
     ready: dict[int, dict[str, deque[Message]]] = field(default_factory=dict)
+    waits_since: float | None = None  # that it was first seen, or last looked into, unformed
 
     @property
     def tasks(self) -> list[str]:
@@ -85,6 +91,41 @@ class GroupLeader:
                 for device in [each for each in group.members if task_of(each) == task]:
                     del group.members[device]
         return told
+
+    def overdue(self, now: float, patience: float) -> list[int]:
+        """The groups that some have joined, but not all, for so many seconds: once in that time."""
+        late = []
+        for group in self._groups.values():
+            if group.generation or not group.members:
+                continue
+            if group.waits_since is None:
+                group.waits_since = now
+            elif now - group.waits_since >= patience:
+                group.waits_since = now
+                late.append(group.key)
+        return late
+
+    def lacking(self, key: int, tasks: Iterable[str]) -> list[str]:
+        """Those of the tasks of a cluster that a group may be waiting for."""
+        group = self._groups.get(key)
+        if group is None or group.generation:
+            return []
+        joined = group.tasks
+        jobs = {DeviceSpec.from_string(task).job for task in joined} | set(_JOBS_THAT_TRAIN)
+        return [t for t in tasks if t not in joined and DeviceSpec.from_string(t).job in jobs]
+
+    def missing(self, key: int, tasks: Sequence[str]) -> list[Outgoing]:
+        """Some of those tasks are not there, so the group will not come together."""
+        absent = self.lacking(key, tasks)
+        if not absent:
+            return []  # they have come meanwhile
+        group = self._groups[key]
+        reason = (
+            f"group {key} lacks {group.size - len(group.members)} of its {group.size} members, "
+            f"and {', '.join(absent)} can't be reached. Start what is missing, and run the step "
+            "again."
+        )
+        return self._break(group, errors.UNAVAILABLE, reason)
 
     def _join(self, task: str, group: _Group | None, message: Message) -> list[Outgoing]:
         told: list[Outgoing] = []

@@ -33,6 +33,7 @@ Connect = Callable[[str, float], Connection]  # a task, and how many seconds it 
 PLAIN_VARIABLE = "PENSTOCK_PLAIN_COLLECTIVES"
 _START_SECONDS = 30.0  # that the leader has to come up
 _ANSWER_SECONDS = 2.0  # that a task has to show that it is not the one which is lost
+_JOINING_SECONDS = 20.0  # that members may be late before somebody looks whether they are there
 
 
 class _Group:
@@ -309,18 +310,39 @@ class TaskCollectives:
 
     def _cause(self, group: _Group, error: Exception) -> errors.OpError:
         """The error of an exchange that has broken: it names the tasks that don't answer."""
-        silent = []
-        for task in group.tasks:
-            if task != self._task:
-                try:
-                    self._connect(task, 0.0).ask({"do": "status"}, timeout=_ANSWER_SECONDS)
-                except errors.OpError:
-                    silent.append(task)
+        silent = self._silent(group.tasks)
         if silent:
             return errors.UnavailableError(
                 None, None, f"{self._task} has lost {', '.join(silent)} during a collective op"
             )
         return _aborted(f"the exchange with {', '.join(group.tasks)} has failed: {error}")
+
+    def _silent(self, tasks: Iterable[str]) -> list[str]:
+        """Those of the tasks that don't answer."""
+        silent = []
+        for task in tasks:
+            if task != self._task:
+                try:
+                    self._connect(task, 0.0).ask({"do": "status"}, timeout=_ANSWER_SECONDS)
+                except errors.OpError:
+                    silent.append(task)
+        return silent
+
+    def look_for_missing(self, now: float) -> None:
+        """Finds out, from time to time, whether a group waits for a task that is not there."""
+        if self._lead is not None:
+            with self._lock:
+                late = self._lead.overdue(now, _JOINING_SECONDS)
+            for key in late:
+                threading.Thread(target=self._search, args=(self._lead, key), daemon=True).start()
+
+    def _search(self, lead: GroupLeader, key: int) -> None:
+        with self._lock:
+            wanted = lead.lacking(key, self._hosts)
+        silent = self._silent(wanted)
+        with self._lock:
+            self._outgoing += lead.missing(key, silent)
+        self._deliver()
 
     # Losing -------------------------------------------------------------------------------------
 

@@ -147,6 +147,29 @@ def test_a_group_has_one_size(leader: GroupLeader) -> None:
     assert "but that group has size 3" in message["reason"]
 
 
+def test_a_group_that_lacks_a_task_is_looked_into_and_broken(leader: GroupLeader) -> None:
+    cluster = [W0, W1, W2, "/job:ps/replica:0/task:0"]
+    join(leader, W0, 3)
+    assert [leader.overdue(now, 20.0) for now in (5.0, 24.0, 25.0, 44.0, 45.0)] == [
+        *([], [], [1]),
+        *([], [1]),
+    ]
+    assert leader.lacking(1, cluster) == [W1, W2]  # no parameter server
+    join(leader, W2, 3)
+    assert leader.missing(1, [W2]) == []  # which came when it was just being looked for
+    ((task, message), (other, _)) = leader.missing(1, [W1])
+    assert (task, other) == (W0, W2)
+    assert (message["hear"], message["code"]) == ("broken", errors.UNAVAILABLE)
+    assert "lacks 1 of its 3 members" in message["reason"] and W1 in message["reason"]
+    assert leader.overdue(99.0, 20.0) == leader.lacking(1, cluster) == leader.missing(1, [W1]) == []
+
+
+def test_a_group_that_is_formed_is_not_looked_into(leader: GroupLeader) -> None:
+    formed(leader, W0, W1)
+    assert leader.overdue(0.0, 20.0) == leader.overdue(99.0, 20.0) == []
+    assert leader.missing(1, [W2]) == []
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_all_tasks_hear_the_same_order(leader: GroupLeader, seed: int) -> None:
     """Whatever order tasks come to instances in, each instance begins once, alike for all."""

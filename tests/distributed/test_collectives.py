@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -141,16 +142,17 @@ def test_a_task_whose_step_ends_does_not_leave_the_others_waiting(workers: list[
     first, second = at_once(waits, gives_up)
     assert first == 2.0
     assert isinstance(second, tf.errors.DeadlineExceededError)
-    assert at_once(waits, lambda: program_of_the_second(workers)) == [2.0, 2.0]
+    assert at_once(waits, lambda: program_of(workers, 1)) == [2.0, 2.0]
 
 
-def program_of_the_second(workers: list[Any]) -> Any:
-    both = summed(1, 1.0)
-    with session_on(workers, 1) as sess:
+def program_of(workers: list[Any], task: int) -> Any:
+    both = summed(task, 1.0)
+    with session_on(workers, task) as sess:
         return sess.run(both)
 
 
-def test_a_stopped_task_is_named(workers: list[Any]) -> None:
+def test_a_task_that_stops_while_another_waits_is_named(workers: list[Any]) -> None:
+    leading = workers[0].cluster._collectives._lead
     both_ran = threading.Barrier(2)
 
     def stays() -> Any:
@@ -165,11 +167,41 @@ def test_a_stopped_task_is_named(workers: list[Any]) -> None:
         with session_on(workers, 1) as sess:
             assert sess.run(both) == 2.0
             both_ran.wait()
+            while not leading._groups[GROUP].ready:
+                time.sleep(0.01)
         workers[1].stop()
 
     error, _ = at_once(stays, leaves)
     assert isinstance(error, tf.errors.UnavailableError)
     assert "/job:worker/replica:0/task:1" in error.message
+
+
+def test_a_task_that_has_stopped_before_is_named(workers: list[Any]) -> None:
+    leading = workers[0].cluster._collectives
+    both_run = [lambda: program_of(workers, 0), lambda: program_of(workers, 1)]
+    assert at_once(*both_run) == [2.0, 2.0]
+    workers[1].stop()
+    while leading._groups:  # until the connection is lost
+        time.sleep(0.01)
+    named = threading.Event()
+
+    def waits() -> Any:
+        try:
+            return program_of(workers, 0)
+        finally:
+            named.set()
+
+    def looks() -> None:
+        """As health checks do, but does not take minutes for it."""
+        now = 0.0
+        while not named.wait(0.01):
+            leading.look_for_missing(now)
+            now += 60.0
+
+    error, _ = at_once(waits, looks)
+    assert isinstance(error, tf.errors.UnavailableError)
+    assert "lacks 1 of its 2 members" in error.message
+    assert "/job:worker/replica:0/task:1 can't be reached" in error.message
 
 
 def test_values_do_not_leave_the_machine_unasked(
