@@ -81,9 +81,15 @@ class GymnasiumGame:
 
 
 def make_game(seed):
-    if FLAGS.environment == "balance" or importlib.util.find_spec("gymnasium") is None:
+    if FLAGS.environment == "balance":
         return BalanceGame(seed)
-    return GymnasiumGame(FLAGS.environment, seed)
+    if importlib.util.find_spec("gymnasium") is not None:
+        return GymnasiumGame(FLAGS.environment, seed)
+    remedy = "gymnasium is not installed (pip install 'penstock[rl]')"
+    if FLAGS.environment != "CartPole-v1":
+        raise SystemExit("%s, and %s is a game of it" % (remedy, FLAGS.environment))
+    print("%s: playing a pole on a cart of this file's own" % remedy)
+    return BalanceGame(seed)
 
 
 class ActorCritic:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from penstock.errors import NotFoundError
+
 #: A symbol, or a namespace with all that is in it, and what to do about it.
 REASONS: dict[str, str] = {
     "tf.load_op_library": "Libraries of compiled ops are made for one TensorFlow; write the op as "
@@ -132,11 +134,20 @@ def reason(symbol: str) -> str | None:
     return None
 
 
+class NoLibrariesError(NotFoundError, AttributeError):
+    """Programs that can do without a library of their own expect that it is not found."""
+
+    def __init__(self, message: str):
+        super().__init__(None, None, message)
+
+
 def error(symbol: str) -> AttributeError:
     """The error for a symbol that is asked for and missing."""
     met.add(symbol)
     advice = reason(symbol) or "docs/compatibility.md lists what is not there."
-    return AttributeError(f"penstock has no {symbol}. {advice}")
+    loads_library = symbol.endswith((".load_op_library", ".load_library"))
+    kind = NoLibrariesError if loads_library else AttributeError
+    return kind(f"penstock has no {symbol}. {advice}")
 
 
 @contextmanager

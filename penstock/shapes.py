@@ -15,7 +15,9 @@ from penstock import proto
 
 Shape = tuple[int | None, ...] | None
 
-_sizes_are_numbers = False  # see `enable_v2_tensorshape`
+# Whether entries are plain numbers; None until the program says. Tests of TensorFlow ask for it.
+_TENSORSHAPE_V2_OVERRIDE: bool | None = None
+LIVE_NAMES = ("_TENSORSHAPE_V2_OVERRIDE",)
 
 
 def raw(shape: Any) -> Shape:
@@ -419,7 +421,7 @@ class TensorShape:
     def __iter__(self) -> Iterator[Any]:
         if self._dims is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return iter(self._dims) if _sizes_are_numbers else map(Dimension, self._dims)
+        return iter(self._dims) if _TENSORSHAPE_V2_OVERRIDE else map(Dimension, self._dims)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
@@ -427,7 +429,7 @@ class TensorShape:
                 return _slice_of_unknown(key)
             return TensorShape._of(self._dims[key])
         size = None if self._dims is None else self._dims[key]
-        return size if _sizes_are_numbers else Dimension(size)
+        return size if _TENSORSHAPE_V2_OVERRIDE else Dimension(size)
 
     def __bool__(self) -> bool:
         return self._dims is not None
@@ -456,12 +458,12 @@ class TensorShape:
     def __str__(self) -> str:
         if self._dims is None:
             return "<unknown>"
-        unknown = "None" if _sizes_are_numbers else "?"
+        unknown = "None" if _TENSORSHAPE_V2_OVERRIDE else "?"
         sizes = [unknown if size is None else str(size) for size in self._dims]
         return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
     def __repr__(self) -> str:
-        if _sizes_are_numbers:
+        if _TENSORSHAPE_V2_OVERRIDE:
             return f"TensorShape({None if self._dims is None else list(self._dims)})"
         return f"TensorShape({self.dims})"
 
@@ -471,14 +473,14 @@ class TensorShape:
 
 def enable_v2_tensorshape() -> None:
     """Lets the entries of shapes be plain numbers, None if unknown, and not `tf.Dimension`s."""
-    global _sizes_are_numbers
-    _sizes_are_numbers = True
+    global _TENSORSHAPE_V2_OVERRIDE
+    _TENSORSHAPE_V2_OVERRIDE = True
 
 
 def disable_v2_tensorshape() -> None:
     """Lets the entries of shapes be `tf.Dimension`s."""
-    global _sizes_are_numbers
-    _sizes_are_numbers = False
+    global _TENSORSHAPE_V2_OVERRIDE
+    _TENSORSHAPE_V2_OVERRIDE = False
 
 
 def _slice_of_unknown(key: slice) -> TensorShape:

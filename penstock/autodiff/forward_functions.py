@@ -22,7 +22,8 @@ from penstock.ops.functions import function_named
 class ForwardFunction:
     """One function of a node: the graph of its nodes, its arguments and its results.
 
-    `kept` maps tensors of the body to the number of the result that carries them out.
+    `kept` maps tensors of the body to the number of the result that carries them out; `own_results`
+    is how many results there are without those.
     """
 
     def __init__(self, op: Operation, name: FunctionName, first_input: int):
@@ -33,6 +34,7 @@ class ForwardFunction:
         self.name = name.name
         self.inputs = list(body.inputs)
         self.outputs = list(body.outputs)
+        self.own_results = len(self.outputs)
         self.kept: dict[Tensor, int] = {}
         assert function.definition is not None  # made now: the body may change later
         for argument, tensor in zip(self.inputs, op._inputs[first_input:], strict=True):

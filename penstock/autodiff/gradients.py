@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
 from typing import Any
 
+import penstock.autodiff.call_gradients
 import penstock.autodiff.cond_gradients
 import penstock.autodiff.control_flow_gradients
 import penstock.autodiff.function_gradients
@@ -101,7 +102,7 @@ def gradients(
     with name_scope(name, "gradients", [*ys, *xs, *stops, *grad_ys]) as scope:
         y_tensors = [_tensor(y, f"y_{i}") for i, y in enumerate(ys)]
         x_tensors = [_x_tensor(x) for x in xs]
-        stop_tensors = [_x_tensor(x) for x in stops]
+        stop_tensors = [_x_tensor(_nearest(x)) for x in stops]
         weights = _initial_gradients(grad_ys, y_tensors, colocate_gradients_with_ops)
         walk = _BackwardWalk(
             y_tensors,
@@ -128,6 +129,11 @@ def _tensor(value: Any, name: str) -> Any:
     if isinstance(value, (Tensor, IndexedSlices)):
         return value
     return to_tensor(value, name=name)
+
+
+def _nearest(x: Any) -> Any:
+    """A variable, or of one with a copy for each replica the copy of this place."""
+    return x._closest() if getattr(x, "_is_distributed", False) else x
 
 
 def _x_tensor(x: Any) -> Tensor:
@@ -349,7 +355,9 @@ def gradient_function(op: Operation) -> Any:
     if own is not None:
         return own
     if op.spec.function is not None:
-        return registry.gradient_of("PartitionedCall")
+        from penstock.ops.functions import symbolic_gradient_of_call
+
+        return symbolic_gradient_of_call
     try:
         return registry.gradient_of(name)
     except LookupError:

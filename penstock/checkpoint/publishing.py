@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import glob
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,9 @@ from penstock.platform.file_errors import file_errors
 from penstock.proto import BundleHeaderProto
 
 HEADER_KEY = b""
+# Two threads of a program may save under one name at a time (a Supervisor does, beside the program
+# itself): each works with the names that the other would rename or remove.
+_publishing = threading.Lock()
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS)
 
 
@@ -39,6 +43,11 @@ def publish(prefix: str, staged: Sequence[str], header: Any, entries: Mapping[by
     A crash, or an error, leaves either the checkpoint that was there or the new one.
     """
     make_directory(os.path.dirname(prefix))
+    with _publishing:
+        _publish(prefix, staged, header, entries)
+
+
+def _publish(prefix: str, staged: Sequence[str], header: Any, entries: Mapping[bytes, Any]) -> None:
     shards = header.num_shards
     previous = _shards_of(prefix)
     if previous != shards:

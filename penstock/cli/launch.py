@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from penstock.distributed.launch.bound_process import bound_command
 from penstock.distributed.launch.job import Job
-from penstock.distributed.launch.manifests import kubernetes_manifests, slurm_script
+from penstock.distributed.launch.manifests import (
+    kubernetes_job,
+    kubernetes_manifests,
+    slurm_script,
+)
 from penstock.distributed.launch.processes import free_addresses, run_locally
 
 
@@ -36,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="processes",
         help="what the tasks are: processes of this machine (the default) or actors of Ray",
     )
+    parser.add_argument(
+        "--name", default="penstock", help="the job's, on Ray or in what is written (penstock)"
+    )
     _add_ray_arguments(parser.add_argument_group("on Ray"))
     parser.add_argument(
         "--write",
@@ -48,7 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_ray_arguments(group: Any) -> None:
-    group.add_argument("--name", default="penstock", help="the job's name (default: penstock)")
     group.add_argument(
         "--address", help="of Ray's head; without: a Ray that runs here, or one for this job"
     )
@@ -84,18 +92,44 @@ def launch(options: Any) -> int:
         print("penstock launch: a job needs a worker or a chief", file=sys.stderr)
         return 2
     command = ["run", options.script, *options.arguments]
-    if options.write == "slurm":
-        print(slurm_script(counts, ["penstock", *command]), end="")
-        return 0
-    if options.write == "kubernetes":
-        print(kubernetes_manifests(counts, ["penstock", *command], options.image), end="")
+    if options.write is not None:
+        _write(counts, ["penstock", *command], options)
         return 0
     with _board(options.tensorboard):
         how = _launch_on_ray if options.on == "ray" else _launch_here
         return how(counts, command, options)
 
 
+def _write(counts: dict[str, int], command: list[str], options: Any) -> None:
+    """Prints what a cluster manager needs, and what else there is to do for the user to see."""
+    settings = {"with_flags": options.flags, "restarts": options.restarts}
+    if options.write == "slurm":
+        print(
+            slurm_script(counts, command, options.name, evaluator=options.evaluator, **settings),
+            end="",
+        )
+    else:
+        job = kubernetes_job(counts, options.name, evaluator=options.evaluator)
+        print(kubernetes_manifests(job, command, options.image, options.name, **settings), end="")
+        hosts = [each.rpartition(":")[0] for kind in job.addresses.values() for each in kind]
+        print(
+            "penstock launch: the tasks take their credentials from a secret; it is made by\n"
+            f"  penstock certs FOLDER {' '.join(hosts)}\n"
+            f"  kubectl create secret generic {options.name} --from-file=FOLDER",
+            file=sys.stderr,
+        )
+    if options.tensorboard is not None:
+        print(
+            "penstock launch: TensorBoard is no part of it; where the folder can be seen, it is\n"
+            f"  penstock tensorboard {options.tensorboard}",
+            file=sys.stderr,
+        )
+
+
 def _launch_here(counts: dict[str, int], command: list[str], options: Any) -> int:
+    if not os.path.exists(options.script):  # or each task would say so, four times
+        print(f"penstock launch: there is no file {options.script!r}", file=sys.stderr)
+        return 2
     addresses = iter(free_addresses(sum(counts.values())))
     job = Job(
         {kind: [next(addresses) for _ in range(count)] for kind, count in counts.items()},
@@ -145,7 +179,8 @@ def _board(logdir: str | None) -> Iterator[None]:
     if logdir is None:
         yield
         return
-    board = subprocess.Popen([sys.executable, "-m", "penstock", "tensorboard", logdir])
+    command = [sys.executable, "-m", "penstock", "tensorboard", logdir]
+    board = subprocess.Popen(bound_command(command))
     try:
         yield
     finally:

@@ -45,9 +45,27 @@ def _scipy_integrate(module: types.ModuleType) -> None:
     _missing(module, {name: getattr(module, new) for name, new in old.items()})
 
 
-def _scipy_signal(module: types.ModuleType) -> None:
+def _scipy_signal(module: Any) -> None:
     windows = importlib.import_module("scipy.signal.windows")
     _missing(module, {name: getattr(windows, name) for name in windows.__all__})
+    original = module.lfilter
+
+    @functools.wraps(original)
+    def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+        if any(np.asarray(part).dtype == object for part in (b, a, x)) and zi is None:
+            return np.apply_along_axis(_filtered_objects, axis, np.asarray(x), b, a)
+        return original(b, a, x, axis, zi)
+
+    module.lfilter = lfilter
+
+
+def _filtered_objects(x: np.ndarray, b: Any, a: Any) -> np.ndarray:
+    """What `lfilter` made of arrays of objects while it took them: values beside rows of one."""
+    y = np.empty(len(x), object)
+    for n in range(len(x)):
+        taken = sum(b[k] * x[n - k] for k in range(min(len(b), n + 1)))
+        y[n] = (taken - sum(a[k] * y[n - k] for k in range(1, min(len(a), n + 1)))) / a[0]
+    return y
 
 
 def _scipy_sparse(module: Any) -> None:

@@ -123,7 +123,11 @@ def _merged(config: Any, server: Any) -> Any:
 def _placed_in(server: Any, config: Any) -> dict[str, Any]:
     """Where a session on a server runs, and with whose state."""
     own_state = config.isolate_session_state
-    return {"task_name": server.task_name, "resources": None if own_state else server.resources}
+    return {
+        "server": server.server_def.default_session_config,
+        "task_name": server.task_name,
+        "resources": None if own_state else server.resources,
+    }
 
 
 def _seconds(milliseconds: int) -> float | None:
@@ -397,14 +401,18 @@ class BaseSession(SessionInterface):
 
         The shapes of what it is called with are not compared with those of the fed tensors.
         """
+        from penstock.client.callable_options import named_in_options
         from penstock.client.feeds import unchecked
 
         wanted = callable_options
-        fetches = (list(wanted.fetch), list(wanted.target))
-        call = self.make_callable(fetches, list(wanted.feed), accept_options=True)
-        fed = [self._graph.as_graph_element(name, allow_operation=False) for name in wanted.feed]
+        fed, fetched, targets = named_in_options(self._graph, wanted)
+        call = self.make_callable((fetched, targets), fed, accept_options=True)
 
         def run(*values: Any, run_metadata: Any = None) -> list[Any]:
+            if len(values) != len(fed):
+                raise errors.InvalidArgumentError(
+                    None, None, f"Expected {len(fed)} feed tensors, but got {len(values)}"
+                )
             arrays = [
                 unchecked(tensor, np.asarray(value))
                 for tensor, value in zip(fed, values, strict=True)
@@ -494,7 +502,8 @@ class BaseSession(SessionInterface):
 
     @staticmethod
     def reset(target: str, containers: Sequence[str] | None = None, config: Any = None) -> None:
-        """Clears the named containers of state (all if None) and closes sessions on `target`."""
+        """Clears the named containers of state (the default one, which is named after the job, if
+        None) in all tasks, and closes sessions on `target`."""
         target = _text(target)
         server, is_remote = _place_of(target, config)
         if server is not None:

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from penstock import nest
 from penstock.devices import DeviceSpec
 from penstock.distribute.cross_device_ops import (
     CrossDeviceOps,
@@ -14,6 +15,7 @@ from penstock.distribute.cross_device_ops import (
     broadcast_by_copies,
     devices_of,
     divided,
+    runs_in_order,
 )
 from penstock.distribute.reduce_op import ReduceOp
 from penstock.distribute.values import Mirrored
@@ -95,22 +97,18 @@ class CollectiveAllReduce(CrossDeviceOps):
         self, reduce_op: ReduceOp, per_replica_value: Any, destinations: Any
     ) -> Any:
         (reduced,) = self._all_reduced(reduce_op, [per_replica_value])
-        if set(reduced.devices) == set(devices_of(destinations)):
-            return reduced
-        return broadcast_by_copies(reduced.primary, destinations)
+        return _placed(reduced, destinations)
 
     def batch_reduce_implementation(
         self, reduce_op: ReduceOp, value_destination_pairs: Sequence[tuple[Any, Any]]
     ) -> list[Any]:
         reduced = self._all_reduced(reduce_op, [value for value, _ in value_destination_pairs])
-        return [
-            each
-            if set(each.devices) == set(devices_of(where))
-            else broadcast_by_copies(each.primary, where)
-            for each, (_, where) in zip(reduced, value_destination_pairs, strict=True)
-        ]
+        pairs = zip(reduced, value_destination_pairs, strict=True)
+        return [_placed(each, where) for each, (_, where) in pairs]
 
     def _all_reduced(self, reduce_op: ReduceOp, values: Sequence[Any]) -> list[Any]:
+        if self._num_workers == 1 and len(values[0].devices) > 1 and runs_in_order():
+            return [self._on_one.reduce_implementation(reduce_op, each, each) for each in values]
         results: list[Any] = [None] * len(values)
         packs: dict[Any, list[int]] = {}
         for i, value in enumerate(values):
@@ -171,6 +169,16 @@ class CollectiveAllReduce(CrossDeviceOps):
 
     def broadcast_implementation(self, tensor: Any, destinations: Any) -> Any:
         return broadcast_by_copies(tensor, destinations, always_mirrored=True)
+
+
+def _placed(reduced: Any, destinations: Any) -> Any:
+    """A value that is on all of its devices, on those of `destinations`."""
+    if set(reduced.devices) == set(devices_of(destinations)):
+        return reduced
+    # A device that nobody asks for its result takes part all the same: the others wait for it.
+    parts = nest.flatten(list(reduced.values), expand_composites=True)
+    with get_default_graph().control_dependencies(parts):
+        return broadcast_by_copies(reduced.primary, destinations)
 
 
 def _joined(parts: Sequence[Tensor]) -> Tensor:

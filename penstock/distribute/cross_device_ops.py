@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.devices import DeviceSpec, canonical_name
 from penstock.distribute.device_names import resolve
@@ -135,6 +135,7 @@ class AllReduceCrossDeviceOps(ReductionToOneDevice):
         values, devices = per_replica_value.values, per_replica_value.devices
         together = (
             self._all_reduce_alg == "nccl"
+            and not runs_in_order()
             and set(devices) == set(devices_of(destinations))
             and all(isinstance(value, Tensor) for value in values)
             and [canonical_name(value.device) for value in values] == list(devices)
@@ -167,12 +168,69 @@ class HierarchicalCopyAllReduce(AllReduceCrossDeviceOps):
         super().__init__("hierarchical_copy", num_packs)
 
 
+class AllReduceSpecTuple(NamedTuple):
+    """By which algorithm tensors of less than so many bytes are added."""
+
+    alg: str
+    shards: int = 1
+    limit: int = -1
+
+
+class MultiWorkerAllReduce(AllReduceCrossDeviceOps):
+    """Adds values of the replicas of several workers in one graph.
+
+    Args:
+      worker_devices: the workers.
+      num_gpus_per_worker: how many GPUs each has.
+      all_reduce_spec: an algorithm with its number of shards and the size that it is for, or a
+        list of such; no value depends on it.
+      num_packs, agg_small_grads_max_bytes, agg_small_grads_max_group: see the base class.
+    """
+
+    def __init__(
+        self,
+        worker_devices: Sequence[str],
+        num_gpus_per_worker: int,
+        all_reduce_spec: Any = ("pscpu/pscpu", 2, -1),
+        num_packs: int = 0,
+        agg_small_grads_max_bytes: int = 0,
+        agg_small_grads_max_group: int = 10,
+    ):
+        super().__init__(
+            "hierarchical_copy", num_packs, agg_small_grads_max_bytes, agg_small_grads_max_group
+        )
+        self._worker_devices = list(worker_devices)
+        self._num_gpus_per_worker = num_gpus_per_worker
+        specs = all_reduce_spec if isinstance(all_reduce_spec, list) else [all_reduce_spec]
+        self._all_reduce_spec = [_checked_spec(spec) for spec in specs]
+
+
+def _checked_spec(spec: Any) -> AllReduceSpecTuple:
+    if isinstance(spec, str):
+        return AllReduceSpecTuple(spec)
+    if not isinstance(spec, tuple):
+        raise ValueError(f"A tuple is expected for all-reduce spec: {spec!r}")
+    if not 0 < len(spec) <= 3:
+        raise ValueError(f"Too many elements in the all-reduce spec tuple: {spec!r}")
+    return AllReduceSpecTuple(*spec)
+
+
 def choose_the_best(devices: Sequence[str], session_config: Any = None) -> CrossDeviceOps:
     """All-reduce for several GPUs, else sums on one device."""
     kinds = {DeviceSpec.from_string(device).device_type for device in devices}
     if kinds == {"GPU"} and len(devices) > 1:
         return NcclAllReduce(num_packs=1)
     return ReductionToOneDevice()
+
+
+def runs_in_order() -> bool:
+    """Whether operations made here run one after the other, and values are better just added up.
+
+    In eager mode the first member of a collective op would wait for the others, which come after
+    it. The body of a function runs on one device as a whole, so there is nothing to exchange.
+    """
+    graph = get_default_graph()
+    return graph.is_eager or graph.building_function
 
 
 # Values and where they go ---------------------------------------------------------------------

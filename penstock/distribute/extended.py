@@ -7,7 +7,7 @@ the value. Strategies of several replicas override them.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,12 +19,12 @@ from penstock.distribute.input_pipelines import (
     DistributedIterator,
     InputContext,
     InputReplicationMode,
-    run_one_step,
+    MultiStepContext,
 )
 from penstock.distribute.reduce_op import as_reduce_op
 from penstock.distribute.replica_context import ReplicaContext
 from penstock.distribute.scopes import StrategyScope, require_strategy
-from penstock.distribute.values import is_distributed
+from penstock.distribute.values import is_distributed, regroup
 from penstock.ir.defaults import get_default_graph
 from penstock.ops.control import colocate_with as colocated
 from penstock.ops.control import group as grouped
@@ -40,6 +40,8 @@ class StrategyExtended:
     """What a strategy does, for libraries; `device` is None in the default strategy."""
 
     _given_default_device: str | None = None
+    #: Whether replicas that get no element in the last step take part in it, without rows.
+    experimental_enable_get_next_as_optional = False
 
     def __init__(self, container_strategy: Any, device: str | None = None):
         self._container = container_strategy
@@ -332,19 +334,42 @@ class StrategyExtended:
         initial_loop_values: Any = None,
     ) -> Any:
         """Builds `fn(context, element)`; run in a session, it takes so many steps."""
-        if isinstance(iterations, int) and iterations == 1:
-            return run_one_step(fn, iterator)
-        made: list[Any] = []
+        outputs = MultiStepContext()
+        initial = nest.flatten(initial_loop_values or {})
 
-        def step(index: Any) -> Any:
-            made.append(run_one_step(fn, iterator))
-            with get_default_graph().control_dependencies([made[-1].run_op]):
-                return index + 1
+        def step(index: Any, *_: Any) -> Any:
+            result = fn(outputs, iterator.get_next())
+            parts = {key: self._local_results(v) for key, v in outputs.last_step_outputs.items()}
+            with get_default_graph().control_dependencies(self._operations_of(result)):
+                return [index + 1, *nest.flatten(parts)]
 
-        loop = while_loop(lambda index: index < iterations, step, [0], parallel_iterations=1)
-        outer = type(made[-1])()
-        outer.run_op = grouped(loop)
-        return outer
+        loop = while_loop(
+            lambda index, *_: index < iterations,
+            step,
+            [0, *initial],
+            parallel_iterations=1,
+            back_prop=False,
+            name="",  # what a step makes is named as if it were outside
+            return_same_structure=True,
+        )
+        outputs.run_op = grouped(*loop)
+        self._hand_out(outputs, loop[1:])
+        return outputs
+
+    def _operations_of(self, result: Any) -> list[Any]:
+        flat = [part for each in nest.flatten(result) for part in self._local_results(each)]
+        return [each for each in flat if each is not None]
+
+    def _hand_out(self, outputs: MultiStepContext, values: Sequence[Any]) -> None:
+        """Puts the values of the last iteration in the place of those inside of the loop."""
+        left = list(values)
+        for name, inside in outputs.last_step_outputs.items():
+            count = len(self._local_results(inside))
+            own, left = left[:count], left[count:]
+            several = count > 1
+            outputs.last_step_outputs[name] = (
+                regroup(self.worker_devices, own) if several else own[0]
+            )
 
     def _make_dataset_iterator(self, dataset: Any) -> Any:
         return DistributedIterator(dataset, self._places)

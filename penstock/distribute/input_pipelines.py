@@ -7,11 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock import nest
+from penstock.data.eager_iterator import IteratorV2
 from penstock.distribute.device_names import host_of
-from penstock.distribute.values import is_distributed, regroup
+from penstock.distribute.padded_inputs import reduce_steps
+from penstock.distribute.values import regroup
 from penstock.errors import OutOfRangeError
+from penstock.execution_modes import executing_eagerly_outside_functions
 from penstock.ir.defaults import executing_eagerly, get_default_graph
-from penstock.ops.control import control_dependencies, group
+from penstock.ops.constants import constant
+from penstock.ops.control import control_dependencies, group, init_scope
 from penstock.ops.identity import identity
 
 
@@ -75,9 +79,10 @@ class DistributedIterator:
             self._start()
 
     def _start(self) -> None:
-        with get_default_graph().device(host_of(self._devices[0]) if self._devices else None):
-            if executing_eagerly():
-                self._iterator = self._dataset.make_one_shot_iterator()
+        graph = get_default_graph()
+        with graph.device(host_of(self._devices[0]) if self._devices else None):
+            if executing_eagerly() or graph.building_function:
+                self._iterator = IteratorV2(self._dataset)
             else:
                 self._iterator = self._dataset.make_initializable_iterator()
 
@@ -87,10 +92,11 @@ class DistributedIterator:
 
     def initialize(self) -> Any:
         """The operation that (re)starts the iterator; in eager mode it starts at once."""
-        if not executing_eagerly():
+        if not executing_eagerly_outside_functions():
             return self.initializer
         if self._make is None:
-            self._start()
+            with init_scope():
+                self._start()
         return []
 
     def __iter__(self) -> DistributedIterator:
@@ -147,12 +153,20 @@ class DistributedDataset:
         return DistributedIterator(self._dataset, self._devices)
 
     def __iter__(self) -> DistributedIterator:
-        if not executing_eagerly():
-            raise RuntimeError(
-                "__iter__() is only supported inside of tf.function or when eager execution is "
-                "enabled."
-            )
+        require_eager_or_function()
         return DistributedIterator(self._dataset, self._devices)
+
+    def reduce(self, initial_state: Any, reduce_fn: Callable[[Any, Any], Any]) -> Any:
+        """The last state of `state = reduce_fn(state, elements)`, in the body of a function."""
+        iterator = iter(self)._iterator
+
+        def grouped(elements: Sequence[Any]) -> Any:
+            return regroup(self._devices, elements)
+
+        return reduce_steps(iterator, len(self._devices), grouped, initial_state, reduce_fn)
+
+    def _autograph_for_loop(self, extra_test: Any, body: Any, init_state: Any) -> Any:
+        return for_loop(self, extra_test, body, init_state)
 
     def make_one_shot_iterator(self) -> DistributedIterator:
         """An iterator that starts by itself."""
@@ -177,6 +191,32 @@ class DistributedDataset:
     @property
     def output_classes(self) -> Any:
         return self._dataset.output_classes
+
+
+def require_eager_or_function() -> None:
+    """RuntimeError in a graph, where Python has no elements to go through."""
+    if not executing_eagerly() and not get_default_graph().building_function:
+        raise RuntimeError(
+            "__iter__() is only supported inside of tf.function or when eager execution is enabled."
+        )
+
+
+def for_loop(inputs: Any, extra_test: Any, body: Any, init_state: Any) -> Any:
+    """A `for` over distributed inputs whose code has been converted."""
+    if extra_test is not None:
+        raise NotImplementedError(
+            "break and return statements are not yet supported in for ... in distributed input "
+            "loops."
+        )
+    if init_state:
+        return inputs.reduce(init_state, lambda state, element: body(element, *state))
+
+    def unchanged(state: Any, element: Any) -> Any:
+        body(element)
+        return state
+
+    inputs.reduce((constant(0),), unchanged)
+    return ()
 
 
 def split_batches(dataset: Any, parts: int) -> Any:
@@ -221,14 +261,14 @@ class MultiStepContext:
         return self._non_tensor_outputs
 
     def set_non_tensor_output(self, name: str, output: Any) -> None:
-        """Hands out something that is not a tensor."""
-        self._non_tensor_outputs[name] = output
+        """Hands out something that is not a tensor; of replicas the values of all of them."""
+        from penstock.distribute import context
 
+        if context.in_cross_replica_context():
+            self._non_tensor_outputs[name] = output
+            return
 
-def run_one_step(fn: Callable[..., Any], iterator: Any) -> MultiStepContext:
-    """Builds a step function's operations for the next element."""
-    made = MultiStepContext()
-    result = fn(made, iterator.get_next())
-    flat = nest.flatten(result.values if is_distributed(result) else result)
-    made.run_op = group(*(each for each in flat if each is not None))
-    return made
+        def merged(strategy: Any, value: Any) -> None:
+            self._non_tensor_outputs[name] = strategy.experimental_local_results(value)
+
+        context.get_replica_context().merge_call(merged, args=(output,))

@@ -11,20 +11,24 @@ from penstock.devices import DeviceSpec
 from penstock.distribute import context
 from penstock.distribute.cross_device_ops import (
     CrossDeviceOps,
+    MultiWorkerAllReduce,
+    NcclAllReduce,
     broadcast_by_copies,
     choose_the_best,
     devices_of,
     validate_destinations,
 )
-from penstock.distribute.device_names import is_local, local_devices, resolve
+from penstock.distribute.device_maps import ReplicaDeviceMap
+from penstock.distribute.device_names import is_local, resolve
 from penstock.distribute.extended import StrategyExtended
 from penstock.distribute.input_pipelines import (
     DistributedDataset,
     DistributedIterator,
+    InputContext,
     InputReplicationMode,
-    MultiStepContext,
     split_batches,
 )
+from penstock.distribute.padded_inputs import padded
 from penstock.distribute.reduce_op import ReduceOp, as_reduce_op
 from penstock.distribute.replica_threads import call_in_each
 from penstock.distribute.strategy import Strategy
@@ -32,7 +36,6 @@ from penstock.distribute.values import (
     Mirrored,
     container_of,
     is_distributed,
-    regroup,
     regroup_updates,
     select_device,
 )
@@ -41,14 +44,25 @@ from penstock.distribute.variables import (
     MirroredVariable,
     SyncOnReadVariable,
 )
+from penstock.distribute.worker_devices import (
+    all_devices,
+    by_worker,
+    devices_of_cluster,
+    gpus_per_worker,
+)
+from penstock.distribute.worker_inputs import (
+    DatasetIterator,
+    InputFunctionIterator,
+    InputWorkers,
+    get_distributed_dataset,
+    get_distributed_datasets_from_function,
+)
 from penstock.ir.collections import GraphKeys
-from penstock.ir.defaults import executing_eagerly, get_default_graph
+from penstock.ir.defaults import get_default_graph
 from penstock.ir.name_scope import name_scope
 from penstock.ir.tensor import Tensor
-from penstock.ops.control import group as grouped
 from penstock.ops.identity import identity
-from penstock.ops.loops import while_loop
-from penstock.ops.variables import VariableAggregation, VariableSynchronization, is_trainable
+from penstock.ops.variables import VariableSynchronization, is_trainable, replica_settings
 
 
 class MirroredStrategy(Strategy):
@@ -67,7 +81,7 @@ class MirroredStrategy(Strategy):
 
 
 def _checked_devices(devices: Any) -> tuple[str, ...]:
-    names = local_devices() if devices is None else [resolve(each) for each in devices]
+    names = [resolve(each) for each in (all_devices() if devices is None else devices)]
     if not names:
         raise ValueError("Must specify at least one device for MirroredStrategy.")
     if len(names) != len(set(names)):
@@ -83,15 +97,35 @@ def _checked_devices(devices: Any) -> tuple[str, ...]:
 class MirroredExtended(StrategyExtended):
     """The methods of `MirroredStrategy` for libraries."""
 
+    experimental_enable_get_next_as_optional = True
+
     def __init__(self, container_strategy: Any, devices: Any, cross_device_ops: Any = None):
-        self._devices = _checked_devices(devices)
-        super().__init__(container_strategy, self._devices[0])
         self._given_ops = cross_device_ops
+        self._use_devices(devices)
+        super().__init__(container_strategy, self._devices[0])
+
+    def _use_devices(self, devices: Any) -> None:
+        """Replicas go on these devices, which are this machine's or those of workers."""
+        self._devices = _checked_devices(devices)
+        self._device = self._devices[0]
+        self._workers = [] if is_local(self._device) else by_worker(self._devices)
+        if len(self._workers) > 1 and not isinstance(self._given_ops, MultiWorkerAllReduce):
+            raise ValueError(
+                "In-graph multi-worker training with `MirroredStrategy` is not supported. "
+                "(tf.distribute.experimental.MultiWorkerMirroredStrategy is for programs that run "
+                "on each worker, cross_device_ops=MultiWorkerAllReduce(...) for one on its own.)"
+            )
 
     @property
     def _cross_device_ops(self) -> CrossDeviceOps:
-        chosen: CrossDeviceOps = self._given_ops or choose_the_best(self._devices)
+        chosen: CrossDeviceOps | None = self._given_ops
+        if chosen is None:
+            chosen = NcclAllReduce() if self._workers else choose_the_best(self._devices)
         return chosen
+
+    @property
+    def _inferred_cross_device_ops(self) -> CrossDeviceOps:
+        return self._cross_device_ops
 
     # Where ----------------------------------------------------------------------------------------
 
@@ -132,7 +166,7 @@ class MirroredExtended(StrategyExtended):
         kwargs["collections"] = []
         kwargs.pop("caching_device", None)  # each replica has a copy on its own device
         kind = _kind_of(kwargs)
-        aggregation = kwargs.pop("aggregation", None) or VariableAggregation.NONE
+        aggregation = kwargs.pop("aggregation")
         trainable = is_trainable(kwargs.get("trainable"), kwargs.get("synchronization"))
         copies = self._make_copies(next_creator, devices, kwargs)
         made = kind(self._container_strategy(), devices, copies, aggregation)
@@ -170,7 +204,7 @@ class MirroredExtended(StrategyExtended):
         def of_the_first() -> Any:
             with get_default_graph().device(device):
                 first = copies[0]
-                return identity(first.value() if executing_eagerly() else first.initial_value)
+                return identity(first.value() if first._is_eager else first.initial_value)
 
         return of_the_first
 
@@ -297,63 +331,64 @@ class MirroredExtended(StrategyExtended):
     # Inputs ---------------------------------------------------------------------------------------
 
     def _make_dataset_iterator(self, dataset: Any) -> Any:
+        if len(self._workers) > 1:
+            count = len(self._devices)
+            strategy = self._container_strategy()
+            return DatasetIterator(dataset, self._input_workers, strategy, split_batch_by=count)
         return DistributedIterator(split_batches(dataset, len(self._devices)), self._devices)
 
     def _make_input_fn_iterator(
         self, input_fn: Callable[..., Any], replication_mode: Any = InputReplicationMode.PER_WORKER
     ) -> Any:
-        return DistributedIterator(self._made_on_host(input_fn), self._devices)
+        if len(self._workers) > 1:
+            told, strategy = self._input_contexts(), self._container_strategy()
+            return InputFunctionIterator(input_fn, self._input_workers, told, strategy)
+        return DistributedIterator(self._completed(self._made_on_host(input_fn)), self._devices)
 
     def _experimental_distribute_dataset(self, dataset: Any) -> Any:
+        if len(self._workers) > 1:
+            count = len(self._devices)
+            strategy = self._container_strategy()
+            return get_distributed_dataset(dataset, self._input_workers, strategy, count)
         return DistributedDataset(split_batches(dataset, len(self._devices)), self._devices)
 
     def _experimental_distribute_datasets_from_function(
         self, dataset_fn: Callable[..., Any]
     ) -> Any:
-        return DistributedDataset(self._made_on_host(dataset_fn), self._devices)
+        if len(self._workers) > 1:
+            where = (self._input_workers, self._input_contexts(), self._container_strategy())
+            return get_distributed_datasets_from_function(dataset_fn, *where)
+        return DistributedDataset(self._completed(self._made_on_host(dataset_fn)), self._devices)
 
-    def _experimental_run_steps_on_iterator(
-        self,
-        fn: Callable[..., Any],
-        iterator: Any,
-        iterations: Any = 1,
-        initial_loop_values: Any = None,
-    ) -> Any:
-        outputs = MultiStepContext()
-        initial = nest.flatten(initial_loop_values or {})
+    def _completed(self, elements: Any) -> Any:
+        """Elements for replicas; where the last step lacks some, they are without rows."""
+        if callable(elements) or not self.experimental_enable_get_next_as_optional:
+            return elements
+        return padded(elements, len(self._devices))
 
-        def step(index: Any, *_: Any) -> Any:
-            result = fn(outputs, iterator.get_next())
-            parts = {key: self._local_results(v) for key, v in outputs.last_step_outputs.items()}
-            with get_default_graph().control_dependencies(self._operations_of(result)):
-                return [index + 1, *nest.flatten(parts)]
+    @property
+    def _input_workers(self) -> InputWorkers:
+        return InputWorkers(ReplicaDeviceMap(self._devices), self._workers or None)
 
-        with self._container_strategy().scope():
-            loop = while_loop(
-                lambda index, *_: index < iterations,
-                step,
-                [0, *initial],
-                parallel_iterations=1,
-                back_prop=False,
-                return_same_structure=True,
-            )
-        outputs.run_op = grouped(*loop)
-        self._hand_out(outputs, loop[1:])
-        return outputs
-
-    def _operations_of(self, result: Any) -> list[Any]:
-        flat = [part for each in nest.flatten(result) for part in self._local_results(each)]
-        return [each for each in flat if each is not None]
-
-    def _hand_out(self, outputs: MultiStepContext, values: Sequence[Any]) -> None:
-        """Puts the values of the last iteration in the place of those inside of the loop."""
-        left = list(values)
-        for name, inside in outputs.last_step_outputs.items():
-            count = len(self._local_results(inside))
-            own, left = left[:count], left[count:]
-            outputs.last_step_outputs[name] = regroup(self._devices, own) if count > 1 else own[0]
+    def _input_contexts(self) -> list[InputContext]:
+        """What an input function is told for each worker."""
+        count, replicas = len(self._workers), self._num_replicas_in_sync
+        return [InputContext(count, number, replicas) for number in range(count)]
 
     # Sessions -------------------------------------------------------------------------------------
+
+    def _configure(
+        self,
+        session_config: Any = None,
+        cluster_spec: Any = None,
+        task_type: Any = None,
+        task_id: Any = None,
+    ) -> None:
+        if cluster_spec:
+            gpus = gpus_per_worker(self._devices)
+            self._use_devices(devices_of_cluster(cluster_spec, gpus))
+        if session_config is not None:
+            session_config.CopyFrom(self._update_config_proto(session_config))
 
     def _update_config_proto(self, config_proto: Any) -> Any:
         changed = copy.deepcopy(config_proto)
@@ -362,10 +397,13 @@ class MirroredExtended(StrategyExtended):
 
 
 def _kind_of(kwargs: dict[str, Any]) -> type[DistributedVariable]:
-    mode = kwargs.get("synchronization") or VariableSynchronization.AUTO
+    """What kind of variable is asked for; the settings that say so are checked and settled."""
+    name = kwargs.get("name")
+    settled = replica_settings(kwargs.get("synchronization"), kwargs.get("aggregation"), name)
+    mode, kwargs["aggregation"] = settled
     if mode is VariableSynchronization.NONE:
         raise ValueError(
             "`NONE` variable synchronization mode is not supported with `Mirrored` distribution "
-            f"strategy. Please change the `synchronization` for variable: {kwargs.get('name')}"
+            f"strategy. Please change the `synchronization` for variable: {name}"
         )
     return SyncOnReadVariable if mode is VariableSynchronization.ON_READ else MirroredVariable

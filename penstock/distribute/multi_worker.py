@@ -52,6 +52,13 @@ class MultiWorkerMirroredStrategy(Strategy):
     def __init__(self, communication: CollectiveCommunication = CollectiveCommunication.AUTO):
         super().__init__(CollectiveAllReduceExtended(self, communication))
 
+    @classmethod
+    def _from_local_devices(cls, devices: Sequence[str]) -> Any:
+        """The strategy without a cluster, on these devices of this machine."""
+        made = cls()
+        made.extended._use_devices(devices)  # type: ignore[attr-defined]
+        return made
+
 
 class CollectiveAllReduceExtended(MirroredExtended):
     """The methods of `MultiWorkerMirroredStrategy` for libraries.
@@ -60,6 +67,8 @@ class CollectiveAllReduceExtended(MirroredExtended):
       cluster_resolver: knows the cluster; TF_CONFIG does if None.
       num_gpus: how many GPUs of this machine to use; all if None.
     """
+
+    experimental_enable_get_next_as_optional = False  # workers don't know of each other's ends
 
     def __init__(
         self,

@@ -20,7 +20,12 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.graph import Graph
 from penstock.ir.name_scope import name_scope
 from penstock.ops.constants import constant
-from penstock.ops.variable_creation import creators_of, variable_creator_scope
+from penstock.ops.variable_creation import (
+    creators_of,
+    last_creator_of,
+    last_creator_scope,
+    variable_creator_scope,
+)
 from penstock.ops.variable_scope import get_variable_scope, variable_scope
 
 
@@ -111,6 +116,7 @@ class _ReplicaThread:
         self._graph = get_default_graph()
         self._scopes = self._graph._scopes.captured()
         self._creators = creators_of(self._graph)
+        self._last_creator = last_creator_of(self._graph)
         self._variable_scope = get_variable_scope()
         self._summaries = dict(vars(_summary_defaults()))
         self._may_run, self._has_stopped = threading.Semaphore(0), threading.Semaphore(0)
@@ -156,6 +162,8 @@ class _ReplicaThread:
         with ExitStack() as stack:
             stack.enter_context(graph.as_default())
             stack.enter_context(graph._scopes.setting(**self._scopes))
+            if self._last_creator is not None:
+                stack.enter_context(last_creator_scope(graph, self._last_creator))
             for creator in self._creators:
                 stack.enter_context(variable_creator_scope(creator))
             stack.enter_context(context.mode(self._strategy, None))

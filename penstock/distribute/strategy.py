@@ -11,12 +11,11 @@ from penstock.distribute.extended import StrategyExtended
 from penstock.distribute.input_pipelines import InputContext, InputReplicationMode
 from penstock.distribute.reduce_op import ReduceOp, as_reduce_op
 from penstock.distribute.scopes import DefaultScope
-from penstock.distribute.values import is_distributed
 from penstock.ir.conversion_status import Status, control_status_ctx
 from penstock.ir.defaults import get_default_graph
 from penstock.ops.casts import cast
 from penstock.ops.control import group
-from penstock.ops.math import reduce_mean, reduce_sum
+from penstock.ops.math import reduce_sum
 from penstock.ops.shaping import shape
 
 
@@ -29,6 +28,13 @@ def _as_code_around(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     converted: Callable[..., Any] = tf_convert(fn, ctx)
     return converted
+
+
+def _checked_axis(value: Any, axis: int) -> Any:
+    rank = value.shape.ndims
+    if rank is not None and not -rank <= axis < rank:
+        raise ValueError(f"`axis` = {axis!r} out of range for `value` with rank {rank}")
+    return value
 
 
 class Strategy:
@@ -86,9 +92,6 @@ class Strategy:
             raise TypeError(f"Expected `axis` to be an integer not: {axis!r}")
         if axis is None:
             return self._extended._reduce(chosen, value)
-        over = reduce_sum if chosen is ReduceOp.SUM else reduce_mean
-        if not any(is_distributed(each) for each in nest.flatten(value)):
-            return nest.map_structure(lambda each: over(each, axis=axis), value)
         return self._reduce_rows(chosen, value, axis)
 
     def _reduce_rows(self, reduce_op: ReduceOp, value: Any, axis: int) -> Any:
@@ -98,7 +101,7 @@ class Strategy:
             return reduce_sum(part, axis=axis)
 
         def counts(part: Any) -> Any:
-            return cast(shape(part)[axis], part.dtype)
+            return cast(shape(_checked_axis(part, axis))[axis], part.dtype)
 
         def whole(each: Any) -> Any:
             total = self._extended._reduce(ReduceOp.SUM, self._mapped(sums, each))
@@ -193,7 +196,7 @@ class DefaultStrategy(Strategy):
     def experimental_run_v2(
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
     ) -> Any:
-        return fn(*args, **(kwargs or {}))
+        return _as_code_around(fn)(*args, **(kwargs or {}))
 
     run = experimental_run_v2
 

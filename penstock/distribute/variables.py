@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from penstock.distribute import context
 from penstock.distribute.reduce_op import ReduceOp
 from penstock.distribute.values import DistributedValues, PerReplica, current_device
-from penstock.ir.defaults import get_default_graph
+from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.ops.comparison import logical_and
 from penstock.ops.control import group
@@ -61,6 +61,7 @@ class DistributedVariable(DistributedValues, ResourceVariable):
         self._keras_initialized = False
         for value in values:
             value._distributed_container = weakref.ref(self)
+            value._distribute_strategy = strategy
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("_values", "_devices", "_device_map"):
@@ -113,6 +114,11 @@ class DistributedVariable(DistributedValues, ResourceVariable):
     @property
     def _shared_name(self) -> str:
         return self.name.partition(":")[0]
+
+    @property
+    def _unique_id(self) -> str:
+        """That of the first copy, whichever of them is the current one."""
+        return str(self.primary._unique_id)
 
     @property
     def handle(self) -> Tensor:
@@ -176,12 +182,37 @@ class DistributedVariable(DistributedValues, ResourceVariable):
     def _as_value(self) -> Any:
         return self.get()
 
+    def numpy(self) -> Any:
+        if not executing_eagerly():
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+        return self.read_value().numpy()
+
     def _to_tensor(self, as_ref: bool) -> Tensor:
         found: Tensor = self.get()._to_tensor(as_ref)
         return found
 
     def eval(self, session: Any = None) -> Any:
         return self._closest().eval(session)
+
+    # Updates of rows and parts, which each replica makes of its own copy --------------------------
+
+    def _copy_here(self) -> Any:
+        """The copy of this replica, or of the device that is updated; ValueError elsewhere."""
+        assert self.handle is not None
+        return self._closest()
+
+    def _scatter(self, *args: Any) -> Any:
+        return self._copy_here()._scatter(*args)
+
+    def _scatter_nd(self, *args: Any) -> Any:
+        return self._copy_here()._scatter_nd(*args)
+
+    def _strided_slice_assign(self, *args: Any, **masks: int) -> Any:  # type: ignore[override]
+        return self._copy_here()._strided_slice_assign(*args, **masks)
+
+    def count_up_to(self, limit: int) -> Tensor:
+        counted: Tensor = self._copy_here().count_up_to(limit)
+        return counted
 
     def __hash__(self) -> int:
         return id(self)

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from penstock import nest
 from penstock.distribute import input_pipelines
+from penstock.distribute.copied_datasets import copied_dataset
 from penstock.distribute.device_maps import DeviceMap
 from penstock.distribute.device_names import resolve
 from penstock.distribute.input_pipelines import MultiStepContext, split_batches
+from penstock.distribute.padded_inputs import (
+    can_be_empty,
+    next_of_workers,
+    padded,
+    reduce_steps,
+)
 from penstock.distribute.values import regroup
 from penstock.errors import OutOfRangeError
 from penstock.ir.defaults import executing_eagerly, get_default_graph
@@ -95,7 +103,7 @@ class DistributedIterator:
     @property
     def _initializer(self) -> Any:
         started = [each.initialize() for each in self._iterators]
-        return [] if executing_eagerly() else group(*started)
+        return [] if executing_eagerly() else group(*nest.flatten(started))
 
     def initialize(self) -> Any:
         """The operation that (re)starts the inputs; in eager mode they start at once."""
@@ -107,10 +115,24 @@ class DistributedIterator:
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element of each replica."""
+        workers = self._input_workers
         found: list[Any] = []
-        for iterator in self._iterators:
-            found += iterator.get_next_list(name)
-        return regroup(self._input_workers.device_map, found)
+        if self._may_end_one_by_one():
+            devices = [workers.compute_devices_for_worker(i) for i in range(workers.num_workers)]
+            found = next_of_workers([each._iterator for each in self._iterators], devices)
+        else:
+            for iterator in self._iterators:
+                found += iterator.get_next_list(name)
+        return regroup(workers.device_map, found)
+
+    def _may_end_one_by_one(self) -> bool:
+        """Whether a worker goes on, without rows, until all have come to their end."""
+        return (
+            self._input_workers.num_workers > 1
+            and _completes_steps(self._strategy)
+            and all(each._make is None for each in self._iterators)
+            and all(can_be_empty(each._iterator.element_spec) for each in self._iterators)
+        )
 
     def __iter__(self) -> DistributedIterator:
         return self
@@ -166,7 +188,7 @@ class InputFunctionIterator(DistributedIteratorV1):
                 f"input_contexts ({len(input_contexts)})"
             )
         made = _called(input_fn, input_workers, input_contexts)
-        super().__init__(input_workers, _iterators(made, input_workers), strategy)
+        super().__init__(input_workers, _iterators(made, input_workers, strategy), strategy)
 
 
 class DistributedDataset:
@@ -195,15 +217,29 @@ class DistributedDataset:
         self._datasets = _shards(whole, input_workers, input_context)
 
     def __iter__(self) -> DistributedIterator:
-        if not executing_eagerly():
-            raise RuntimeError(
-                "__iter__() is only supported inside of tf.function or when eager execution is "
-                "enabled."
-            )
+        input_pipelines.require_eager_or_function()
         return self._made(DistributedIterator)
 
+    def reduce(self, initial_state: Any, reduce_fn: Callable[[Any, Any], Any]) -> Any:
+        """The last state of `state = reduce_fn(state, elements)`, in the body of a function."""
+        workers = self._input_workers
+        if workers.num_workers > 1:
+            raise ValueError(
+                "Dataset iteration within a tf.function is not supported for multiple workers."
+            )
+        iterator = iter(self)._iterators[0]._iterator
+
+        def grouped(elements: Sequence[Any]) -> Any:
+            return regroup(workers.device_map, elements)
+
+        count = len(workers.compute_devices_for_worker(0))
+        return reduce_steps(iterator, count, grouped, initial_state, reduce_fn)
+
+    def _autograph_for_loop(self, extra_test: Any, body: Any, init_state: Any) -> Any:
+        return input_pipelines.for_loop(self, extra_test, body, init_state)
+
     def _made(self, kind: type[DistributedIterator]) -> DistributedIterator:
-        iterators = _iterators(self._datasets, self._input_workers)
+        iterators = _iterators(self._datasets, self._input_workers, self._strategy)
         return kind(self._input_workers, iterators, self._strategy)
 
 
@@ -279,7 +315,8 @@ class DatasetIterator(DistributedIteratorV1):
         whole = DistributedDatasetV1(
             dataset, input_workers, strategy, split_batch_by, input_context
         )
-        super().__init__(input_workers, _iterators(whole._datasets, input_workers), strategy)
+        iterators = _iterators(whole._datasets, input_workers, strategy)
+        super().__init__(input_workers, iterators, strategy)
 
 
 def get_distributed_dataset(
@@ -322,18 +359,44 @@ def _called(
     return made
 
 
-def _iterators(datasets: Sequence[Any], workers: InputWorkers) -> list[_WorkerIterator]:
-    return [
-        _WorkerIterator(dataset, workers.compute_devices_for_worker(number))
-        for number, dataset in enumerate(datasets)
-    ]
+def _iterators(
+    datasets: Sequence[Any], workers: InputWorkers, strategy: Any
+) -> list[_WorkerIterator]:
+    made = []
+    for number, dataset in enumerate(datasets):
+        with get_default_graph().device(workers.worker_devices[number]):
+            devices = workers.compute_devices_for_worker(number)
+            made.append(_worker_iterator(dataset, devices, strategy))
+    return made
+
+
+def _worker_iterator(dataset: Any, devices: Sequence[str], strategy: Any) -> _WorkerIterator:
+    if not callable(dataset) and _completes_steps(strategy):
+        dataset = padded(dataset, len(devices))
+    return _WorkerIterator(dataset, devices)
+
+
+def _completes_steps(strategy: Any) -> bool:
+    extended = getattr(strategy, "extended", None)
+    return bool(getattr(extended, "experimental_enable_get_next_as_optional", False))
 
 
 def _shards(dataset: Any, workers: InputWorkers, input_context: Any) -> list[Any]:
     """The dataset's part of each worker, or of this process."""
     if input_context is not None:
         count, number = input_context.num_input_pipelines, input_context.input_pipeline_id
-        return [dataset if count == 1 else dataset.shard(count, number)]
+        return [_shard(dataset, count, number)]
     if workers.num_workers == 1:
         return [dataset]
-    return [dataset.shard(workers.num_workers, number) for number in range(workers.num_workers)]
+    found = []
+    for number, worker in enumerate(workers.worker_devices):
+        with get_default_graph().device(worker):  # a dataset is read in the task that it is in
+            own = copied_dataset(dataset).with_options(dataset.options())
+            found.append(_shard(own, workers.num_workers, number))
+    return found
+
+
+def _shard(dataset: Any, count: int, number: int) -> Any:
+    if count == 1 or not dataset.options().experimental_distribute.auto_shard:
+        return dataset
+    return dataset.shard(count, number)

@@ -23,6 +23,7 @@ from penstock.distributed.frames import Value
 from penstock.distributed.interrupts import Held, Open
 from penstock.distributed.meeting import Order
 from penstock.distributed.reading import Leading
+from penstock.distributed.statuses import located
 from penstock.distributed.step_run import (
     Answered,
     Call,
@@ -36,13 +37,16 @@ from penstock.distributed.step_run import (
 from penstock.distributed.step_spec import StepSpec, fields_of, spec_of, task_of
 from penstock.distributed.worker import StepPart, Worker
 from penstock.dtypes import DType
+from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.kernels.values import fetcher
 from penstock.passes.pipeline import AS_WRITTEN, compile_step
+from penstock.passes.prune import prune
 from penstock.placement.placer import place
 from penstock.runtime.binding import evaluator, has_kernel
+from penstock.runtime.cost_graph import MeasuredRuns, cost_graph_of
 from penstock.runtime.local import LocalRuntime
 from penstock.runtime.tracing import graph_def_of
 from penstock.state.gates import LOOK_SECONDS, taken
@@ -82,6 +86,10 @@ class ClusterRuntime:
         self._session = worker.master.session(self._prefix, known)
         self._numbers = itertools.count(secrets.randbits(62))  # of steps, in all tasks
 
+    def measured_runs(self) -> MeasuredRuns | None:
+        """Which runs of a new step are measured for `RunMetadata.cost_graph`; None for none."""
+        return self._local.measured_runs()
+
     @property
     def device_names(self) -> list[str]:
         """The names of the devices of all tasks."""
@@ -95,30 +103,39 @@ class ClusterRuntime:
         graph = compile_step(feeds, fetches, targets, evaluator(self._local.host), options)
         if self._tasks_of(graph) <= {self._worker.task}:
             return self._local.compile(feeds, fetches, targets)
-        spec = spec_of(graph, list(feeds), list(fetches), list(targets), self._names, options)
-        return ClusterStep(self, spec, list(fetches))
+        if self._local.log_placement:
+            written = prune(feeds, fetches, targets)
+            self._place(written, dict(self._places))
+            self._local.tell_places(written)
+        spec = spec_of(
+            graph,
+            list(feeds),
+            list(fetches),
+            list(targets),
+            self._names,
+            options,
+            self._worker.task,
+        )
+        of = fetches[0].graph if fetches else targets[0].graph
+        return ClusterStep(self, spec, list(fetches), of)
 
     def _tasks_of(self, step: StepGraph) -> set[str]:
         """Places a step; the tasks that have a part of it."""
-        place(
-            step,
-            self._names,
-            soft=self._local.soft_placement,
-            supports=has_kernel,
-            sticky=self._places,
-        )
+        self._place(step, self._places)
         return {task_of(node.device) for node in step.nodes if node.type != "_Feed"}
+
+    def _place(self, step: StepGraph, sticky: dict[str, str]) -> None:
+        soft = self._local.soft_placement
+        place(step, self._names, soft=soft, supports=has_kernel, sticky=sticky)
 
     # Registering and running ------------------------------------------------------------------
 
     def register(self, spec: StepSpec) -> _Registered:
         """Has all tasks with a part of a step compile it."""
-        shared = self._worker.runtime
-        own = StepPart(spec, self._local if self._is_isolated else shared, self._worker.task)
+        own = StepPart(spec, self._local, self._worker.task)
         answers: SimpleQueue[Answered] = SimpleQueue()
         fields = fields_of(spec)
-        if self._is_isolated:
-            fields["isolated"] = self._prefix
+        fields |= {"session": self._prefix, "isolated": self._is_isolated}
         with Held():
             registration, calls = self._session.register(own.tasks, fields, [spec.nodes])
             for call in calls:
@@ -364,24 +381,40 @@ def _given_up(interrupt: BaseException) -> Stop:
 class ClusterStep:
     """A step on several tasks, with the methods of a `CompiledStep`."""
 
-    def __init__(self, runtime: ClusterRuntime, spec: StepSpec, fetches: list[Tensor]):
+    def __init__(
+        self, runtime: ClusterRuntime, spec: StepSpec, fetches: list[Tensor], graph: Graph
+    ):
         self._runtime = runtime
+        self._graph = graph
         self._spec = spec
         self._registered: _Registered | None = None
+        self._measured_runs = runtime.measured_runs()
         self._give = [fetcher(tensor.dtype.base_dtype, None, copy=True) for tensor in fetches]
 
     def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         return self.run_cancellable(feeds, self._runtime.cancellation, timeout)
 
     def run_cancellable(
+        self, feeds: Sequence[Any], cancellation: Cancellation, timeout: float | None = None
+    ) -> tuple[Any, ...]:
+        if self._measured_runs is not None:
+            self._measured_runs.next_is_due()
+        return self._run(feeds, cancellation, timeout)
+
+    def _run(
         self,
         feeds: Sequence[Any],
         cancellation: Cancellation,
-        timeout: float | None = None,
+        timeout: float | None,
         stats: Any = None,
     ) -> tuple[Any, ...]:
-        registered = self._registered or self._known()
-        values = self._runtime.run(registered, feeds, len(self._give), timeout, cancellation, stats)
+        try:
+            registered = self._registered or self._known()
+            values = self._runtime.run(
+                registered, feeds, len(self._give), timeout, cancellation, stats
+            )
+        except errors.OpError as error:
+            raise located(error, self._graph) from error
         return tuple([give(value) for give, value in zip(self._give, values, strict=True)])
 
     def _known(self) -> _Registered:
@@ -406,7 +439,10 @@ class ClusterStep:
         if options.output_partition_graphs:
             graphs = self._known().part.graphs
             metadata.partition_graphs.extend(graph_def_of(graph) for graph in graphs)
-        traced = options.trace_level != proto.RunOptions.NO_TRACE
+        measured = self._measured_runs is not None and self._measured_runs.next_is_due()
+        traced = measured or options.trace_level != proto.RunOptions.NO_TRACE
         stats = metadata.step_stats if traced else None
-        cancelled = cancellation or self._runtime.cancellation
-        return self.run_cancellable(feeds, cancelled, timeout, stats)
+        results = self._run(feeds, cancellation or self._runtime.cancellation, timeout, stats)
+        if measured:
+            metadata.cost_graph.CopyFrom(cost_graph_of(self._known().part.graphs, stats))
+        return results

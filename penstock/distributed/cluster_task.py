@@ -26,7 +26,7 @@ from penstock.distributed.collectives import TaskCollectives
 from penstock.distributed.connection import Connection
 from penstock.distributed.credentials import Credentials
 from penstock.distributed.departures import Departures, chief_of
-from penstock.distributed.frames import Fields, Value
+from penstock.distributed.frames import Disconnected, Fields, Value
 from penstock.distributed.grpc_client import channel_to
 from penstock.distributed.grpc_master import Method
 from penstock.distributed.health import HealthChecks, patience_of_environment
@@ -34,12 +34,14 @@ from penstock.distributed.road import METHOD, Address, Peers, Road
 from penstock.distributed.step_run import Answered, Call, Tick
 from penstock.distributed.worker import Worker
 from penstock.runtime.configured import configured_runtime
+from penstock.runtime.local import LocalRuntime
 from penstock.state.collectives import Collectives
 from penstock.state.containers import ResourceManager
 
 _PATIENCE_SECONDS = 30.0  # that the tasks of a session have to answer
 _TURN_SECONDS = 5.0  # that a session waits for one task before it asks the next
 _FAREWELL_SECONDS = 0.5  # that the others have to take note of the end of a task
+_SECOND_FAREWELL_SECONDS = 1.0  # that those have which the connection to was lost
 
 _tasks: weakref.WeakSet[ClusterTask] = weakref.WeakSet()
 
@@ -99,16 +101,17 @@ class ClusterTask:
         self.pid = os.getpid()
         self._task = task
         self._resources = resources
+        self._default_config = server_def.default_session_config
         self._credentials = credentials
         others = [name for name in addresses if name != task]
         departures = Departures(others, chief_of(addresses))
-        worker = self.worker = Worker(
+        self.worker = Worker(
             task,
             runtime,
             self._connect,
             departures,
             on_job_over,
-            lambda: configured_runtime(server_def.default_session_config, task_name=task),
+            self._runtime_of_session,
             self._known,
         )
         self._clients: ClientService | None = None
@@ -184,11 +187,18 @@ class ClusterTask:
 
     # Sessions ---------------------------------------------------------------------------------
 
+    def _runtime_of_session(self, isolated: bool, config: Any = None) -> LocalRuntime:
+        """A session's runtime in this task, with the task's state or with one of its own."""
+        chosen = self._default_config if config is None else config
+        shared = None if isolated else self._resources
+        return configured_runtime(
+            chosen, server=self._default_config, task_name=self._task, resources=shared
+        )
+
     def session_runtime(self, config: Any) -> ClusterRuntime:
         """The runtime of a session whose master is this task."""
-        isolated = config.isolate_session_state
-        shared = None if isolated else self._resources
-        local = configured_runtime(config, task_name=self._task, resources=shared)
+        isolated = _has_own_state(config)
+        local = self._runtime_of_session(isolated, config)
         devices = {self._task: local.device_attributes()}
         incarnations = {}
         for task, answer in self._answers(self._tasks_for(config.device_filters)).items():
@@ -242,6 +252,12 @@ class ClusterTask:
         for connection in self._peers.connections:
             with suppress(errors.OpError):
                 connection.ask(farewell, timeout=max(0.0, limit - time.monotonic()))
+        # Who was lost may be there nevertheless, and would wait for this task without end.
+        limit = time.monotonic() + _SECOND_FAREWELL_SECONDS
+        for task in self._peers.lost:
+            left = limit - time.monotonic()
+            with suppress(errors.OpError, OSError, Disconnected):
+                self._peers.tell(task, farewell, max(0.1, left))
 
     def close(self) -> None:
         self.leave()
@@ -250,6 +266,17 @@ class ClusterTask:
         self._peers.close()
         self._road.close()
         self.worker.runtime.close()
+
+
+def _has_own_state(config: Any) -> bool:
+    """Whether a session sees no state but its own.
+
+    One that brings its cluster along does so unless it asks for the servers' state, as in
+    TensorFlow: there servers may come and go, and a name says little about whose variable it is.
+    """
+    if config.cluster_def.job:
+        return not config.experimental.share_session_state_in_clusterspec_propagation
+    return bool(config.isolate_session_state)
 
 
 def _matches(task: str, spec: DeviceSpec) -> bool:

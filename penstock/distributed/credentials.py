@@ -102,7 +102,8 @@ def is_loopback(host: str) -> bool:
 def interface_for(host: str, credentials: Credentials) -> str:
     """Where a server listens that others know by the name `host`."""
     if is_loopback(host):
-        return "[::1]" if ":" in host else "127.0.0.1"
+        bare = "127.0.0.1" if host == "localhost" else host.strip("[]")
+        return f"[{bare}]" if ":" in bare else bare
     if not credentials:
         if os.environ.get(INSECURE_VARIABLE) != "1":
             raise errors.FailedPreconditionError(

@@ -39,6 +39,8 @@ SMALL = 1 << 16  # bytes that are copied, to be written at once, or not at all
 _AHEAD = 1 << 15  # bytes: a small message
 CHUNK = 1 << 20
 MOST_BYTES = 1 << 36
+# What reading a message may raise that nobody of this protocol has sent, or that has no room here.
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError)
 _PADDING = [bytes(count) for count in range(_ALIGNMENT)]
 _NOTHING = np.empty(0, np.uint8)
 # Made once, and without the looks at encodings and options that json.dumps and loads begin with.
@@ -66,14 +68,18 @@ Decode = Callable[[str, list[int], Any, int, int], Any]  # from kind, shape, mem
 Value = Any  # a tensor, a NumPy array of bytes, or bytes
 
 
-class Socket(Protocol):
+class Readable(Protocol):
+    """What messages are received by."""
+
+    def recv_into(self, buffer: memoryview, /) -> int: ...
+
+
+class Socket(Readable, Protocol):
     """What messages are sent and received by: a socket, or one with TLS."""
 
     def send(self, data: bytes, flags: int, /) -> int: ...
 
     def sendmsg(self, buffers: Sequence[memoryview], /) -> int: ...
-
-    def recv_into(self, buffer: memoryview, /) -> int: ...
 
     def setsockopt(self, level: int, option: int, value: int, /) -> None: ...
 
@@ -252,6 +258,7 @@ class Receiver:
       ahead: how many bytes may be read at once, if they have come; 0 leaves to others what is not
         part of a message that was asked for.
       decode: makes the values: tensors, or for a client arrays (`decoded_array`).
+      most_fields: what the fields of a message may have.
 
     Attributes:
       inbox: the memory that the other side puts large tensors into, once there is one.
@@ -261,12 +268,14 @@ class Receiver:
 
     def __init__(
         self,
-        sock: Socket,
+        sock: Readable,
         most_bytes: int = MOST_BYTES,
         ahead: int = _AHEAD,
         decode: Decode = decoded,
+        most_fields: int = _MOST_FIELDS,
     ) -> None:
         self._sock = sock
+        self._most_fields = most_fields
         self._decrypted: Callable[[], int] | None = getattr(sock, "pending", None)  # of TLS
         self._most_bytes = most_bytes
         self._decode = decode
@@ -297,7 +306,7 @@ class Receiver:
                     # A copy, which tensors may be changed in.
                     return fields, self._values(fields, bytearray(ahead[middle:end]))
                 message = self._frame(kind, count, size)
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+            except _UNREADABLE as error:
                 raise Disconnected(f"a message can't be read: {error}") from error
             if message is not None:
                 return message
@@ -314,7 +323,7 @@ class Receiver:
         if kind not in (_WHOLE, _BEGUN):
             raise Disconnected("the other side does not speak the protocol between tasks")
         on_their_way = sum(each.size for each in self._begun.values()) if self._begun else 0
-        if count > _MOST_FIELDS or size + on_their_way > self._most_bytes:
+        if count > self._most_fields or size + on_their_way > self._most_bytes:
             raise Disconnected(f"a message of {count} and {size} bytes is too large")
         fields = _fields_of(self._read(count))
         if kind == _BEGUN:

@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 
-from penstock.distributed.credentials import Credentials, read_credentials
+from penstock.distributed.credentials import FOLDER_VARIABLE, Credentials, read_credentials
 from penstock.distributed.grpc_door import MESSAGE_SIZES
 from penstock.distributed.grpc_master import MASTER_SERVICE
 from penstock.distributed.statuses import error_of
@@ -114,7 +114,12 @@ class MasterClient:
         return answer
 
     def _still_waiting(self) -> None:
-        _log.warning("Still waiting for a server at %s", self._target)
+        # One that is there, but has other certificates, can't be told from one that is not.
+        _log.warning(
+            "Still waiting for a server at %s; is it running, and with the same %s as this client?",
+            self._target,
+            FOLDER_VARIABLE,
+        )
 
     def _error(self, error: Any) -> Exception:
         return error_of(error.code().value[0], error.details() or str(error), self._graph)

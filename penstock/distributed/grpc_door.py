@@ -28,6 +28,8 @@ _OPTIONS = (
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.keepalive_timeout_ms", 20_000),
     ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+    # Who connects and does not begin to speak is hung up on, as on the road between tasks.
+    ("grpc.server_handshake_timeout_ms", 10_000),
 )
 _STATUS = {status.value[0]: status for status in grpc.StatusCode}
 _GRACE = 0.5  # seconds that calls under way have to answer when a server stops

@@ -68,7 +68,9 @@ class LocalMaster:
         if cluster is not None:
             return cluster.session_runtime(config)
         shared = None if config.isolate_session_state else self._resources
-        return configured_runtime(config, task_name=self._task_name, resources=shared)
+        return configured_runtime(
+            config, server=self._default_config, task_name=self._task_name, resources=shared
+        )
 
     def extend_session(self, handle: str, graph_def: Any, version: int) -> int:
         return self._session(handle).extend(graph_def, version)
@@ -134,7 +136,7 @@ class LocalMaster:
 
     def reset(self, containers: Sequence[str]) -> None:
         self.close_all()
-        self._resources.clear(containers)
+        self._resources.reset(containers)
         cluster = self._cluster_for(self._default_config)
         if cluster is not None:
             cluster.reset(containers)

@@ -100,7 +100,7 @@ class Master(Protocol):
     def close_session(self, handle: str) -> None: ...
 
     def reset(self, containers: Sequence[str]) -> None:
-        """Closes all sessions and clears containers of state; without names, all of them."""
+        """Closes all sessions and clears containers of state; without names, the default one."""
         ...
 
     def list_devices(self, handle: str) -> tuple[list[Any], list[Any]]:

@@ -88,6 +88,17 @@ def _seconds(milliseconds: int) -> float | None:
     return milliseconds / 1000 if milliseconds > 0 else None
 
 
+def _check_part(part: StepForm, whole: StepForm) -> None:
+    """Refuses what a step in parts was not said to have; the graph need not have it, either."""
+    named = {*whole.fetches, *whole.targets}
+    unknown = [f"feed {name}" for name in part.feeds if name not in whole.feeds]
+    unknown += [f"fetch {name}" for name in (*part.fetches, *part.targets) if name not in named]
+    if unknown:
+        raise errors.InvalidArgumentError(
+            None, None, f"The {unknown[0]} was not specified in partial_run_setup."
+        )
+
+
 def _closed() -> errors.OpError:
     return errors.CancelledError(
         None, None, "Step was cancelled by an explicit call to `Session::Close()`."
@@ -108,7 +119,7 @@ class MasterSession:
         )
         self._lock = threading.Lock()
         self._forms: dict[StepForm, _Form] = {}
-        self._partial_runs: dict[str, tuple[PartialRun, threading.Lock]] = {}
+        self._partial_runs: dict[str, tuple[PartialRun, threading.Lock, StepForm]] = {}
         self._callables: dict[int, tuple[_Form, Any]] = {}
         self._under_way: set[Cancellation] = set()  # of steps
         self._is_closed = False
@@ -216,7 +227,7 @@ class MasterSession:
         with self._lock, self._graph.graph._lock:
             partial = self._runtime.partial_run(feeds, found.fetches, found.targets)
             handle = str(next(self._partial_numbers))
-            self._partial_runs[handle] = partial, threading.Lock()
+            self._partial_runs[handle] = partial, threading.Lock(), form
         return handle
 
     def partial_run(
@@ -227,8 +238,9 @@ class MasterSession:
             raise errors.InvalidArgumentError(
                 None, None, "Must run PartialRunSetup before performing partial runs"
             )
-        partial, lock = entry
+        partial, lock, whole = entry
         form = StepForm(tuple(feeds), tuple(fetches), tuple(targets))
+        _check_part(form, whole)
         graph = self._graph
         part = _Form(
             form, graph.feeds(form.feeds), graph.fetches(form.fetches), graph.targets(form.targets)

@@ -35,7 +35,8 @@ def _seconds(config: Any) -> float | None:
 
 
 def reset_target(target: str, containers: Sequence[str], config: Any = None) -> None:
-    """Closes all sessions of a server and clears containers of its state, all without names."""
+    """Closes all sessions of a server and clears containers of its state, the default one if none
+    are named."""
     client = MasterClient(target)
     try:
         filters = list(config.device_filters) if config is not None else []
@@ -68,14 +69,24 @@ class RemoteRuntime:
         with self._lock, self._graph._lock:
             count = self._graph.version
             if not self._handle:
-                self._create(count)
+                self._create(self._nodes_since(0), count)
             elif count > self._sent:
                 self._extend(count)
             return self._handle
 
-    def _create(self, count: int) -> None:
+    def _opened(self) -> str:
+        """The handle of the session at the server, which may have nothing of the graph yet.
+
+        What is asked of the server then is answered even if the graph could not run on it.
+        """
+        with self._lock, self._graph._lock:
+            if not self._handle:
+                self._create(proto.GraphDef(versions=self._graph.graph_def_versions), 0)
+            return self._handle
+
+    def _create(self, graph_def: Any, count: int) -> None:
         request = proto.CreateSessionRequest(
-            graph_def=self._nodes_since(0), config=self._config, target=self._target
+            graph_def=graph_def, config=self._config, target=self._target
         )
         answer = self._client.ask(
             "CreateSession", request, proto.CreateSessionResponse, self._timeout
@@ -217,7 +228,7 @@ class RemoteRuntime:
 
     def device_attributes(self) -> list[Any]:
         """The DeviceAttributes messages of the server's devices."""
-        request = proto.ListDevicesRequest(session_handle=self._up_to_date())
+        request = proto.ListDevicesRequest(session_handle=self._opened())
         answer = self._client.ask("ListDevices", request, proto.ListDevicesResponse, self._timeout)
         return [*answer.local_device, *answer.remote_device]
 
@@ -331,6 +342,8 @@ def _named(tensors: dict[str, np.ndarray], name: str) -> np.ndarray:
 
 
 def _fetched(array: np.ndarray) -> Any:
+    if array.dtype.names is not None:  # quantized numbers are fetched as the integers that they are
+        array = array.view(array.dtype[0])
     if not array.ndim:
         return array[()]
     # The array is the caller's for as long as they like, the memory that it came in is not.

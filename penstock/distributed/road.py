@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from penstock import errors
 from penstock.distributed import frames
@@ -34,7 +34,8 @@ METHOD = "/penstock.Tasks/Road"
 PROTOCOL = 5  # changes whenever two releases could misunderstand each other
 _HANDSHAKE_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
-_MOST_HELLO = 0  # bytes of tensors in a greeting
+_MOST_HELLO = 1 << 12  # bytes of a greeting, which has no tensors
+_MOST_GREETINGS = 128  # under way at a time
 # A side that vanishes without a word is noticed by the system after a minute and a half.
 _KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
@@ -77,14 +78,15 @@ class Road:
         self._handler = handler
         self._on_lost = on_lost
         self._credentials = credentials
-        family = socket.AF_INET6 if interface.startswith("[") else socket.AF_INET
-        listener = socket.create_server((interface.strip("[]"), 0), family=family)
+        self._tls = _server_tls(credentials) if credentials.has_certificates else None
+        listener = _tcp_listener(interface)
         local, name = _local_listener()
         self.address = Address(listener.getsockname()[1], name)
         self._listeners = [listener] if local is None else [listener, local]
         self._lock = threading.Lock()
         self._open: dict[Connection, None] = {}
         self._accepted: dict[str, Connection] = {}  # the newest of each task
+        self._greeted: dict[socket.socket, None] = {}  # the oldest first
         self._closed = False
         for each in self._listeners:
             threading.Thread(
@@ -96,32 +98,46 @@ class Road:
             try:
                 sock, _ = listener.accept()
             except OSError:
-                return
+                # Closed; or the system has no room for another socket, and will have some again.
+                time.sleep(_RETRY_SECONDS)
+                continue
+            try:
+                if self._tls is not None:
+                    sock = self._tls.wrap_socket(
+                        sock, server_side=True, do_handshake_on_connect=False
+                    )
+            except OSError:  # it is gone already
+                sock.close()
+                continue
+            self._make_room(sock)
             threading.Thread(target=self._greet, args=(sock,), daemon=True).start()
+
+    def _make_room(self, sock: socket.socket) -> None:
+        """Hangs up on the slowest if too many greet at once: who belongs here is quick."""
+        with self._lock:
+            self._greeted[sock] = None
+            if len(self._greeted) > _MOST_GREETINGS:
+                slowest = next(iter(self._greeted))
+                del self._greeted[slowest]
+                with suppress(OSError):  # its thread closes it
+                    socket.socket.shutdown(slowest, socket.SHUT_RDWR)
 
     def _greet(self, plain: socket.socket) -> None:
         sock: frames.Socket = plain
         try:
             plain.settimeout(_HANDSHAKE_SECONDS)
             _keep_alive(plain)
-            if self._credentials.has_certificates:
-                context = _server_tls(self._credentials)
-                sock = TlsSocket(context.wrap_socket(plain, server_side=True))
-            challenge = secrets.token_hex(16)
-            frames.send(sock, {"protocol": PROTOCOL, "task": self._task, "challenge": challenge})
-            hello, _ = frames.Receiver(sock, _MOST_HELLO, ahead=0).receive()
-            refusal = self._refusal(hello, challenge)
-            host = host_identity()
-            frames.send(sock, {"refused": refusal, "host": "" if refusal else host})
-            if refusal:
-                sock.close()
-                return
+            if isinstance(plain, ssl.SSLSocket):
+                plain.do_handshake()
+                sock = TlsSocket(plain)
+            task, one_host = self._introduced(sock)
             sock.settimeout(None)
-        except (frames.Disconnected, OSError, KeyError):
+        except (frames.Disconnected, OSError, errors.PermissionDeniedError):
             sock.close()
             return
-        one_host = bool(host) and hello.get("host") == host
-        task = str(hello["task"])
+        finally:
+            with self._lock:
+                self._greeted.pop(plain, None)
         connection = Connection(sock, task, self._handler, self._lost, one_host=one_host)
         with self._lock:
             self._open[connection] = None
@@ -130,6 +146,18 @@ class Road:
         connection.start()
         if closed:
             connection.close()
+
+    def _introduced(self, sock: frames.Socket) -> tuple[str, bool]:
+        """Who has connected, and whether it is on this host; raises if it doesn't belong here."""
+        challenge = secrets.token_hex(16)
+        frames.send(sock, {"protocol": PROTOCOL, "task": self._task, "challenge": challenge})
+        hello = _read_greeting(sock, _HANDSHAKE_SECONDS)
+        refusal = self._refusal(hello, challenge)
+        host = host_identity()
+        frames.send(sock, {"refused": refusal, "host": "" if refusal else host})
+        if refusal:
+            raise errors.PermissionDeniedError(None, None, refusal)
+        return str(hello.get("task", "")), bool(host) and hello.get("host") == host
 
     def _lost(self, connection: Connection) -> None:
         with self._lock:
@@ -148,17 +176,20 @@ class Road:
         with self._lock:
             return list(self._open)
 
-    def _refusal(self, hello: Any, challenge: str) -> str:
-        if hello["protocol"] != PROTOCOL:
-            return f"it speaks protocol {PROTOCOL}, and this task {hello['protocol']}"
-        token = self._credentials.token
-        if token and not hmac.compare_digest(hello["proof"], _digest(token, challenge)):
+    def _refusal(self, hello: frames.Fields, challenge: str) -> str:
+        if hello.get("protocol") != PROTOCOL:
+            return f"it speaks protocol {PROTOCOL}, and this task {hello.get('protocol')}"
+        token, proof = self._credentials.token, str(hello.get("proof")).encode()
+        if token and not hmac.compare_digest(proof, _digest(token, challenge).encode()):
             return "this task does not have the token of its cluster"
         return ""
 
     def close(self) -> None:
         with self._lock:
             self._closed = True
+            for sock in self._greeted:
+                with suppress(OSError):
+                    socket.socket.shutdown(sock, socket.SHUT_RDWR)
         # Closing alone would leave the accepting thread waiting.
         for listener in self._listeners:
             with suppress(OSError):
@@ -226,6 +257,28 @@ class Peers:
         found = self._connections.get(task)
         return None if found is None or found.is_lost else found
 
+    @property
+    def lost(self) -> list[str]:
+        """Tasks that there was a connection to."""
+        return [task for task, each in list(self._connections.items()) if each.is_lost]
+
+    def tell(self, task: str, fields: frames.Fields, timeout: float) -> None:
+        """Tells a task something over a new connection, which ends when it has answered.
+
+        No thread is needed for it: a program that ends can't start one.
+        """
+        limit = time.monotonic() + timeout
+        address = self._addresses[task]
+        road = self._find_road(address, timeout)
+        left = max(0.1, limit - time.monotonic())
+        host = address.rpartition(":")[0]
+        sock, _ = _greeted(host, road, self._task, task, self._credentials, left)
+        try:
+            frames.send(sock, {**fields, "call": 0})
+            _read_greeting(sock, left)
+        finally:
+            sock.close()
+
     def _connected(self, task: str, patience: float) -> Connection:
         limit = time.monotonic() + patience
         while True:
@@ -276,31 +329,68 @@ def connected(
       timeout: seconds that each part of the greeting may take.
       decode: see `frames.Receiver`.
     """
+    sock, one_host = _greeted(host, address, own, other, credentials, timeout)
+    sock.settimeout(None)
+    connection = Connection(sock, other, handler, on_lost, one_host=one_host, decode=decode)
+    connection.start()
+    return connection
+
+
+def _greeted(
+    host: str, address: Address, own: str, other: str, credentials: Credentials, timeout: float
+) -> tuple[frames.Socket, bool]:
+    """A socket to the road of another task that has taken this one in; whether on this host."""
     plain = _opened(host, address, timeout)
     sock: frames.Socket = plain
     try:
         _keep_alive(plain)
         if credentials.has_certificates:
             sock = TlsSocket(_client_tls(credentials).wrap_socket(plain))
-        greetings = frames.Receiver(sock, _MOST_HELLO, ahead=0)
-        greeting, _ = greetings.receive()
-        proof = _digest(credentials.token, str(greeting["challenge"]))
+        greeting = _read_greeting(sock, timeout)
+        proof = _digest(credentials.token, str(greeting.get("challenge")))
         identity = host_identity()
         frames.send(sock, {"protocol": PROTOCOL, "task": own, "proof": proof, "host": identity})
-        verdict, _ = greetings.receive()
+        verdict = _read_greeting(sock, timeout)
     except BaseException:
         sock.close()
         raise
-    if verdict["refused"]:
+    refusal = verdict.get("refused", "it does not speak the protocol between tasks")
+    if refusal:
         sock.close()
-        raise errors.PermissionDeniedError(
-            None, None, f"{other} refuses the connection: {verdict['refused']}"
-        )
-    sock.settimeout(None)
-    one_host = bool(identity) and verdict.get("host") == identity
-    connection = Connection(sock, other, handler, on_lost, one_host=one_host, decode=decode)
-    connection.start()
-    return connection
+        raise errors.PermissionDeniedError(None, None, f"{other} refuses the connection: {refusal}")
+    return sock, bool(identity) and verdict.get("host") == identity
+
+
+class _ReadInTime:
+    """A socket that can be read until a time, however slowly bytes come until then."""
+
+    def __init__(self, sock: frames.Socket, seconds: float):
+        self._sock = sock
+        self._limit = time.monotonic() + seconds
+
+    def recv_into(self, view: memoryview) -> int:
+        left = self._limit - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        self._sock.settimeout(left)
+        return self._sock.recv_into(view)
+
+
+def _read_greeting(sock: frames.Socket, seconds: float) -> frames.Fields:
+    """A message from who may be anybody: it is short, and comes in time."""
+    reader = frames.Receiver(_ReadInTime(sock, seconds), 0, ahead=0, most_fields=_MOST_HELLO)
+    fields, _ = reader.receive()
+    return fields
+
+
+def _tcp_listener(interface: str) -> socket.socket:
+    """A socket that listens on an interface; on all of them it takes IPv4 and IPv6 alike."""
+    if interface != "[::]":
+        family = socket.AF_INET6 if interface.startswith("[") else socket.AF_INET
+        return socket.create_server((interface.strip("[]"), 0), family=family)
+    if not socket.has_dualstack_ipv6():  # a system without IPv6
+        return socket.create_server(("", 0))
+    return socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True)
 
 
 def _local_listener() -> tuple[socket.socket | None, str]:

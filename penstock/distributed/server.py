@@ -12,7 +12,7 @@ from typing import Any
 
 from penstock import errors, proto
 from penstock.distributed.cluster_spec import ClusterSpec
-from penstock.distributed.credentials import interface_for, read_credentials
+from penstock.distributed.credentials import interface_for, is_loopback, read_credentials
 from penstock.state.containers import ResourceManager
 
 __all__ = ["Server", "server_of"]
@@ -136,8 +136,12 @@ class Server:
         self._ended = threading.Event()  # stopped, or nobody will need it any more
         self.cluster: Any = None  # of several tasks: this one's place in it
         self._road: Any = None  # if it is the only task
-        self._open(*_host_and_port(address))
-        self._target = f"{_PROTOCOL}://localhost:{self._door.port}"
+        host, port = _host_and_port(address)
+        self._open(host, port)
+        # "localhost" is one address of the loopback interface; who has another listens there alone.
+        is_another = is_loopback(host) and host.startswith("127.") and host != "127.0.0.1"
+        called = host if is_another else "localhost"
+        self._target = f"{_PROTOCOL}://{called}:{self._door.port}"
         self._is_started = False
         if start:
             self.start()
@@ -231,7 +235,7 @@ class Server:
         return self.cluster
 
     def reset(self, containers: Sequence[str] = ()) -> None:
-        """Closes the sessions of clients and clears containers of state, all without names."""
+        """Closes the sessions of clients and clears containers of state, by default the default."""
         self._master.reset(containers)
 
     @property

@@ -1,8 +1,9 @@
 """Clusters that sessions bring along: `ConfigProto.cluster_def`.
 
 A server may be started knowing of no other. A session then names the tasks that it wants to use,
-under names of its choice; each server takes part under the name that it has there, with the state
-that it has anyway. Who is asked for its road under such a name learns of the cluster by that.
+under names of its choice; each server takes part under the name that it has there, with state for
+this session alone, or with the state that it has anyway if the session asks for that. Who is asked
+for its road under such a name learns of the cluster by that.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def status_of(error: Exception, task_name: str = "") -> tuple[int, str]:
     """The code and the message of an error; that of a node says in which task it was raised."""
     if isinstance(error, errors.OpError):
         code, message = error.error_code, error.message
-        if error.op is not None and task_name:
+        if error.op is not None and task_name and not message.startswith("From /job:"):
             message = f"From {task_name}:\n{message}"
     elif isinstance(error, (ValueError, TypeError)):
         code, message = errors.INVALID_ARGUMENT, str(error)
@@ -34,6 +34,12 @@ def _shortened(message: str) -> str:
     half = _LONGEST_MESSAGE // 2
     left_out = f"... [{len(message) - 2 * half} characters left out] ..."
     return f"{message[:half]}\n{left_out}\n{message[-half:]}"
+
+
+def located(error: errors.OpError, graph: Graph) -> errors.OpError:
+    """An error of a task, which has a copy of a step's nodes, with the operation of the graph."""
+    found = error_of(error.error_code, error.message, graph)
+    return error if found.op is None else found
 
 
 def error_of(code: int, message: str, graph: Graph | None = None) -> errors.OpError:

@@ -17,8 +17,10 @@ from penstock.ir.graph import Graph
 from penstock.ir.graph_def import graph_def
 from penstock.ir.importer import extend_graph
 from penstock.ir.operation import Operation
+from penstock.ir.registry import ALIASES
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
+from penstock.ops.inplace_rows import DeepCopy
 from penstock.partition.split import Partition, partition
 from penstock.passes.fold import Evaluate
 from penstock.passes.pipeline import PassOptions, compile_step
@@ -36,6 +38,7 @@ class StepSpec:
     targets: list[str]
     devices: list[str]  # of all tasks, those to be used first at the front
     options: dict[str, Any]
+    master: str  # the task that runs the step
 
     def to_json(self) -> str:
         fields = {name: value for name, value in asdict(self).items() if name != "nodes"}
@@ -53,6 +56,7 @@ def spec_of(
     targets: list[Operation],
     devices: list[str],
     options: PassOptions,
+    master: str,
 ) -> StepSpec:
     """Describes a step that has been placed on the devices of several tasks."""
     graph = (fetches[0].graph if fetches else targets[0].graph) if fetches or targets else None
@@ -76,6 +80,7 @@ def spec_of(
         [op.name for op in targets],
         devices,
         asdict(options),
+        master,
     )
 
 
@@ -111,9 +116,13 @@ def parts_of(spec: StepSpec, evaluate: Evaluate) -> tuple[StepGraph, list[Partit
         op._line = None  # it would be a line of this module
     feeds = [graph.get_tensor_by_name(name) for name in spec.feeds]
     fetches = [graph.get_tensor_by_name(name) for name in spec.fetches]
+    read = [each if each in feeds else _read_early(each, spec.master) for each in fetches]
     targets = [graph.get_operation_by_name(name) for name in spec.targets]
     options = PassOptions(**spec.options)
-    step = compile_step(feeds, fetches, targets, evaluate, options)
+    step = compile_step(feeds, read, targets, evaluate, options)
+    for edge, tensor, copy in zip(step.fetches, fetches, read, strict=True):
+        if copy is not tensor:
+            edge.node.origin = tensor.op  # whose error it would be
     place(step, spec.devices, soft=True)
     if step.has_control_flow:
         shaped = structured(step)
@@ -121,6 +130,23 @@ def parts_of(spec: StepSpec, evaluate: Evaluate) -> tuple[StepGraph, list[Partit
             raise _not_structured(step)
         step = shaped
     return step, partition(step, narrow=options.narrow_edges)
+
+
+def _read_early(fetched: Tensor, master: str) -> Tensor:
+    """A fetched tensor, or a copy of a reference variable of another task than the master's.
+
+    As in TensorFlow, its value leaves the task when it is read, which is before others write it.
+    """
+    read = fetched
+    while not read.dtype.is_ref_dtype:
+        if ALIASES not in read.op.spec.traits:
+            return fetched
+        read = read.op.inputs[0]
+    if task_of(read.op.device) == master:
+        return fetched
+    with fetched.graph.as_default(), fetched.graph.device(read.op.device):
+        copy: Tensor = DeepCopy(fetched)
+    return copy
 
 
 def _not_structured(step: StepGraph) -> Exception:

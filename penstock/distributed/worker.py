@@ -10,11 +10,11 @@ import math
 import secrets
 import threading
 import time
+import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
-from weakref import WeakValueDictionary
 
 from penstock import errors
 from penstock.distributed.connection import Answer as TakeAnswer
@@ -53,6 +53,7 @@ from penstock.ir.step_graph import Node, StepGraph
 from penstock.partition.kept_sends import PATIENCE, mark_sends
 from penstock.partition.late_wakes import wakes_late
 from penstock.passes.pipeline import PassOptions
+from penstock.runtime import ending
 from penstock.runtime.binding import evaluator
 from penstock.runtime.compiled import compiled_parts, settle_memory
 from penstock.runtime.local import LocalRuntime
@@ -210,7 +211,7 @@ class Worker:
       connect: gives a connection to another task.
       departures: knows which tasks come and go.
       on_job_over: called when nobody needs this task any more.
-      make_runtime: makes the runtime of a session that has its state for itself.
+      make_runtime: makes the runtime of a session, with the task's state or with one for itself.
       known: gives the open connections with another task.
 
     Attributes:
@@ -226,7 +227,7 @@ class Worker:
         connect: Connect,
         departures: Departures | None = None,
         on_job_over: Callable[[], None] = lambda: None,
-        make_runtime: Callable[[], LocalRuntime] | None = None,
+        make_runtime: Callable[[bool], LocalRuntime] | None = None,
         known: Known = lambda task: (),
     ):
         self.task = task
@@ -237,9 +238,12 @@ class Worker:
         self._connect = connect
         self._links: dict[str, Connection] = {}  # those that were used last
         self._on_job_over = on_job_over
-        self._make_runtime = make_runtime or (lambda: LocalRuntime(task_name=task))
-        # The parts of a session's steps keep its runtime; when they are forgotten, so is its state.
-        self._isolated: WeakValueDictionary[str, LocalRuntime] = WeakValueDictionary()
+        self._make_runtime = make_runtime or self._simple_runtime
+        # The parts of a session's steps keep its runtime; when they are forgotten, so is the state
+        # that is the session's own.
+        self._sessions: weakref.WeakValueDictionary[str, LocalRuntime] = (
+            weakref.WeakValueDictionary()
+        )
         self._lock = threading.Lock()
         self._machine = WorkerMachine(
             task,
@@ -384,6 +388,7 @@ class Worker:
 
     def _run(self, action: Execute, leading: Leading | None = None) -> Executed:
         """Runs a part of a step; its master in this task may lead already."""
+        ending.go_on()
         message, part, meeting = action
         meeting.ordered_by(message.link)
         meeting.leading = leading
@@ -425,16 +430,19 @@ class Worker:
         self._take(done)
 
     def _runtime_for(self, fields: Fields) -> LocalRuntime:
-        """The task's own runtime, or that of a session which shares its state with no other."""
-        session = fields.get("isolated")
-        if session is None:
-            return self.runtime
+        """The runtime of a session here."""
+        session = fields["session"]
         with self._lock:
-            found = self._isolated.get(session)
+            found = self._sessions.get(session)
             if found is None:
-                found = self._isolated[session] = self._make_runtime()
+                found = self._sessions[session] = self._make_runtime(fields["isolated"])
                 found.crew = self.runtime.crew
+                weakref.finalize(found, found.state.own.clear).atexit = False
             return found
+
+    def _simple_runtime(self, isolated: bool) -> LocalRuntime:
+        state = None if isolated else self.runtime.state
+        return LocalRuntime(task_name=self.task, resources=state)
 
     def _clear(self, message: Message) -> None:
         try:

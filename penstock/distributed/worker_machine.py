@@ -229,7 +229,8 @@ class WorkerMachine:
         self._compiling: dict[str, Message] = {}
         self._steps: dict[int, _StepRecord] = {}
         self._over: OrderedDict[int, None] = OrderedDict()
-        self._masters: dict[str, Link] = {}  # tasks that run steps here
+        # Tasks that run steps here, with the connections that they have, the newest last.
+        self._masters: dict[str, dict[Link, None]] = {}
         self._losses = 0  # of connections, so far
         self._away: dict[str, float] = {}  # masters that can't be reached, since when
 
@@ -381,11 +382,14 @@ class WorkerMachine:
         return [Introduce(message, {"incarnation": self.incarnation})]
 
     def _saw(self, link: Link) -> None:
+        """A master has said something; late, perhaps, over a connection that it has replaced."""
         task = link.task
-        if self._masters.get(task) is not link:
-            self._masters[task] = link
-            self._away.pop(task, None)
-            self._departures.seen(task, link)
+        known = self._masters.get(task)
+        if known is not None and link in known:
+            return
+        self._masters.setdefault(task, {})[link] = None
+        self._away.pop(task, None)
+        self._departures.seen(task, link)
 
     def _leave(self, message: Message, now: float) -> list[Action]:
         task = message.link.task
@@ -400,16 +404,26 @@ class WorkerMachine:
         task = link.task
         self._losses += 1
         self._departures.lost(task, now, link)
-        if self._masters.get(task) is link:
-            del self._masters[task]
-            self._away[task] = now
+        self._lose_master(task, link, now)
         actions: list[Action] = []
         for number, record in list(self._steps.items()):
             if record.tasks is not None and task in record.tasks:
                 actions += self._lose_step(number, record, task)
         # A step that has ended here may have sent values over it which never came.
         note = {"do": "lost", "task": task, "losses": self._losses}
-        return actions + [Tell(master, note) for master in self._masters.values()]
+        return actions + [Tell(each, note) for known in self._masters.values() for each in known]
+
+    def _lose_master(self, task: str, link: Link, now: float) -> None:
+        """A master may have another connection than the one that is lost."""
+        known = self._masters.get(task, {})
+        if link not in known:
+            return
+        del known[link]
+        if known:
+            self._departures.seen(task, next(reversed(known)))
+        else:
+            del self._masters[task]
+            self._away[task] = now
 
     def _lose_step(self, number: int, record: _StepRecord, task: str) -> list[Action]:
         """Ends a step that waits for a task in vain."""

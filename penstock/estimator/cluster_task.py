@@ -37,8 +37,11 @@ class ClusterTask:
     service: dict[str, Any] | None
 
     @classmethod
-    def of(cls, tf_config: Mapping[str, Any]) -> ClusterTask:
-        """The task that TF_CONFIG describes; without a cluster, one that works alone."""
+    def of(cls, tf_config: Mapping[str, Any], *, has_strategy: bool = False) -> ClusterTask:
+        """The task that TF_CONFIG describes; without a cluster, one that works alone.
+
+        Tasks that train by a strategy need no chief: the first worker is theirs then.
+        """
         service = tf_config.get("service")
         if service is not None and not isinstance(service, dict):
             raise TypeError(
@@ -47,7 +50,7 @@ class ClusterTask:
         cluster = ClusterSpec(tf_config.get("cluster", {}))
         if not cluster:
             return cls._alone(cluster, tf_config, service)
-        return cls._in_cluster(cluster, tf_config, service)
+        return cls._in_cluster(cluster, tf_config, service, has_strategy)
 
     @classmethod
     def _alone(cls, cluster: Any, tf_config: Mapping[str, Any], service: Any) -> ClusterTask:
@@ -70,11 +73,16 @@ class ClusterTask:
         )
 
     @classmethod
-    def _in_cluster(cls, cluster: Any, tf_config: Mapping[str, Any], service: Any) -> ClusterTask:
+    def _in_cluster(
+        cls, cluster: Any, tf_config: Mapping[str, Any], service: Any, has_strategy: bool
+    ) -> ClusterTask:
         chief = TaskType.MASTER if TaskType.MASTER in cluster.jobs else TaskType.CHIEF
         if chief == TaskType.MASTER and TaskType.CHIEF in cluster.jobs:
             raise ValueError("If `master` node exists in `cluster`, job `chief` is not supported.")
-        task_type, task_id = _checked_task(cluster, tf_config.get("task", {}), chief)
+        if chief in cluster.jobs or not has_strategy:
+            _check_chief(cluster, chief)
+        task_type, task_id = _checked_task(cluster, tf_config.get("task", {}))
+        first_worker = task_type == TaskType.WORKER and task_id == 0
         is_evaluator = task_type == TaskType.EVALUATOR
         if is_evaluator and chief == TaskType.MASTER:
             raise ValueError(
@@ -98,16 +106,19 @@ class ClusterTask:
             num_worker_replicas=0
             if is_evaluator
             else len(jobs.get(TaskType.WORKER, ())) + len(jobs.get(chief, ())),
-            is_chief=task_type == chief,
+            is_chief=task_type == chief or (first_worker and chief not in cluster.jobs),
             service=service,
         )
 
 
-def _checked_task(cluster: Any, task: Mapping[str, Any], chief: str) -> tuple[str, int]:
+def _check_chief(cluster: Any, chief: str) -> None:
     if chief not in cluster.jobs:
         raise ValueError(f'If "cluster" is set in TF_CONFIG, it must have one "{chief}" node.')
     if len(cluster.job_tasks(chief)) > 1:
         raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node.')
+
+
+def _checked_task(cluster: Any, task: Mapping[str, Any]) -> tuple[str, int]:
     task_type, task_id = task.get("type"), task.get("index")
     if not task_type:
         raise ValueError('If "cluster" is set in TF_CONFIG, task type must be set.')

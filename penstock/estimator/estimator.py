@@ -542,15 +542,9 @@ def _with_directory_and_session(config: Any, model_dir: Any) -> Any:
 def _strategies_of(config: Any) -> tuple[Any, Any]:
     """The strategies of training and of evaluation, of which either may be None."""
     options = config._experimental_distribute
-    if options is None:
-        return config.train_distribute, config.eval_distribute
-    if config.train_distribute is not None or config.eval_distribute is not None:
-        raise ValueError(
-            "Either `train_distribute`, `eval_distribute` or `experimental_distribute` may be set."
-        )
-    if options.remote_cluster is not None:
+    if options is not None and options.remote_cluster is not None:
         raise ValueError("Start a program in each task instead of giving a `remote_cluster`.")
-    return options.train_distribute, options.eval_distribute
+    return config.train_distribute, config.eval_distribute
 
 
 def _get_replica_device_setter(config: Any) -> Any:

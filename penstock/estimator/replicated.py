@@ -77,6 +77,13 @@ def _inputs(strategy: Any, call_input_fn: Callable[[Any], Any]) -> tuple[Any, An
     return (*parse_iterator_result(iterator.get_next()), [_IteratorHook(iterator)])
 
 
+def _reduction_of_loss() -> Any:
+    """How the loss of all replicas is made of theirs, which optimizers may have divided."""
+    if tf.get_default_graph()._is_loss_scaled_by_optimizer:
+        return get_loss_reduction()
+    return tf.distribute.ReduceOp.SUM
+
+
 def training_spec(
     strategy: Any, call_input_fn: Callable[[Any], Any], call_model_fn: Callable[..., Any]
 ) -> tuple[EstimatorSpec, list[Any]]:
@@ -84,7 +91,7 @@ def training_spec(
     with _scaling_losses(strategy):
         features, labels, hooks = _inputs(strategy, call_input_fn)
         each = strategy.extended.call_for_each_replica(call_model_fn, args=(features, labels))
-        loss = strategy.reduce(get_loss_reduction(), each.loss, axis=None)
+        loss = strategy.reduce(_reduction_of_loss(), each.loss, axis=None)
     first = strategy.experimental_local_results
     spec = EstimatorSpec(
         mode=each.mode,

@@ -133,7 +133,11 @@ class RunConfig:
         tf_config = json.loads(os.environ.get("TF_CONFIG", "{}"))
         if tf_config:
             logging.info("TF_CONFIG environment variable: %s", tf_config)
-        self._task = self._task_of(tf_config)
+        by_option = experimental_distribute
+        _check_given_once("train", train_distribute, by_option)
+        _check_given_once("eval", eval_distribute, by_option)
+        trained = train_distribute or (by_option and by_option.train_distribute)
+        self._task = self._task_of(tf_config, has_strategy=trained is not None)
         RunConfig._replace(
             self,
             allowed_properties_list=_DEFAULT_REPLACEABLE_LIST,
@@ -157,8 +161,8 @@ class RunConfig:
             session_creation_timeout_secs=session_creation_timeout_secs,
         )
 
-    def _task_of(self, tf_config: Mapping[str, Any]) -> ClusterTask:
-        return ClusterTask.of(tf_config)
+    def _task_of(self, tf_config: Mapping[str, Any], has_strategy: bool = False) -> ClusterTask:
+        return ClusterTask.of(tf_config, has_strategy=has_strategy)
 
     def _session_config_of(self, task: ClusterTask) -> Any:
         return _session_config_in_cluster(task)
@@ -270,11 +274,13 @@ class RunConfig:
 
     @property
     def train_distribute(self) -> Any:
-        return self._train_distribute
+        options = self._experimental_distribute
+        return self._train_distribute or (options and options.train_distribute)
 
     @property
     def eval_distribute(self) -> Any:
-        return self._eval_distribute
+        options = self._experimental_distribute
+        return self._eval_distribute or (options and options.eval_distribute)
 
     @property
     def device_fn(self) -> Any:
@@ -303,10 +309,18 @@ class RunConfig:
     _log_step_count_steps: int | None
     _train_distribute: Any
     _eval_distribute: Any
+    _experimental_distribute: Any
     _device_fn: Any
     _protocol: str | None
     _experimental_max_worker_delay_secs: int | None
     _session_creation_timeout_secs: float
+
+
+def _check_given_once(what: str, strategy: Any, options: Any) -> None:
+    if strategy and options and getattr(options, f"{what}_distribute"):
+        raise ValueError(
+            f"Either `{what}_distribute` or `experimental_distribute.{what}_distribute` can be set."
+        )
 
 
 def _checkpoint_frequency(steps: Any, secs: Any) -> tuple[Any, Any]:

@@ -373,8 +373,9 @@ class _TrainingExecutor:
         config = self._estimator.config
         if json.loads(os.environ.get("TF_CONFIG") or "{}").get("environment") != "google":
             self._start_std_server(config)
-        if config.task_type == TaskType.WORKER:
+        if config.task_type == TaskType.WORKER and config.train_distribute is None:
             # Workers start one after another, so that they don't all wait for the first step.
+            # Those of a strategy wait for each other in each step.
             longest = config.experimental_max_worker_delay_secs
             delay = min(
                 _MAX_DELAY_SECS if longest is None else int(longest),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from penstock.distribute.cross_device_ops import (
     AllReduceCrossDeviceOps,
+    AllReduceSpecTuple,
+    MultiWorkerAllReduce,
     _added,
     _checked_pairs,
     as_per_replica,
@@ -47,53 +49,6 @@ __all__ = [
 ]
 
 AllReduceCrossTowerOps = AllReduceCrossDeviceOps
-
-
-class AllReduceSpecTuple(NamedTuple):
-    """By which algorithm tensors of less than so many bytes are added."""
-
-    alg: str
-    shards: int = 1
-    limit: int = -1
-
-
-class MultiWorkerAllReduce(AllReduceCrossDeviceOps):
-    """Adds values of the replicas of several workers in one graph.
-
-    Args:
-      worker_devices: the workers.
-      num_gpus_per_worker: how many GPUs each has.
-      all_reduce_spec: an algorithm with its number of shards and the size that it is for, or a
-        list of such; no value depends on it.
-      num_packs, agg_small_grads_max_bytes, agg_small_grads_max_group: see the base class.
-    """
-
-    def __init__(
-        self,
-        worker_devices: Sequence[str],
-        num_gpus_per_worker: int,
-        all_reduce_spec: Any = ("pscpu/pscpu", 2, -1),
-        num_packs: int = 0,
-        agg_small_grads_max_bytes: int = 0,
-        agg_small_grads_max_group: int = 10,
-    ):
-        super().__init__(
-            "hierarchical_copy", num_packs, agg_small_grads_max_bytes, agg_small_grads_max_group
-        )
-        self._worker_devices = list(worker_devices)
-        self._num_gpus_per_worker = num_gpus_per_worker
-        specs = all_reduce_spec if isinstance(all_reduce_spec, list) else [all_reduce_spec]
-        self._all_reduce_spec = [_checked_spec(spec) for spec in specs]
-
-
-def _checked_spec(spec: Any) -> AllReduceSpecTuple:
-    if isinstance(spec, str):
-        return AllReduceSpecTuple(spec)
-    if not isinstance(spec, tuple):
-        raise ValueError(f"A tuple is expected for all-reduce spec: {spec!r}")
-    if not 0 < len(spec) <= 3:
-        raise ValueError(f"Too many elements in the all-reduce spec tuple: {spec!r}")
-    return AllReduceSpecTuple(*spec)
 
 
 _make_tensor_into_per_replica = as_per_replica

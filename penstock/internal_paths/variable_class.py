@@ -11,7 +11,11 @@ __all__ = ["Variable"]
 
 
 class _ResourceVariableMeta(type):
-    """A call makes a resource variable; every variable is an instance."""
+    """A call makes a resource variable; every variable is an instance.
+
+    Before release 1.13 the class was that of `tf.Variable`: with an argument that only that one has
+    (`collections`), it makes what that one does.
+    """
 
     def __call__(
         cls,
@@ -27,6 +31,7 @@ class _ResourceVariableMeta(type):
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
         shape: Any = None,
+        **of_tf_variable: Any,
     ) -> Any:
         return variables.Variable(
             initial_value,
@@ -41,7 +46,7 @@ class _ResourceVariableMeta(type):
             synchronization=synchronization,
             aggregation=aggregation,
             shape=shape,
-            use_resource=True,
+            **(of_tf_variable or {"use_resource": True}),
         )
 
     def __instancecheck__(cls, instance: object) -> bool:

@@ -394,6 +394,8 @@ def _body_of(definition: Any, attrs: dict[str, Any], library: dict[str, Function
     with body.as_default():
         wanted = [f"{name}:0" for name in arguments] + [with_index(text) for text in results]
         found = import_graph_def(graph_def, name="", return_elements=wanted) or []
+    for op in body.get_operations():
+        op._line = None  # it would be the line that happens to need the body
     body.inputs = found[: len(arguments)]
     body.outputs = found[len(arguments) :]
     return body

@@ -47,6 +47,7 @@ class Graph:
         self._names = naming.UniqueNames()
         self._scopes = scopes.Scopes()
         self._last_loss_reduction: str | None = None  # of what the last loss was made
+        self._is_loss_scaled_by_optimizer = False  # the last, for one of several replicas
         self._collections: dict[Any, list[Any]] = {}
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation | Tensor] = set()
@@ -208,6 +209,11 @@ class Graph:
 
     @property
     def version(self) -> int:
+        return len(self._nodes)
+
+    @property
+    def _last_id(self) -> int:
+        """TensorFlow's name for the number of the last node, by which programs choose seeds."""
         return len(self._nodes)
 
     @property

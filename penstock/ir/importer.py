@@ -356,13 +356,17 @@ def _renamed_group(work: _Import, node: Any, group: str) -> str:
 
 
 def _place(work: _Import, outer: list[scopes.DeviceScope]) -> None:
-    """Sets devices: of the GraphDef and the scopes, or, if a node is colocated, of its partners."""
+    """Sets devices: of the GraphDef and the scopes, or, if a node is colocated, of its partners.
+
+    Nodes that extend a graph have been placed by who sends them; where that contradicts their
+    partners, it is for the placement of a step to say so.
+    """
     colocated: dict[Operation, list[str]] = {}
     for key, op in work.made.items():
         partners = [group[5:] for group in op.attrs.get("_class", ()) if group[:5] == "loc:@"]
         partners = [name for name in partners if name != op.name]
         op._device = ""
-        if partners:
+        if partners and not work.extends:
             colocated[op] = partners
             continue
         own = work.nodes[key].device

@@ -76,7 +76,8 @@ def _source(node, env):
     seeds = node.attrs["seed"], node.attrs["seed2"]
     if seeds == (0, 0):
         return None
-    generator = env.resources.get_or_create(Generator, "", node.name, lambda: Generator(*seeds))
+    own = env.resources.own
+    generator = own.get_or_create(Generator, "", node.name, lambda: Generator(*seeds))
     blocks = _BLOCKS_PER_DRAW * node.attrs["num_sampled"]
     return lambda: _Seeded(generator.reserve(blocks))
 
@@ -416,7 +417,7 @@ def _(node, env):
 def _(node, env):
     size = node.attrs["range_max"]
     # What was learned belongs to the node, whichever plan runs it.
-    learned = env.resources.get_or_create(_Learned, "", node.name, lambda: _Learned(size))
+    learned = env.resources.own.get_or_create(_Learned, "", node.name, lambda: _Learned(size))
     return _sampler(node, env, learned, learned.learn)
 
 

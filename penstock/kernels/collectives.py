@@ -3,6 +3,7 @@
 import torch
 
 from penstock import errors
+from penstock.devices import DeviceSpec
 from penstock.kernels.registry import kernel, passed_on
 from penstock.state.collectives import Instance, Part
 
@@ -71,7 +72,7 @@ class _Broadcast:
 def _taking_part(node, env, merge, kind, timeout=0.0):
     """`run(step, keys, value, shape)`: a member's part in an instance; the value is kept as is."""
     collectives = env.resources.collectives
-    device, dtype = env.device.name, node.dtypes[0].name
+    device, dtype = _member(node, env.device.name), node.dtypes[0].name
     timeout = node.attrs.get("timeout_seconds", timeout)
 
     def run(step, keys, value, shape):
@@ -81,6 +82,19 @@ def _taking_part(node, env, merge, kind, timeout=0.0):
         return collectives.take_part(part, step, timeout)
 
     return run
+
+
+def _member(node, device):
+    """The device that a node takes part for: what it asks for, though another one may run it.
+
+    In bodies of functions, and where placement is soft, members of one group share a device.
+    """
+    asked = DeviceSpec.from_string(node.origin.device if node.origin is not None else "")
+    found = DeviceSpec.from_string(device)
+    if asked.device_type is None:
+        return device
+    index = asked.device_index or 0
+    return found.replace(device_type=asked.device_type, device_index=index).to_string()
 
 
 def _keys_of(node):

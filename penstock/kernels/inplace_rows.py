@@ -1,5 +1,6 @@
 """The kernels of rows replaced, or added to."""
 
+import numpy as np
 import torch
 
 from penstock.errors import InvalidArgumentError
@@ -67,4 +68,4 @@ def _(node):
 
 @kernel("DeepCopy", fresh=True)
 def _(node):
-    return torch.clone
+    return np.copy if is_text(node) else torch.clone

@@ -3,6 +3,7 @@
 import torch
 
 from penstock import dtypes, errors
+from penstock.kernels.queues import place_of
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.kernels.values import from_array, to_array
@@ -32,8 +33,10 @@ def _check_types(node, pairs):
 
 def _find_or_make(node, env, make):
     """The function that gives the table of a node, which may live under a shared name."""
-    name = node.attrs["shared_name"] or node.name
-    container, resources = node.attrs["container"], env.resources
+    resources, name = place_of(node, env)
+    if node.attrs["use_node_name_sharing"]:
+        resources = env.resources
+    container = node.attrs["container"]
     key, value = node.attrs["key_dtype"], node.attrs["value_dtype"]
 
     def find(*inputs):

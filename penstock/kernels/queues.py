@@ -27,16 +27,22 @@ def invalid(message):
 # Making ---------------------------------------------------------------------------------------
 
 
+def place_of(node, env):
+    """Where the resource of a node is, and its name there: without a shared one, the session's."""
+    name = node.attrs.get("shared_name")
+    return (env.resources, name) if name else (env.resources.own, node.name)
+
+
 def shared(node, env, kind, make):
     """The resource of a node, which may live under a shared name, made where there is none yet."""
-    name = node.attrs["shared_name"] or node.name
+    resources, name = place_of(node, env)
     made = []
 
     def first():
         made.append(make(name))
         return made[0]
 
-    resource = env.resources.get_or_create(kind, node.attrs["container"], name, first)
+    resource = resources.get_or_create(kind, node.attrs["container"], name, first)
     if not made:
         wrong = resource.mismatch(make(name))
         if wrong is not None:

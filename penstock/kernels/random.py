@@ -39,9 +39,7 @@ def generator_of(node, env):
     origin = node.origin
     if origin is not None and (origin.graph.building_function or origin.graph.is_eager):
         return make()
-    # Sessions of a server may have nodes of one name in graphs of their own.
-    name = f"{node.name}:{seeds[0]}:{seeds[1]}"
-    return env.resources.get_or_create(Generator, "", name, make)
+    return env.resources.own.get_or_create(Generator, "", node.name, make)
 
 
 def shape_reader(node, env, index=0):

@@ -28,5 +28,5 @@ def _(node, env):
             compression=_text(attrs["compression_type"]),
         )
 
-    records = env.resources.get_or_create(RecordInput, "", node.name, make)
+    records = env.resources.own.get_or_create(RecordInput, "", node.name, make)
     return lambda step: string_vector(records.take(batch_size))

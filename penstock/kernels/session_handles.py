@@ -7,7 +7,7 @@ from penstock.state.session_tensors import SessionTensors
 
 
 def _store(env):
-    return env.resources.get_or_create(
+    return env.resources.own.get_or_create(
         SessionTensors, "", "", lambda: SessionTensors(env.device.name)
     )
 

@@ -24,6 +24,7 @@ from penstock.layers.input_spec import InputSpec, check_inputs
 from penstock.layers.object_names import to_snake_case, unique_object_name
 from penstock.layers.owned_attributes import has_something, own_attribute
 from penstock.layers.reachability import depends_on
+from penstock.layers.thread_losses import ThreadLosses
 from penstock.ops.casts import cast
 from penstock.ops.initializers import glorot_uniform_initializer, zeros_initializer
 from penstock.ops.partitioned_variables import PartitionedVariable
@@ -74,7 +75,7 @@ class CoreLayer(Trackable):
         self._updates: list[Any] = []
         self._losses: list[Any] = []
         self._callable_losses: list[Callable[[], Any]] = []
-        self._eager_losses: list[Any] = []  # of the last call, in eager mode
+        self._losses_of_thread = ThreadLosses()
         self._layers: list[Any] = []
         self._inbound_nodes: list[Any] = []
         self._outbound_nodes: list[Any] = []
@@ -359,6 +360,15 @@ class CoreLayer(Trackable):
             elif loss is not None:
                 marked = _marked_loss(loss, inputs is None)
                 (self._eager_losses if is_of_values() else self._losses).append(marked)
+
+    @property
+    def _eager_losses(self) -> list[Any]:
+        """Those of the last call, in eager mode; replicas that take turns have each its own."""
+        return self._losses_of_thread.added
+
+    @_eager_losses.setter
+    def _eager_losses(self, losses: list[Any]) -> None:
+        self._losses_of_thread.added = losses
 
     @property
     def losses(self) -> list[Any]:

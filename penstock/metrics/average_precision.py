@@ -14,7 +14,12 @@ from penstock.ir.tensor import Tensor
 from penstock.losses.weights_broadcast import broadcast_weights
 from penstock.metrics.matching import expanded_labels
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
+from penstock.metrics.streaming import (
+    collect,
+    collect_across_replicas,
+    graph_mode_only,
+    metric_variable,
+)
 from penstock.metrics.top_k import at_k_name, true_positives_of
 from penstock.ops.binary import div, div_no_nan, minimum, multiply
 from penstock.ops.broadcasting import tile
@@ -115,7 +120,9 @@ def average_precision_of_choices(
             total = metric_variable([], dtypes.float64, name=total_scope)
             batch = reduce_sum(precision, name="batch_total")
             total_update = assign_add(total, batch, name="update")
-        value = collect(metrics_collections, div_no_nan(total, largest, name="mean"))
+        value = collect_across_replicas(
+            metrics_collections, lambda t, m: div_no_nan(t, m, name="mean"), total, largest
+        )
         update = div_no_nan(total_update, largest_update, name=scope)
         return value, collect(updates_collections, update)
 

@@ -7,7 +7,12 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.tensor import Tensor
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
+from penstock.metrics.streaming import (
+    collect,
+    collect_across_replicas,
+    graph_mode_only,
+    metric_variable,
+)
 from penstock.ops import confusion
 from penstock.ops.binary import div, div_no_nan, maximum
 from penstock.ops.casts import cast
@@ -44,7 +49,7 @@ def mean_iou(
     with variable_scope(name, "mean_iou", [predictions, labels, weights]):
         predictions.shape.assert_is_compatible_with(labels.shape)
         total, update = streaming_confusion_matrix(labels, predictions, num_classes, weights)
-        value = collect(metrics_collections, _mean_iou(total))
+        value = collect_across_replicas(metrics_collections, _mean_iou, total)
         return value, collect(updates_collections, update)
 
 
@@ -105,7 +110,10 @@ def mean_per_class_accuracy(
             each *= weights
         total_update = scatter_add(total, labels, each)
         count_update = scatter_add(count, labels, is_correct)
-        accuracies = div_no_nan(count, maximum(total, 0))
-        value = collect(metrics_collections, reduce_mean(accuracies, name="mean_accuracy"))
+        value = collect_across_replicas(metrics_collections, _mean_accuracy, total, count)
         update = div_no_nan(count_update, maximum(total_update, 0), name="update_op")
         return value, collect(updates_collections, update)
+
+
+def _mean_accuracy(total: Any, count: Any) -> Tensor:
+    return reduce_mean(div_no_nan(count, maximum(total, 0)), name="mean_accuracy")

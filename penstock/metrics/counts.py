@@ -9,7 +9,12 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.metrics.matching import match_ranks
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
+from penstock.metrics.streaming import (
+    collect,
+    collect_across_replicas,
+    graph_mode_only,
+    metric_variable,
+)
 from penstock.ops.binary import div, multiply
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal, greater, logical_and
@@ -65,7 +70,7 @@ def _count_condition(
         with get_default_graph().control_dependencies([check]):
             weights = cast(weights, dtypes.float32)
             values = multiply(values, weights)
-    value = collect(metrics_collections, identity(count))
+    value = collect_across_replicas(metrics_collections, identity, count)
     update = assign_add(count, reduce_sum(values))
     return value, collect(updates_collections, update)
 
@@ -140,7 +145,7 @@ def precision(
         predictions, labels, weights = _as_bool(labels, predictions, weights)
         right, right_update = true_positives(labels, predictions, weights)
         wrong, wrong_update = false_positives(labels, predictions, weights)
-        value = collect(metrics_collections, _part(right, wrong, "value"))
+        value = collect_across_replicas(metrics_collections, _part, right, wrong)
         return value, collect(updates_collections, _part(right_update, wrong_update, "update_op"))
 
 
@@ -158,9 +163,9 @@ def recall(
         predictions, labels, weights = _as_bool(labels, predictions, weights)
         right, right_update = true_positives(labels, predictions, weights)
         wrong, wrong_update = false_negatives(labels, predictions, weights)
-        value = collect(metrics_collections, _part(right, wrong, "value"))
+        value = collect_across_replicas(metrics_collections, _part, right, wrong)
         return value, collect(updates_collections, _part(right_update, wrong_update, "update_op"))
 
 
-def _part(right: Any, wrong: Any, name: str) -> Tensor:
+def _part(right: Any, wrong: Any, name: str = "value") -> Tensor:
     return where(greater(right + wrong, 0), div(right, right + wrong), 0, name)

@@ -8,7 +8,7 @@ from typing import Any
 from penstock import dtypes
 from penstock.ir.tensor import Tensor
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, graph_mode_only
+from penstock.metrics.streaming import collect, collect_across_replicas, graph_mode_only
 from penstock.metrics.thresholds import counts_at_thresholds
 from penstock.ops.binary import div, div_no_nan, maximum, minimum, multiply
 from penstock.ops.casts import cast
@@ -61,8 +61,9 @@ def auc(
         all_thresholds = [0.0 - _EDGE, *inner, 1.0 + _EDGE]
         values, updates = counts_at_thresholds(labels, predictions, all_thresholds, weights)
         area = _interpolated_area if _is_careful(curve, summation_method) else _area
-        value = area(values, curve, summation_method, "value")
-        collect(metrics_collections, value)
+        value = collect_across_replicas(
+            metrics_collections, lambda v: area(v, curve, summation_method, "value"), values
+        )
         update = area(updates, curve, summation_method, "update_op")
         return value, collect(updates_collections, update)
 
@@ -184,5 +185,5 @@ def _points(
     updates_collections: Any,
 ) -> Metric:
     values, updates = counts
-    value = collect(metrics_collections, point(values, "value"))
+    value = collect_across_replicas(metrics_collections, lambda v: point(v, "value"), values)
     return value, collect(updates_collections, point(updates, "update_op"))

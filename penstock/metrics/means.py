@@ -9,7 +9,12 @@ from penstock.ir.defaults import get_default_graph
 from penstock.ir.tensor import Tensor
 from penstock.losses.weights_broadcast import broadcast_weights
 from penstock.metrics.matching import match_ranks
-from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
+from penstock.metrics.streaming import (
+    collect,
+    collect_across_replicas,
+    graph_mode_only,
+    metric_variable,
+)
 from penstock.ops import confusion
 from penstock.ops.binary import (
     div,
@@ -91,8 +96,10 @@ def _quotients(
     metrics_collections: Any,
     updates_collections: Any,
 ) -> Metric:
-    value = div_no_nan(total, maximum(count, 0), name="value")
-    collect(metrics_collections, value)
+    def quotient(total: Any, count: Any) -> Tensor:
+        return div_no_nan(total, maximum(count, 0), name="value")
+
+    value = collect_across_replicas(metrics_collections, quotient, total, count)
     update = div_no_nan(total_update, maximum(count_update, 0), name="update_op")
     return value, collect(updates_collections, update)
 
@@ -171,9 +178,8 @@ def mean_cosine_distance(
     products = multiply(predictions, labels)
     cosines = reduce_sum(products, axis=[dim], keepdims=True)
     value, update = mean(cosines, weights, None, None, name or "mean_cosine_distance")
-    value = subtract(1.0, value)
-    update = subtract(1.0, update)
-    return collect(metrics_collections, value), collect(updates_collections, update)
+    value = collect_across_replicas(metrics_collections, lambda each: subtract(1.0, each), value)
+    return value, collect(updates_collections, subtract(1.0, update))
 
 
 @graph_mode_only
@@ -231,7 +237,7 @@ def root_mean_squared_error(
     squared, squared_update = mean_squared_error(
         labels, predictions, weights, None, None, name or "root_mean_squared_error"
     )
-    value = collect(metrics_collections, sqrt(squared))
+    value = collect_across_replicas(metrics_collections, sqrt, squared)
     return value, collect(updates_collections, sqrt(squared_update))
 
 

@@ -11,6 +11,7 @@ from penstock.ir.defaults import executing_eagerly, get_default_graph
 from penstock.ops.filling import zeros
 from penstock.ops.variable_creation import create_variable
 from penstock.ops.variables import Variable, VariableAggregation, VariableSynchronization
+from penstock.train.replicas import has_strategy
 
 _Metric = TypeVar("_Metric", bound=Callable[..., Any])
 
@@ -49,3 +50,21 @@ def collect(collections: Any, value: Any) -> Any:
     if collections:
         get_default_graph().add_to_collections(collections, value)
     return value
+
+
+def collect_across_replicas(collections: Any, compute: Callable[..., Any], *args: Any) -> Any:
+    """`compute(*args)`, once it is in the collections.
+
+    The replicas of a strategy have one value: what is computed of the variables of all of them.
+    """
+    if not has_strategy():
+        return collect(collections, compute(*args))
+    from penstock.distribute import get_replica_context, get_strategy
+
+    def joined(strategy: Any, *given: Any) -> Any:
+        return collect(collections, compute(*given))
+
+    replica = get_replica_context()
+    if replica is None:
+        return joined(get_strategy(), *args)
+    return replica.merge_call(joined, args=args)

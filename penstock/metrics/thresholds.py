@@ -12,7 +12,12 @@ from penstock.ir.tensor import Tensor
 from penstock.losses.weights_broadcast import broadcast_weights
 from penstock.metrics.matching import match_ranks
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
+from penstock.metrics.streaming import (
+    collect,
+    collect_across_replicas,
+    graph_mode_only,
+    metric_variable,
+)
 from penstock.ops.binary import div
 from penstock.ops.broadcasting import tile
 from penstock.ops.casts import cast
@@ -122,7 +127,7 @@ def _count_at_thresholds(
         values, updates = counts_at_thresholds(
             labels, predictions, thresholds, weights, includes=(kind,)
         )
-        value = collect(metrics_collections, identity(values[kind]))
+        value = collect_across_replicas(metrics_collections, identity, values[kind])
         return value, collect(updates_collections, updates[kind])
 
 
@@ -201,8 +206,12 @@ def precision_at_thresholds(
         values, updates = counts_at_thresholds(
             labels, predictions, thresholds, weights, includes=("tp", "fp")
         )
-        value = _part(values["tp"], values["fp"], "precision_value")
-        collect(metrics_collections, value)
+        value = collect_across_replicas(
+            metrics_collections,
+            lambda tp, fp: _part(tp, fp, "precision_value"),
+            values["tp"],
+            values["fp"],
+        )
         update = _part(updates["tp"], updates["fp"], "precision_update_op")
         return value, collect(updates_collections, update)
 
@@ -222,8 +231,12 @@ def recall_at_thresholds(
         values, updates = counts_at_thresholds(
             labels, predictions, thresholds, weights, includes=("tp", "fn")
         )
-        value = _part(values["tp"], values["fn"], "recall_value")
-        collect(metrics_collections, value)
+        value = collect_across_replicas(
+            metrics_collections,
+            lambda tp, fn: _part(tp, fn, "recall_value"),
+            values["tp"],
+            values["fn"],
+        )
         update = _part(updates["tp"], updates["fn"], "recall_update_op")
         return value, collect(updates_collections, update)
 

@@ -13,7 +13,12 @@ from penstock.ir.tensor import Tensor
 from penstock.losses.weights_broadcast import assert_broadcastable
 from penstock.metrics.matching import expanded_labels
 from penstock.metrics.means import Metric
-from penstock.metrics.streaming import collect, graph_mode_only, metric_variable
+from penstock.metrics.streaming import (
+    collect,
+    collect_across_replicas,
+    graph_mode_only,
+    metric_variable,
+)
 from penstock.ops.binary import add, div, multiply
 from penstock.ops.casts import cast
 from penstock.ops.comparison import equal
@@ -126,8 +131,9 @@ def _part_at_top_k(
         arguments = (labels, chosen, k, class_id, weights)
         right, right_update = _streamed("true_positive", set_intersection, *arguments)
         wrong, wrong_update = _streamed(wrong_kind, wrongly, *arguments)
-        value = div(right, add(right, wrong), name=scope)
-        collect(metrics_collections, value)
+        value = collect_across_replicas(
+            metrics_collections, lambda r, w: div(r, add(r, w), name=scope), right, wrong
+        )
         update = div(right_update, add(right_update, wrong_update), name="update")
         return value, collect(updates_collections, update)
 

@@ -132,11 +132,10 @@ def _without_new_summaries(function: Callable[[], Any]) -> Any:
 def _leaf_tensors(context: CondContext, leaf: Any) -> list[Tensor]:
     if isinstance(leaf, Operation):
         return [with_dependencies([leaf], context.pivot)]
-    if isinstance(leaf, CompositeTensor):
-        return leaf._parts()
     if isinstance(leaf, TensorArray):
         return [leaf.flow]
-    return [leaf if isinstance(leaf, Tensor) else to_tensor(leaf)]
+    parts = leaf._parts() if isinstance(leaf, CompositeTensor) else [leaf]
+    return [part if isinstance(part, Tensor) else to_tensor(part) for part in parts]
 
 
 def _unpacked(result: Any) -> Any:

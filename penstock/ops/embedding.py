@@ -27,6 +27,7 @@ from penstock.ops.joining import concat, stack
 from penstock.ops.partitioned_variables import PartitionedVariable
 from penstock.ops.partitioning import ParallelDynamicStitch, dynamic_partition
 from penstock.ops.reductions import reduce_prod, reduce_sum
+from penstock.ops.resource_variable import ResourceVariable
 from penstock.ops.segments import segment_sum
 from penstock.ops.select import Select
 from penstock.ops.shaping import expand_dims, rank, reshape, shape, size
@@ -107,13 +108,14 @@ def _parts(params: Any) -> list[Any]:
 
 def _is_resource(part: Any) -> bool:
     """Whether a part is a resource variable, of which only the wanted rows should be read."""
-    return hasattr(part, "handle") and hasattr(part, "sparse_read")
+    return isinstance(part, ResourceVariable)
 
 
 def _op(part: Any) -> Any:
     if isinstance(part, Tensor):
         return part._op
-    return part.handle._op if _is_resource(part) else part.op
+    # Between replicas a variable with copies has no one handle, but one that is near.
+    return part._handle._op if _is_resource(part) else part.op
 
 
 def _clipped(rows: Tensor, ids: Tensor, max_norm: Any) -> Tensor:

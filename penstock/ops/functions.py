@@ -96,10 +96,8 @@ def _(op: Operation, *inputs: Shape) -> list[Shape]:
     ]
 
 
-@PartitionedCall.gradient
-@StatefulPartitionedCall.gradient
-def call_gradient(op: Operation, *grads: Any) -> list[Tensor | None]:
-    """The gradients of a call: a node that differentiates the function's body.
+def symbolic_gradient_of_call(op: Operation, *grads: Any) -> list[Tensor | None]:
+    """The gradients of a call: a node that differentiates the function's body when it runs.
 
     The gradient by the handle of a variable is one by its value; other handles have none.
     """

@@ -92,13 +92,14 @@ def creators_of(graph: Graph) -> list[Creator]:
     return []
 
 
-def _last_creator_of(graph: Graph) -> Creator:
+def last_creator_of(graph: Graph) -> Creator | None:
+    """The creator that is asked after all others, in a function's body that around it, too."""
     around: Any = graph
     while around is not None:
         if (found := _creators.last_of_graph.get(around)) is not None:
-            return _asking(found, _create_default)
+            return found
         around = getattr(around, "outer_graph", None)
-    return _create_default
+    return None
 
 
 def create_variable(
@@ -119,7 +120,8 @@ def create_variable(
     shape: Any = None,
 ) -> Variable:
     """What `tf.Variable(...)` does: it asks the creators, innermost first."""
-    create = _last_creator_of(get_default_graph())
+    last = last_creator_of(get_default_graph())
+    create = _create_default if last is None else _asking(last, _create_default)
     for creator in creators_of(get_default_graph()):
         create = _asking(creator, create)
     return create(

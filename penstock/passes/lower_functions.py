@@ -158,7 +158,7 @@ class _Lowering:
         known = dict(zip(body.inputs, arguments, strict=True))
         copies: dict[Operation, Node] = {}
         for op in _needed(body):
-            copy = self._copy(op, node.name)
+            copy = self._copy(op, node.name, body)
             copies[op] = copy
             copy.inputs = [
                 known[tensor] if tensor in known else Edge(copies[tensor._op], tensor._value_index)
@@ -180,17 +180,28 @@ class _Lowering:
         node = self._result(edge).node
         return node.type == "Enter" and bool(node.attrs["is_constant"])
 
-    def _copy(self, op: Operation, scope: str) -> Node:
+    def _copy(self, op: Operation, scope: str, body: FunctionGraph) -> Node:
+        attrs = op.attrs
+        if "_class" in attrs:
+            attrs = {**attrs, "_class": _own_groups(attrs["_class"], scope, body)}
         return Node(
             op.spec,
             self.unique(f"{scope}/{op._name}"),
-            op.attrs,
+            attrs,
             [tensor._dtype for tensor in op._outputs],
             [tensor._shape for tensor in op._outputs],
             op,
             op._id,
             op._device,
         )
+
+
+def _own_groups(groups: Sequence[Any], scope: str, body: FunctionGraph) -> list[str]:
+    """The groups of colocation of a body's node, apart from those of another call of the body."""
+    names = [group.decode() if isinstance(group, bytes) else str(group) for group in groups]
+    return [
+        f"loc:@{scope}/{name[5:]}" if name[5:] in body._nodes_by_name else name for name in names
+    ]
 
 
 def _has_effect(op: Operation) -> bool:

@@ -17,6 +17,7 @@ from penstock.ir.step_graph import Node, Rewrite, StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.passes.dead_branches import remove_dead_branches
 from penstock.passes.dead_ends import remove_dead_ends
+from penstock.passes.fetched_reads import copy_fetched_reads
 from penstock.passes.fold import Evaluate, fold_constants
 from penstock.passes.fuse import fuse_scaled_rows
 from penstock.passes.keep import keep_for_gradients
@@ -102,6 +103,7 @@ def compile_step(
         ("fuse_scaled_rows", options.fuse, fuse_scaled_rows),
         ("scale_in_descent", options.fuse, scale_in_descent),
         ("recompute", bool(options.recompute), partial(recompute, scope=options.recompute or "")),
+        ("copy_fetched_reads", True, copy_fetched_reads),
         ("order_step", True, order_step),
     ]
     for name, enabled, function in passes:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from penstock import dtypes
 from penstock.ir.registry import ALIASES, MEETS, READS
 from penstock.ir.step_graph import Edge, Node, StepGraph, feed_for
+from penstock.passes.meetings import instance_of
 from penstock.passes.order import may_block, state_of
 
 
@@ -37,12 +38,20 @@ def needs_regions(step: StepGraph) -> bool:
     if step.has_control_flow:
         return False  # its nodes run as their inputs come: none holds up another
     waits = [node for node in step.nodes if may_block(node)]
-    # All devices come to their collective ops in one order: these don't hold up each other.
-    if len(waits) < 2 or all(MEETS in node.spec.traits for node in waits):
+    # All devices come to their collective ops in one order: these don't hold up each other, unless
+    # a device has several members of one, which wait for each other.
+    all_meet = all(MEETS in node.spec.traits for node in waits)
+    if len(waits) < 2 or (all_meet and not _meets_itself(waits)):
         return False
     behind = _waits_behind(step, waits)
     # In a topological order it is enough that each comes after the one before it.
     return any(not behind[later] >> i & 1 for i, later in enumerate(waits[1:]))
+
+
+def _meets_itself(nodes: list[Node]) -> bool:
+    members = [(instance_of(node), node.device) for node in nodes]
+    known = [member for member in members if member[0] is not None]
+    return len(set(known)) < len(known)
 
 
 def regions(step: StepGraph) -> list[Part]:

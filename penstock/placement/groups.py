@@ -45,15 +45,33 @@ def grouped(
     step: StepGraph, devices: Sequence[Candidate], supports: Supports, *, soft: bool
 ) -> list[Group]:
     """The groups of a step in the order of their first nodes, each with the devices it may use."""
-    groups = [Group(nodes) for nodes in _together(step)]
+    groups = [group for nodes in _together(step.nodes) for group in _agreed(nodes, soft)]
     for group in groups:
-        group.wanted = _merged(group, soft)
         group.devices = _possible(group, devices, supports, soft)
     return groups
 
 
-def _together(step: StepGraph) -> Iterable[list[Node]]:
-    """Unites nodes over colocation classes, references and resources."""
+def _agreed(nodes: list[Node], soft: bool) -> list[Group]:
+    """Nodes that belong together, and what they ask for.
+
+    Where `soft`, those that are colocated but want to be in different tasks are not colocated;
+    state stays with the nodes that work on it.
+    """
+    group = Group(nodes)
+    try:
+        group.wanted = _merged(group, soft)
+    except errors.InvalidArgumentError:
+        if not soft:
+            raise
+        groups = [Group(part) for part in _together(nodes, colocated=False)]
+        for part in groups:
+            part.wanted = _merged(part, soft, colocated=False)
+        return groups
+    return [group]
+
+
+def _together(nodes: Sequence[Node], *, colocated: bool = True) -> Iterable[list[Node]]:
+    """Unites nodes over references and resources, and over colocation classes."""
     leader: dict[object, object] = {}
 
     def find(key: object) -> object:
@@ -67,15 +85,15 @@ def _together(step: StepGraph) -> Iterable[list[Node]]:
     def unite(a: object, b: object) -> None:
         leader[find(b)] = find(a)
 
-    for node in step.nodes:
+    for node in nodes:
         find(node)
         unite(f"loc:@{node.name}", node)
-        for name in colocation_classes(node):
+        for name in colocation_classes(node) if colocated else ():
             unite(name, node)
         for owner in _owners(node):
             unite(owner, node)
     members: dict[object, list[Node]] = {}
-    for node in step.nodes:
+    for node in nodes:
         members.setdefault(find(node), []).append(node)
     return members.values()
 
@@ -96,14 +114,14 @@ def colocation_classes(node: Node) -> list[str]:
     return [name for name in names if name.startswith("loc:@")]
 
 
-def _requests(group: Group) -> Iterable[tuple[str, DeviceSpec]]:
+def _requests(group: Group, colocated: bool) -> Iterable[tuple[str, DeviceSpec]]:
     """Who asks for which device: the group's nodes, and those outside the step they belong to."""
     inside = {node.name for node in group.nodes}
     outside: dict[str, Node] = {}
     for node in group.nodes:
         if node.device and not _owners(node):
             yield node.name, DeviceSpec.from_string(node.device)
-        for name in colocation_classes(node):
+        for name in colocation_classes(node) if colocated else ():
             if name[5:] not in inside:
                 outside.setdefault(name[5:], node)
     for name, node in outside.items():
@@ -112,11 +130,11 @@ def _requests(group: Group) -> Iterable[tuple[str, DeviceSpec]]:
             yield name, DeviceSpec.from_string(found.device)
 
 
-def _merged(group: Group, soft: bool) -> DeviceSpec:
+def _merged(group: Group, soft: bool, *, colocated: bool = True) -> DeviceSpec:
     """What all of a group ask for; a contradiction within one task is dropped where `soft`."""
     merged = DeviceSpec()
     source: dict[str, str] = {}
-    for name, spec in _requests(group):
+    for name, spec in _requests(group, colocated):
         for part in _FIELDS:
             want, have = getattr(spec, part), getattr(merged, part)
             if want is None:
@@ -151,7 +169,8 @@ def _contradiction(
         f"Cannot colocate nodes {{{{colocation_node {second}}}}} and {{{{colocation_node {first}"
         f"}}}}: Cannot merge devices with incompatible ids: '{has.to_string()}' and "
         f"'{wants.to_string()}'. Nodes that share state or a colocation group run on one device: "
-        "give both the same tf.device, or set allow_soft_placement.",
+        "give both the same tf.device, or set allow_soft_placement."
+        f"\n\t [[{{{{node {node.name}}}}}]]",
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock import dtypes, errors
-from penstock.ir.operation import describe
 from penstock.ir.step_graph import Node, StepGraph
 from penstock.kernels import registry
 from penstock.kernels.checked_paths import with_checked_paths
@@ -15,6 +14,7 @@ from penstock.kernels.gpu_types import has_gpu_types
 from penstock.kernels.registry import Constant, passed_on
 from penstock.ops.file_paths import PATHS
 from penstock.runtime.device import Device, KernelEnv
+from penstock.runtime.diagnosis import named_error
 from penstock.runtime.rendezvous import copy_function, recv_function, send_function
 from penstock.runtime.sums import add_product
 
@@ -90,18 +90,16 @@ def bind(node: Node, device: Device) -> BoundNode:
     op_type = node.type if node.spec.function is None else "_FunctionCall"
     kernel = registry.find(op_type, device.device_type)
     if kernel is None:
-        raise errors.UnimplementedError(
-            node.origin and node.origin.node_def,
-            node.origin,
-            f"{_named(node)}: there is no kernel for {node.type} on {device.device_type} "
+        raise named_error(
+            errors.UnimplementedError,
+            node,
+            f"there is no kernel for {node.type} on {device.device_type} "
             f"(device types with one: {registry.device_types(node.type) or 'none'})",
         )
     try:
         made = kernel.specialise(node, KernelEnv(device))
     except errors.OpError as error:
-        raise type(error)(  # type: ignore[call-arg]  # each subclass knows its code
-            node.origin and node.origin.node_def, node.origin, f"{_named(node)}: {error.message}"
-        ) from error
+        raise named_error(type(error), node, error.message) from error
     if isinstance(made, Constant):
         return BoundNode(node, None, made.value, False, False, False, dereferences)
     if node.type in PATHS and node.origin is not None and node.origin._is_imported:
@@ -146,10 +144,6 @@ def bind_all(step: StepGraph, devices: Device | Mapping[str, Device]) -> list[Bo
         return [bind(node, host if node.device == host.name else devices) for node in nodes]
     hosts = {device.host.name: device.host for device in devices.values()}
     return [bind(node, devices.get(node.device) or hosts[node.device]) for node in nodes]
-
-
-def _named(node: Node) -> str:
-    return describe(node.origin) if node.origin is not None else repr(node)
 
 
 def evaluator(device: Device) -> Callable[[Node, list[Any]], list[Any] | None]:

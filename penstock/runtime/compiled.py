@@ -18,7 +18,7 @@ from penstock.partition.memory import ANY, HOST, settle
 from penstock.partition.split import Partition, partition
 from penstock.passes.regions import needs_regions
 from penstock.passes.structure import structured
-from penstock.runtime import observation
+from penstock.runtime import ending, observation
 from penstock.runtime.binding import BoundNode, bind_all, has_kernel
 from penstock.runtime.cost_graph import MeasuredRuns, cost_graph_of
 from penstock.runtime.crew import Crew
@@ -182,6 +182,7 @@ class CompiledStep:
         return plan.run(step, feeds) if warming is None else warming.run(self, step, feeds)
 
     def _run_checked(self, feeds: Sequence[Any], step: Step) -> tuple[Any, ...]:
+        ending.go_on()
         if self.plan is None:
             return execute(self.graph, self.bound, feeds, step)
         if self._checked is None:
@@ -195,6 +196,8 @@ class CompiledStep:
         self, feeds: Sequence[Any], cancellation: Cancellation, timeout: float | None = None
     ) -> tuple[Any, ...]:
         """Runs the step until somebody cancels it, be it in a wait or between two nodes."""
+        if self.measured_runs is not None:
+            self.measured_runs.next_is_due()
         return self._run_checked(feeds, Step(_deadline(timeout or FOREVER), cancellation))
 
     def run_with_options(
@@ -213,13 +216,13 @@ class CompiledStep:
             results, stats = self.run_traced(feeds, timeout, cancellation)
             metadata.step_stats.CopyFrom(stats)
             if measured:
-                metadata.cost_graph.CopyFrom(cost_graph_of(self.placed, stats))
+                metadata.cost_graph.CopyFrom(cost_graph_of([self.placed], stats))
             return results
         if cancellation is None and observation.listener is not None:
             return observation.listener.run(self, feeds, timeout)
         if cancellation is None:
             return self.run_unseen(feeds, timeout)
-        return self.run_cancellable(feeds, cancellation, timeout)
+        return self._run_checked(feeds, Step(_deadline(timeout or FOREVER), cancellation))
 
     def run_traced(
         self,

@@ -10,9 +10,14 @@ from penstock.runtime.local import LocalRuntime, visible_gpus
 from penstock.runtime.thread_pools import ThreadPools
 
 
-def configured_runtime(config: Any, **place: Any) -> LocalRuntime:
-    """A runtime in this process; `place` says of which task it is and whose state it has."""
-    counts, gpu, graph = config.device_count, config.gpu_options, config.graph_options
+def configured_runtime(config: Any, *, server: Any = None, **place: Any) -> LocalRuntime:
+    """A runtime in this process; `place` says of which task it is and whose state it has.
+
+    `server` is the ConfigProto of the server that the session is on, if it is on one: a server has
+    the devices that it was started with, whatever its sessions ask for.
+    """
+    machine = config if server is None else server
+    counts, gpu, graph = machine.device_count, machine.gpu_options, config.graph_options
     gpus = visible_gpus(
         counts.get("GPU", None),
         gpu.visible_device_list,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from penstock import proto
@@ -33,8 +34,8 @@ class MeasuredRuns:
         return number >= 0 and (number + 1) % self._every == 0
 
 
-def cost_graph_of(step: StepGraph, stats: Any) -> Any:
-    """The nodes of a placed step with what StepStats say about them, as a CostGraphDef."""
+def cost_graph_of(steps: Sequence[StepGraph], stats: Any) -> Any:
+    """The nodes of the parts of a placed step with what StepStats say about them."""
     measured: dict[str, list[Any]] = defaultdict(list)
     for device in stats.dev_stats:
         for entry in device.node_stats:
@@ -42,12 +43,13 @@ def cost_graph_of(step: StepGraph, stats: Any) -> Any:
     message = proto.CostGraphDef()
     message.node.add(name="_SOURCE", id=_SOURCE)
     message.node.add(name="_SINK", id=_SINK, control_input=[_SOURCE])
-    names = names_in_files(step)
-    number = {node: i for i, node in enumerate(step.nodes, _FIRST)}
-    for node in step.nodes:
-        made = message.node.add(name=names[node], device=node.device, id=number[node])
-        _add_inputs(made, node, number)
-        _add_outputs(made, node, measured[names[node]])
+    number = {node: i for i, node in enumerate((n for each in steps for n in each.nodes), _FIRST)}
+    for step in steps:
+        names = names_in_files(step)
+        for node in step.nodes:
+            made = message.node.add(name=names[node], device=node.device, id=number[node])
+            _add_inputs(made, node, number)
+            _add_outputs(made, node, measured[names[node]])
     return message
 
 

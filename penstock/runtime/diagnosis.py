@@ -14,7 +14,7 @@ import numpy as np
 
 from penstock import errors
 from penstock.ir.operation import Operation, describe
-from penstock.ir.step_graph import Node
+from penstock.ir.step_graph import Edge, Node
 from penstock.runtime import kernel_messages
 from penstock.runtime.out_of_memory import Held, describe_shortage, is_out_of_memory, may_be_size
 from penstock.shapes import Shape, is_full, text
@@ -48,7 +48,15 @@ def diagnose(failure: Failure, error: Exception) -> Exception:
     if isinstance(error, errors.OpError) and error.op is not None:
         return error
     error_class, message = cause(failure, error)
-    return _error(error_class, failure.node.origin, failure.node, message)
+    return named_error(error_class, failure.node, message)
+
+
+def read_fetched(edge: Edge, state: VariableState) -> Any:
+    """The value of a variable that is fetched itself; the error of one without names its node."""
+    try:
+        return state.read()
+    except errors.OpError as error:
+        raise diagnose(Failure(edge.node, []), error) from error
 
 
 def cause(failure: Failure, error: Exception) -> tuple[type[errors.OpError], str]:
@@ -79,11 +87,16 @@ def in_iteration(error: Exception, loop: str, iteration: int) -> Exception:
     return type(error)(error.node_def, error.op, message)  # type: ignore[call-arg]
 
 
-def _error(
-    cls: type[errors.OpError], origin: Operation | None, node: Node, message: str
-) -> errors.OpError:
+def named_error(cls: type[errors.OpError], node: Node, message: str) -> errors.OpError:
+    """An error that names the operation which the program knows: that of the node, if it has one.
+
+    What a client at the other end of a connection raises has the operation of that name.
+    """
+    origin = node.origin
     named = describe(origin) if origin is not None else f"{node.type} '{node.name}'"
-    text_ = f"{named}: {message}\n\t [[{{{{node {node.name}}}}}]]"
+    is_known = origin is not None and not origin.graph.building_function
+    name = origin.name if origin is not None and is_known else node.name
+    text_ = f"{named}: {message}\n\t [[{{{{node {name}}}}}]]"
     return cls(origin.node_def if origin is not None else None, origin, text_)  # type: ignore[call-arg]
 
 

@@ -20,7 +20,7 @@ from penstock.kernels.control_flow import DEAD
 from penstock.kernels.values import fetcher
 from penstock.passes.order import accesses, may_block
 from penstock.runtime.binding import BoundNode
-from penstock.runtime.diagnosis import Failure, diagnose, in_iteration
+from penstock.runtime.diagnosis import Failure, diagnose, in_iteration, read_fetched
 from penstock.runtime.frames import ENTER, EXIT, MERGE, NEXT_ITERATION, Frame, Iteration, Structure
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import clock
@@ -108,7 +108,7 @@ class Execution:
                 "it lies on a branch that was not taken",
             )
         if edge.dtype.is_ref_dtype:
-            value = value.read()
+            value = read_fetched(edge, value)
         return value
 
     def values_are_done(self) -> None:

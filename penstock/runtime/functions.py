@@ -43,7 +43,7 @@ def shared_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) ->
     call = _Lazily(device, lambda: function.body(attrs, library))
     if not call.draws_numbers:
         return call
-    known = device.resources.get_or_create(_SharedCalls, "", "functions", _SharedCalls)
+    known = device.resources.own.get_or_create(_SharedCalls, "", "functions", _SharedCalls)
     key = repr(sorted((k, v) for k, v in attrs.items() if not k.startswith("_")))
     return known.setdefault((function, key), call)
 

@@ -36,7 +36,7 @@ from penstock.runtime.joined_nodes import join_nodes
 from penstock.runtime.number_loops import has_number_loops
 from penstock.runtime.partial_run import PartialRun
 from penstock.runtime.thread_pools import ThreadPools
-from penstock.state.containers import ResourceManager
+from penstock.state.containers import ResourceManager, SessionResources
 from penstock.state.session_tensors import SessionTensors
 from penstock.state.waiting import Cancellation
 
@@ -108,12 +108,11 @@ class LocalRuntime:
         self.pools = pools or ThreadPools()
         self.devices = _local_devices(task_name, cpu_devices, gpus, added_devices or {})
         # The devices of a process share one list of state by name; a server's outlives its
-        # sessions.
-        shared = self.devices[0].resources if resources is None else resources
+        # sessions, but for what is theirs alone.
+        self.state = ResourceManager() if resources is None else SessionResources(resources)
         for device in self.devices:
-            device.resources = shared
+            device.resources = self.state
         self.options = options or PassOptions()
-        self._owns_state = resources is None
         self.cancellation = Cancellation()
         self.soft_placement = soft_placement
         self.log_placement = log_placement
@@ -144,11 +143,14 @@ class LocalRuntime:
             step.replay_with(self._replaying.replayed)
         if self._kernel_threads:
             step.limit_threads(self._kernel_threads)
-        if self._measured[0] > 0:
-            step.measured_runs = MeasuredRuns(*self._measured)
+        step.measured_runs = self.measured_runs()
         if chosen != AS_WRITTEN:
             step.rewritten = partial(self.compile, feeds, fetches, targets, AS_WRITTEN)
         return step
+
+    def measured_runs(self) -> MeasuredRuns | None:
+        """Which runs of a new step are measured for `RunMetadata.cost_graph`; None for none."""
+        return MeasuredRuns(*self._measured) if self._measured[0] > 0 else None
 
     def warming(self, step: CompiledStep, options: PassOptions) -> Warming | None:
         """What watches for a step that is hot, where something can be fused for its devices."""
@@ -187,7 +189,9 @@ class LocalRuntime:
         options: PassOptions,
     ) -> StepGraph:
         if self.log_placement:
-            self._log_placement(prune(feeds, fetches, targets))
+            written = prune(feeds, fetches, targets)
+            self._place(written, dict(self._state_places))
+            self.tell_places(written)
         graph = compile_step(feeds, fetches, targets, evaluator(self.host), options)
         self._place(graph, self._state_places)
         return graph
@@ -207,9 +211,8 @@ class LocalRuntime:
             choose=self._choose,
         )
 
-    def _log_placement(self, graph: StepGraph) -> None:
-        """Says where the nodes of a step go, those that were not said yet, as they are written."""
-        self._place(graph, dict(self._state_places))
+    def tell_places(self, graph: StepGraph) -> None:
+        """Says where the nodes of a placed graph are, those that it was not said of yet."""
         new = [n for n in graph.nodes if n.type != "_Feed" and n.name not in self._logged]
         self._logged.update(node.name for node in new)
         sys.stderr.write("".join(f"{n.name}: ({n.type}): {n.device}\n" for n in new))
@@ -245,7 +248,7 @@ class LocalRuntime:
 
     def _session_tensors(self) -> SessionTensors:
         device = self.host
-        return device.resources.get_or_create(
+        return device.resources.own.get_or_create(
             SessionTensors, "", "", lambda: SessionTensors(device.name)
         )
 
@@ -258,12 +261,10 @@ class LocalRuntime:
         """Ends all steps; state that is this runtime's own goes with it."""
         self.cancel()
         self._replaying.close()
-        if self._owns_state:
-            self.reset()
+        self.state.own.clear()
         if any(device.torch_device.type == "cuda" for device in self.devices):
             torch.cuda.empty_cache()  # to other processes: torch keeps what was freed
 
     def reset(self, containers: Sequence[str] = ()) -> None:
-        """Clears containers of state; without names, all of them."""
-        for device in self.devices:
-            device.resources.clear(containers)
+        """Clears containers of state; without names, the default one."""
+        self.state.reset(containers)

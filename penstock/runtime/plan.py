@@ -35,6 +35,7 @@ from penstock.runtime.out_of_memory import drop_values
 from penstock.runtime.scalars import Scalars, expression
 from penstock.runtime.tracing import clock
 from penstock.shapes import Shape
+from penstock.state.variable import VariableState
 
 _FIRST_LINE = 2  # line 1 is the def
 
@@ -49,6 +50,7 @@ class Plan:
     names: dict[Edge, str] = field(repr=False)
     filename: str
     overwritten: set[int] = field(default_factory=set)  # the owned feeds that it overwrites
+    fetched: list[Edge] = field(default_factory=list, repr=False)
 
     def run(self, step: Any, feeds: Sequence[Any]) -> tuple[Any, ...]:
         try:
@@ -75,9 +77,18 @@ class Plan:
             if trace.tb_frame.f_code.co_filename == self.filename:
                 index = trace.tb_lineno - _FIRST_LINE
                 if not 0 <= index < len(self.lines):
-                    return None
+                    return self._failed_fetch(trace.tb_frame)
                 return self._failure_of(self.lines[index].node, trace.tb_frame)
             trace = trace.tb_next
+        return None
+
+    def _failed_fetch(self, frame: FrameType) -> Failure | None:
+        """The node of a fetched variable that has no value."""
+        for edge in self.fetched:
+            name = self.names.get(edge, "")
+            state = frame.f_locals.get(name, frame.f_globals.get(name))
+            if isinstance(state, VariableState) and state.value is None:
+                return Failure(edge.node, [])
         return None
 
     def _failure_of(self, node: Node, frame: FrameType) -> Failure:
@@ -362,7 +373,8 @@ class _Writer:
         exec(compile(source, filename, "exec"), self.namespace)  # our own generated source
         # Without the cycle that its own name would be, what it holds is freed with the plan.
         function = self.namespace.pop("step")
-        plan = Plan(source, function, self.bound, self.names, filename, self.overwritten)
+        fetched = [self._resolved(edge) for edge in self.step.fetches]
+        plan = Plan(source, function, self.bound, self.names, filename, self.overwritten, fetched)
         # Tracebacks show the plan's lines for as long as the plan lives.
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         weakref.finalize(plan, linecache.cache.pop, filename, None)

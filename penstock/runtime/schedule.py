@@ -12,6 +12,7 @@ from penstock.ir.step_graph import Edge, Node, StepGraph
 from penstock.kernels.values import fetcher
 from penstock.passes.regions import Part, regions
 from penstock.runtime.binding import BoundNode
+from penstock.runtime.diagnosis import read_fetched
 from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.step import Step
 from penstock.runtime.waits import Waits
@@ -85,7 +86,7 @@ class Schedule:
         results = []
         for edge, give in zip(self._fetches, self._give, strict=True):
             value = values[edge]
-            results.append(give(value.read() if edge.dtype.is_ref_dtype else value))
+            results.append(give(read_fetched(edge, value) if edge.dtype.is_ref_dtype else value))
         return tuple(results)
 
     def _run(self, step: Step, values: dict[Edge, Any], waits: Waits) -> None:

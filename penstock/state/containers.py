@@ -3,6 +3,10 @@
 A resource is found by (kind, container, name). It lives until its container is cleared, across
 steps and, on a server, across sessions. The empty name stands for the default container, which is
 called as the job of the device is.
+
+On a server some state is a session's own, as in TensorFlow: that of queues, readers, tables and
+iterators to which nobody gave a shared name, and what kernels remember from step to step (how far
+a random sequence has come). Programs that know nothing of each other use the same names for those.
 """
 
 from __future__ import annotations
@@ -31,6 +35,16 @@ class ResourceManager:
         self._containers: dict[str, dict[tuple[type, str], Any]] = {}
         self.collectives = Collectives()
 
+    @property
+    def own(self) -> ResourceManager:
+        """The state of one session alone: of nodes that give theirs no name to share it by."""
+        return self
+
+    @property
+    def default_container(self) -> str:
+        """What the container is called that nodes mean which name none."""
+        return self._default
+
     def get_or_create(self, kind: type[R], container: str, name: str, make: Callable[[], R]) -> R:
         """The resource of that kind and name, made by `make` where it doesn't exist yet."""
         with self._lock:
@@ -58,11 +72,37 @@ class ResourceManager:
                 for key in [key for key, value in entries.items() if value is resource]:
                     del entries[key]
 
-    def clear(self, containers: Iterable[str] = ()) -> None:
-        """Drops the named containers; without names, all of them."""
+    def reset(self, containers: Iterable[str] = ()) -> None:
+        """Drops the named containers; without names, the default one, as TensorFlow's servers."""
+        self._drop(list(containers) or [self._default])
+
+    def clear(self) -> None:
+        """Drops all containers."""
+        self._drop(list(self._containers))
+
+    def _drop(self, containers: Iterable[str]) -> None:
         with self._lock:
-            for container in list(containers) or list(self._containers):
-                for resource in self._containers.pop(container or self._default, {}).values():
+            for container in containers:
+                for resource in self._containers.pop(container, {}).values():
                     close = getattr(resource, "close", None)
                     if close is not None:
                         close()
+
+
+class SessionResources(ResourceManager):
+    """The state of a server as one of its sessions sees it.
+
+    1. What is found by container and name is the server's.
+    2. `own` is the session's alone, and ends with it.
+    """
+
+    def __init__(self, of_server: ResourceManager):
+        super().__init__(of_server._default)
+        self._lock = of_server._lock
+        self._containers = of_server._containers
+        self.collectives = of_server.collectives
+        self._own = ResourceManager(of_server._default)
+
+    @property
+    def own(self) -> ResourceManager:
+        return self._own

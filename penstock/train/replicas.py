@@ -46,14 +46,21 @@ def variables_beside(variable: Any) -> AbstractContextManager[Any]:
 
 
 def scaled_loss(loss: Any) -> Any:
-    """A replica's part of the loss of all, where an Estimator's loss is a mean."""
+    """A replica's part of the loss of all, where an Estimator's loss is a mean.
+
+    The graph notes whether the last loss was divided here: one that was not is such a part already.
+    """
+    graph = get_default_graph()
+    graph._is_loss_scaled_by_optimizer = False  # TensorFlow's name
     if not has_strategy():
         return loss
     from penstock.distribute import ReduceOp, get_loss_reduction, get_strategy
 
     count = get_strategy().num_replicas_in_sync
-    scaled = count > 1 and get_loss_reduction() is ReduceOp.MEAN
-    return loss * (1.0 / count) if scaled else loss
+    if count == 1 or get_loss_reduction() is not ReduceOp.MEAN:
+        return loss
+    graph._is_loss_scaled_by_optimizer = True
+    return loss * (1.0 / count)
 
 
 def update_by_mean(

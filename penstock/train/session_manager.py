@@ -19,6 +19,7 @@ from penstock.train.checkpoint_state import get_checkpoint_state
 __all__ = ["SessionManager"]
 
 _FIRST_PAUSE = 0.1  # seconds
+_LONG_WAIT_SECS = 30.0  # for the chief, after which that is worth a warning
 _Readiness = tuple[bool, str | None]
 
 
@@ -180,7 +181,9 @@ class SessionManager:
                 raise errors.DeadlineExceededError(
                     None, None, f"Session was not ready after waiting {limit:g} secs."
                 )
-            logging.info(
+            # A chief that takes that long may not be there at all: that is to be seen.
+            logging.log(
+                logging.WARN if timer.secs_gone() > _LONG_WAIT_SECS else logging.INFO,
                 "Waiting for model to be ready.  Ready_for_local_init_op:  %s, ready: %s",
                 local_problem,
                 problem,
@@ -282,5 +285,8 @@ class _CountDownTimer:
         self._start_time_secs = time.time()
         self._duration_secs = duration_secs
 
+    def secs_gone(self) -> float:
+        return time.time() - self._start_time_secs
+
     def secs_remaining(self) -> float:
-        return max(0, self._duration_secs - (time.time() - self._start_time_secs))
+        return max(0, self._duration_secs - self.secs_gone())

@@ -418,6 +418,13 @@ class Supervisor:
             yield sess
         except Exception as error:
             self.request_stop(error)
+        except BaseException:
+            # Ctrl-C: threads that wait in steps, for other workers say, are not waited for.
+            self.request_stop()
+            with contextlib.suppress(Exception):
+                if sess is not None:
+                    sess.close()
+            raise
         finally:
             try:
                 self.stop(close_summary_writer=close_summary_writer)

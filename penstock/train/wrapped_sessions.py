@@ -118,7 +118,10 @@ class _WrappedSession:
 
 
 class _RecoverableSession(_WrappedSession):
-    """Makes a new session, and runs the step again, when one fails because a task was restarted."""
+    """Makes a new session, and runs the step again, when one fails because a task was restarted.
+
+    It does so without end, so that whoever looks at the job has to be told what it waits for.
+    """
 
     def __init__(self, sess_creator: Any):
         self._sess_creator = sess_creator
@@ -129,7 +132,7 @@ class _RecoverableSession(_WrappedSession):
             try:
                 return self._sess_creator.create_session()
             except _PREEMPTION_ERRORS as error:
-                logging.info(
+                logging.warning(
                     "An error was raised while a session was being created. "
                     + _PREEMPTED.format("A new session will be created."),
                     error,
@@ -141,7 +144,7 @@ class _RecoverableSession(_WrappedSession):
         try:
             return bool(self._sess._check_stop())
         except _PREEMPTION_ERRORS as error:
-            logging.info(
+            logging.warning(
                 "An error was raised while considering whether the session is complete. "
                 + _RENEWED,
                 error,
@@ -181,7 +184,7 @@ class _RecoverableSession(_WrappedSession):
                     self._sess = self._create_session()
                 return work(self._sess)
             except _PREEMPTION_ERRORS as error:
-                logging.info("An error was raised. " + _RENEWED, error)
+                logging.warning("An error was raised. " + _RENEWED, error)
                 self.close()
                 self._sess = None
 

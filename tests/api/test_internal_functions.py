@@ -284,3 +284,15 @@ def test_convolutions_to_be_applied_have_the_names_of_plain_ones() -> None:
         nn_ops.Convolution([1, 5, 5, 3], kernel.shape, "SAME")
     with pytest.raises(ValueError, match="input tensor must have rank 4"):
         nn_ops.Convolution([1, 5, 3], kernel.shape, "SAME")
+
+
+def test_the_inner_variable_class_takes_what_it_took_before_release_1_13():
+    from penstock.python.ops import variables
+
+    local = [tf.GraphKeys.LOCAL_VARIABLES]
+    with tf.Graph().as_default():
+        old = variables.Variable(0, trainable=False, collections=local)
+        assert old.op.type == "VariableV2" and tf.local_variables() == [old]
+        assert variables.Variable(0).op.type == "VarHandleOp"
+        with pytest.raises(TypeError, match="nonsense"):
+            variables.Variable(0, nonsense=1)

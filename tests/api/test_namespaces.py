@@ -19,3 +19,10 @@ def test_lazy_namespaces_are_there(name):
 )
 def test_borrowed_names_are_there(module, name):
     assert callable(getattr(getattr(tf, module), name))
+
+
+@pytest.mark.parametrize("name", ["load_op_library", "load_library"])
+def test_libraries_of_ops_are_not_found(name):
+    with pytest.raises(tf.errors.NotFoundError, match="penstock has no tf.load_"):
+        getattr(tf, name)("./batcher.so")
+    assert not hasattr(tf, name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -154,3 +156,30 @@ def test_nothing_is_left_over(tmp_path: Path, save: Save, step: int | None, shar
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == sorted(
         ["checkpoint", f"{name}.index", f"{name}.meta", *(f"{name}.data-{s}" for s in shards)]
     )
+
+
+def test_two_threads_save_under_one_name(
+    tmp_path: Path, save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over, waiting = threading.Event(), threading.Event()
+    graph = tf.get_default_graph()
+
+    class Slow(disk.Disk):
+        def link(self, source: str, target: str) -> None:
+            if not waiting.is_set():
+                waiting.set()
+                over.wait(0.3)  # in the middle of its save the other one gets its turn
+            super().link(source, target)
+
+    def save_beside() -> None:
+        waiting.wait(1.0)
+        with graph.as_default():
+            save(OLD)
+        over.set()
+
+    monkeypatch.setattr(disk, "current", Slow())
+    with ThreadPoolExecutor(1) as pool:
+        beside = pool.submit(save_beside)
+        save(OLD)
+        beside.result()
+    assert _value_of_latest(tmp_path / "run") == OLD

@@ -293,6 +293,8 @@ _OLD_PACKAGES = {
     "scipy/special.py": "comb = factorial = logsumexp = len",
     "scipy/misc.py": "",
     "scipy/ndimage.py": "def imread(name): return 'its own'",
+    "scipy/signal/__init__.py": "def lfilter(b, a, x, axis, zi): return 'its own'",
+    "scipy/signal/windows.py": "__all__ = ['hann']\nhann = len",
     "pandas.py": """
 class DataFrame:
     ndim = 2
@@ -332,6 +334,11 @@ def test_packages_get_back_what_they_have_lost(run, tmp_path):
         from sklearn.cross_validation import train_test_split
         assert scipy.log is np.log and scipy.misc.logsumexp is len and scipy.misc.imread
         assert scipy.ndimage.imread("x") == "its own"
+        import scipy.signal
+        assert scipy.signal.hann is len and scipy.signal.lfilter([1], [1], [2.0]) == "its own"
+        rewards = np.asarray([np.array([1.0]), 2.0])  # objects
+        discounted = scipy.signal.lfilter([1], [1, -0.5], rewards[::-1], axis=0)[::-1]
+        assert np.asarray(discounted, np.float32).tolist() == [2.0, 2.0]
         assert pandas.DataFrame().as_matrix() == "values"
         assert pandas.Series().iteritems() == [("x", 1)] and pandas.np is np
         frame = pandas.DataFrame()

@@ -170,6 +170,20 @@ def test_parameter_servers_go_when_the_chief_has_ended(make_cluster, server_here
     assert "come back" not in cluster.texts()
 
 
+def test_parameter_servers_that_were_lost_are_told_of_the_end(make_cluster, server_here):
+    """Their link broke after the last step, so the farewell finds no connection."""
+    cluster = make_cluster(ps=1, worker=1)
+    ps = cluster.start("ps", 0)
+    v = variable_on_ps()
+    server = server_here(cluster.spec, "worker", 0)
+    with tf.Session(server.target) as sess:
+        sess.run(v.initializer)
+    for connection in server.cluster._peers.connections:
+        connection.close()
+    server.stop()
+    assert ps.wait() == 0
+
+
 def test_ctrl_c_ends_a_client_that_waits_and_not_the_job(cluster):
     client = cluster.start("worker", 0, "wait_for_nothing")
     until(lambda: "waiting" in client.text, "step")

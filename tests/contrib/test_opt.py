@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -105,3 +106,29 @@ def test_variables_are_clipped_after_a_step() -> None:
         session.run(train_op)
         norms = np.linalg.norm(session.run(variable), axis=1)
     np.testing.assert_allclose(norms, [2.0, 2.0, 2.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("as_dict", [False, True])
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_what_is_saved_of_elastic_averaging_are_the_centers(
+    tmp_path: Path, use_resource: bool, as_dict: bool
+) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        getter = opt.ElasticAverageCustomGetter("/job:localhost/task:0")
+        with tf.variable_scope("", custom_getter=getter, use_resource=use_resource):
+            variable = tf.get_variable("v", initializer=[2.0])
+            parts = tf.get_variable(
+                "parts",
+                [2],
+                partitioner=tf.fixed_size_partitioner(2),
+                initializer=tf.ones_initializer(),
+            )
+        optimizer = opt.ElasticAverageOptimizer(tf.train.GradientDescentOptimizer(1.0), 1, getter)
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        session.run([tf.assign(center, [7.0]) for center in getter._global_map.values()])
+        saver = optimizer.swapping_saver({"mine": variable} if as_dict else None)
+        reader = tf.train.load_checkpoint(saver.save(session, str(tmp_path / "model")))
+    assert reader.get_tensor("mine" if as_dict else "v").tolist() == [7.0]
+    if not as_dict:
+        assert reader.get_tensor("parts").tolist() == [7.0, 7.0]
+    assert [part.shape for part in parts] == [(1,), (1,)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from penstock.distributed.cluster_runtime import ClusterRuntime
 from penstock.distributed.credentials import Credentials
@@ -38,11 +39,12 @@ class InProcessCluster:
     def _connect_from(self, name):
         return lambda task: self.peers[name].connect(task)
 
-    def runtime(self, index: int = -1) -> ClusterRuntime:
-        """A session's runtime whose master is in one of the tasks."""
+    def runtime(self, index: int = -1, **settings: Any) -> ClusterRuntime:
+        """A session's runtime whose master is in one of the tasks; `settings` are its own."""
         name = self.names[index]
         worker = self.workers[name]
-        local = LocalRuntime(task_name=name, resources=worker.runtime.host.resources)
+        state = worker.runtime.host.resources
+        local = LocalRuntime(task_name=name, resources=state, **settings)
         devices = {n: w.runtime.device_attributes() for n, w in self.workers.items()}
         incarnations = {n: w.incarnation for n, w in self.workers.items()}
         return ClusterRuntime(worker, local, devices, incarnations)

@@ -62,9 +62,24 @@ def test_no_server_without_credentials_outside(monkeypatch: pytest.MonkeyPatch) 
             tf.train.Server({"ps": [host]})
     assert interface_for("ps0", Credentials(token="t")) == "[::]"
     assert interface_for("localhost", Credentials()) == "127.0.0.1"
+    assert interface_for("127.0.0.3", Credentials()) == "127.0.0.3"
+    assert interface_for("::1", Credentials()) == interface_for("[::1]", Credentials()) == "[::1]"
     monkeypatch.setenv("PENSTOCK_INSECURE", "1")
     with pytest.warns(UserWarning, match="can run programs on this machine"):
         assert interface_for("ps0", Credentials()) == "[::]"
+
+
+def test_the_loopback_interface_has_many_addresses() -> None:
+    server = tf.train.Server({"local": ["127.0.0.2:0"]})
+    try:
+        assert server.target.startswith("grpc://127.0.0.2:")
+        config = tf.ConfigProto(operation_timeout_in_ms=20_000)
+        config.rpc_options.use_rpc_for_inprocess_master = True
+        three = tf.constant(1) + 2
+        with tf.Session(server.target, config=config) as sess:
+            assert sess.run(three) == 3
+    finally:
+        server.stop()
 
 
 def test_what_certs_makes(folders: dict[str, pathlib.Path], capsys: Any) -> None:

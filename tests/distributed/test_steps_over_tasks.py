@@ -255,6 +255,28 @@ def test_a_trace_has_the_nodes_of_all_tasks(cluster):
     runtime.close()
 
 
+def test_measured_runs_tell_the_costs_of_the_nodes_of_all_tasks(cluster):
+    x = tf.placeholder(tf.float32, [3], name="x")
+    with tf.device(PS):
+        first = tf.exp(x, name="first")
+    with tf.device(WORKER):
+        second = tf.sin(first, name="second")
+    runtime = cluster.runtime(measured=(3, 0))
+    step = runtime.compile([x], [second], [])
+    metadata = [tf.RunMetadata() for _ in range(3)]
+    step.run([torch.zeros(3)])  # counts as well
+    for each in metadata:
+        step.run_with_options([torch.zeros(3)], tf.RunOptions(), each)
+    assert [each.HasField("cost_graph") for each in metadata] == [False, True, False]
+    nodes = metadata[1].cost_graph.node
+    assert [node.id for node in nodes] == list(range(len(nodes)))
+    by_name = {node.name: node for node in nodes}
+    for name, task in (("first", PS), ("second", WORKER)):
+        assert by_name[name].device.startswith(task.replace("/task", "/replica:0/task"))
+        assert [output.size for output in by_name[name].output_info] == [12]
+    runtime.close()
+
+
 def test_devices_of_all_tasks_are_described(cluster):
     runtime = cluster.runtime()
     found = {each.name: each for each in runtime.device_attributes()}
@@ -303,6 +325,6 @@ def test_a_part_that_waits_when_its_step_is_ended_names_its_node(cluster):
     meeting.abort(tf.errors.AbortedError(None, None, "its master says so"))
     under_way = Step(None, meeting.cancellation)
     under_way.rendezvous = meeting
-    with pytest.raises(tf.errors.AbortedError, match=r"node Variable/read/_recv"):
+    with pytest.raises(tf.errors.AbortedError, match=r"node Variable/read}"):
         part.run(under_way, [])
     runtime.close()

@@ -35,6 +35,47 @@ def target(start_server: Callable[..., Any]) -> str:
     return target
 
 
+# Errors -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_sent", [False, True], ids=["fetched", "sent"])
+def test_an_error_of_what_is_sent_names_the_operation(
+    target: str, by_grpc: Any, is_sent: bool
+) -> None:
+    with tf.device(PS):
+        v = tf.Variable(1.0, use_resource=False, name="v")
+    with tf.device(WORKER):
+        there = v + 1.0
+    with (
+        tf.Session(target, config=by_grpc) as session,
+        pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value v") as info,
+    ):
+        session.run(there if is_sent else v)
+    assert info.value.op.name == ("v/read" if is_sent else "v")
+    assert info.value.message.count("From /job:ps/replica:0/task:0:") == 1
+    assert "From /job:worker" not in info.value.message
+
+
+@pytest.mark.parametrize("with_partner", [False, True])
+def test_partners_that_want_to_be_in_different_tasks(
+    target: str, by_grpc: Any, with_partner: bool
+) -> None:
+    with tf.device(PS):
+        v = tf.Variable(1.0, name="v")
+    with tf.colocate_with(v):
+        two = tf.constant(2.0, name="two")
+    two.op._set_device(WORKER)
+    fetches = [two, v] if with_partner else [two]
+    with tf.Session(target, config=by_grpc) as session:
+        session.run(v.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot colocate") as info:
+            session.run(fetches)
+        assert info.value.op is two.op
+    by_grpc.allow_soft_placement = True
+    with tf.Session(target, config=by_grpc) as session:
+        assert session.run(fetches) == [2.0, 1.0][: len(fetches)]
+
+
 # Sixteen bits -----------------------------------------------------------------------------------
 
 
@@ -195,3 +236,43 @@ def test_mistakes_in_parts(target: str) -> None:
             session.partial_run(handle, d, {a: 1.0})
         with pytest.raises(tf.errors.InvalidArgumentError, match="already been fed"):
             session.partial_run(handle, c, {a: 1.0})
+
+
+def test_places_are_said(target: str, capfd: Any) -> None:
+    with tf.device(PS):
+        there = tf.placeholder(tf.float32, []) * 2.0
+    with tf.device(WORKER):
+        here = there + 1.0
+    with tf.Session(target, config=tf.ConfigProto(log_device_placement=True)) as session:
+        for _ in range(2):
+            assert session.run(here, {there.op.inputs[0]: 3.0}) == 7.0
+    said = capfd.readouterr().err.splitlines()
+    assert said.count("mul: (Mul): /job:ps/replica:0/task:0/device:CPU:0") == 1
+    assert said.count("add: (AddV2): /job:worker/replica:0/task:0/device:CPU:0") == 1
+
+
+def test_fetched_variables_of_other_tasks_are_read_before_they_are_written(target: str) -> None:
+    with tf.device(PS):
+        there = tf.Variable([0], use_resource=False)
+        names = tf.Variable(["a"], use_resource=False)
+        add_there, passed_on = there.assign_add([1]), tf.identity(there)
+        queue = tf.FIFOQueue(2, tf.int32)
+        put, taken = queue.enqueue(1), queue.dequeue()
+        counted = tf.get_variable("counted", [], initializer=tf.zeros_initializer())
+    with tf.device(WORKER):
+        here = tf.Variable([0], use_resource=False)
+        add_here = here.assign_add([1])
+    with tf.Session(target) as session:
+        with pytest.raises(tf.errors.FailedPreconditionError) as uninitialized:
+            session.run(there)
+        assert uninitialized.value.op is there.op
+        session.run(tf.global_variables_initializer())
+        for number in range(3):
+            before = session.run([add_there.op, add_here.op, there, passed_on, names])[2:]
+            assert before == [[number], [number], [b"a"]]
+            own = session.run([add_there.op, add_here.op, here])[2]
+            assert own == [2 * number + 2]
+            session.run(there.assign([number + 1]))
+        assert session.run([there, names], {there: [7]}) == [[7], [b"a"]]
+        session.run(put)
+        assert session.run([taken, counted]) == [1, 0.0]

@@ -134,6 +134,29 @@ def test_tasks_of_a_cluster(
 
 
 @pytest.mark.parametrize(
+    ("task", "master", "is_chief"),
+    [
+        ({"type": "worker", "index": 0}, "grpc://w:1", True),
+        ({"type": "worker", "index": 1}, "grpc://w:2", False),
+        ({"type": "evaluator", "index": 0}, "", False),
+    ],
+)
+def test_workers_with_a_strategy_need_no_chief(
+    monkeypatch: pytest.MonkeyPatch, task: Any, master: str, is_chief: bool
+) -> None:
+    cluster = {"worker": ["w:1", "w:2"]}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    options = tf.contrib.distribute.DistributeConfig(train_distribute=strategy)
+    for given in {"train_distribute": strategy}, {"experimental_distribute": options}:
+        config = est.RunConfig(**given)
+        assert (config.task_type, config.task_id) == (task["type"], task["index"])
+        assert (config.master, config.is_chief) == (master, is_chief)
+    with pytest.raises(ValueError, match='must have one "chief" node'):
+        est.RunConfig(eval_distribute=strategy)
+
+
+@pytest.mark.parametrize(
     ("tf_config", "message"),
     [
         ({"cluster": {"worker": ["w:1"]}}, 'must have one "chief" node'),

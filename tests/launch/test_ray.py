@@ -100,7 +100,7 @@ class FakeRay(ModuleType):
       nodes: where each task's actor is; a list is used up from one question to the next.
     """
 
-    exceptions = SimpleNamespace(RayError=Lost, ActorUnavailableError=Restarting)
+    exceptions = SimpleNamespace(RayError=Lost, RayActorError=Restarting)
 
     def __init__(self, script, nodes=None, room=True):
         super().__init__("ray")
@@ -108,6 +108,7 @@ class FakeRay(ModuleType):
         self.told, self.killed, self.groups, self.bundles = [], [], [], []
         self._lock = threading.Lock()
         self._serves = threading.Event()  # the parameter server has been told to
+        self.is_busy = False  # with that, so that its actor answers nothing
         self.util = SimpleNamespace(remove_placement_group=self.groups.remove)
 
     def remote(self, *classes, **_):
@@ -129,10 +130,12 @@ class FakeRay(ModuleType):
                     raise node
                 return (node, f"host-{node}")
             if method == "free_address":
+                assert not (task == "ps 0" and self.is_busy), "it would never answer"
                 return f"{arguments[0]}:{len(self.told)}"
             self.told.append((task, json.loads(arguments[1]["TF_CONFIG"])))
             outcome = self.script[task].pop(0)
         if task == "ps 0":
+            self.is_busy = True
             self._serves.set()
         return self._said(outcome)
 
@@ -149,6 +152,8 @@ class FakeRay(ModuleType):
 
     def kill(self, actor, no_restart=True):
         self.killed.append((actor._name, no_restart))
+        if actor._name.endswith("ps 0"):
+            self.is_busy = False
 
     def available_resources(self):
         return {"CPU": 1.0}

@@ -118,3 +118,19 @@ def test_a_flag_belongs_to_the_module_that_defines_it() -> None:
     print(FLAGS.find_module_defining_flag("n") in (sys.argv[0], "__main__"))
     """
     assert output(program) == "True"
+
+
+def test_flags_of_the_names_that_absl_has_for_logging() -> None:
+    program = """
+    flags.DEFINE_string("log_dir", "logs", "")
+    flags.DEFINE_integer("v", 7, "")
+    def main(_):
+        import logging
+        logging.warning("said")
+        print(FLAGS.log_dir, FLAGS.v, FLAGS["log_dir"].allow_override)
+        flags.DEFINE_string("log_dir", "again", "")
+    tf.app.run()
+    """
+    result = run(program, "--log_dir=here", "--v=3")
+    assert result.stdout.strip() == "here 3 False" and "said" in result.stderr
+    assert "The flag 'log_dir' is defined twice" in result.stderr

@@ -234,9 +234,14 @@ def test_recovery(error: Exception, in_thread: bool) -> None:
         assert creator.sessions[0]._closed and not creator.sessions[1]._closed
 
 
-def test_recovery_while_creating() -> None:
+def test_recovery_while_creating(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(
+        "penstock.platform.logging.warning", lambda msg, *args: warnings.append(msg % args)
+    )
     creator = Creator()
-    failures = [ABORTED, ABORTED]
+    gone = tf.errors.UnavailableError(None, None, "/job:ps/task:0 does not answer")
+    failures = [ABORTED, gone]
     plain = creator.create_session
 
     def unlucky() -> Any:
@@ -248,6 +253,8 @@ def test_recovery_while_creating() -> None:
     with tf.train.MonitoredSession(creator) as session:
         assert session.run(tf.get_default_graph().get_operations()[0]) is None
     assert len(creator.sessions) == 1
+    assert len(warnings) == 2  # what is waited for can be seen
+    assert "/job:ps/task:0 does not answer" in warnings[0]
 
 
 def test_singular_sessions_do_not_recover() -> None:

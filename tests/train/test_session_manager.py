@@ -145,10 +145,15 @@ def test_looks_at_a_model_grow_rarer(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     monkeypatch.setattr("penstock.train.session_manager.time.sleep", pauses.append)
     monkeypatch.setattr(
-        "penstock.train.session_manager._CountDownTimer.secs_remaining",
-        lambda timer: 100.0 - sum(pauses),
+        "penstock.train.session_manager._CountDownTimer.secs_gone", lambda timer: sum(pauses)
+    )
+    levels: list[int] = []
+    monkeypatch.setattr(
+        "penstock.platform.logging.log", lambda level, *_: levels.append(int(level))
     )
     with pytest.raises(tf.errors.DeadlineExceededError):
         manager(recovery_wait_secs=30).wait_for_session("", max_wait_secs=100)
     assert pauses[:4] == [0.1, 0.2, 0.4, 0.8]
     assert max(pauses) <= 30
+    assert levels[0] == tf.logging.INFO
+    assert levels[-1] == tf.logging.WARN  # by then, somebody should look after the chief

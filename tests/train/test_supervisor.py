@@ -183,3 +183,21 @@ def test_basic_train_loop_raises() -> None:
 
     with pytest.raises(RuntimeError, match="Failed"):
         tf.train.basic_train_loop(tf.train.Supervisor(logdir=None), fail)
+
+
+def test_ctrl_c_closes_the_session_before_threads_are_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They may wait in steps for something that does not come."""
+    sv = tf.train.Supervisor(is_chief=True)
+    closed: list[bool] = []
+    join = sv.coord.join
+
+    def joined(*args: Any, **kwargs: Any) -> None:
+        closed.append(sess._closed)
+        join(*args, **kwargs)
+
+    monkeypatch.setattr(sv.coord, "join", joined)
+    with pytest.raises(KeyboardInterrupt), sv.managed_session() as sess:
+        raise KeyboardInterrupt
+    assert closed == [True]

@@ -93,7 +93,7 @@ class RunConfig(CoreRunConfig):
             session_creation_timeout_secs=session_creation_timeout_secs,
         )
 
-    def _task_of(self, tf_config: Mapping[str, Any]) -> ClusterTask:
+    def _task_of(self, tf_config: Mapping[str, Any], has_strategy: bool = False) -> ClusterTask:
         self.environment = tf_config.get("environment", Environment.LOCAL)
         cluster = ClusterSpec(tf_config.get("cluster", {}))
         task = tf_config.get("task", {})

@@ -163,10 +163,12 @@ class ElasticAverageOptimizer(Optimizer):
             )
         given = tf.trainable_variables() if var_list is None else var_list
         named = given if isinstance(given, dict) else op_list_to_dict(given)
+        centers = {variable.op.name: center for variable, center in self._global_map.items()}
         swapped = {
-            key: [self._global_map.get(part, part) for part in each]
+            # A list of variables comes back as tensors, under the variables' names.
+            key: [centers.get(part.op.name, part) for part in each]
             if isinstance(each, list)
-            else self._global_map.get(each, each)
+            else centers.get(key if each.op.type == "ReadVariableOp" else each.op.name, each)
             for key, each in named.items()
         }
         return tf.train.Saver(swapped, name=name, **kwargs)

@@ -67,6 +67,16 @@ class Finish(NamedTuple):
 Action = Start | Finish
 
 
+def shell_status(status: int) -> int:
+    """The exit status of a process as shells have it: 128 and its number for a signal."""
+    return status if status >= 0 else 128 - status
+
+
+def restart_delay(failures: int) -> float:
+    """The seconds until a task that has failed so often is started again."""
+    return min(30.0, 0.5 * 2 ** (failures - 1))
+
+
 @dataclass
 class JobRun:
     """A job under way.
@@ -94,5 +104,5 @@ class JobRun:
             return [Finish(0)] if working and self.done.issuperset(working) else []
         self.failures[task] = self.failures.get(task, 0) + 1
         if self.failures[task] > self.restarts:
-            return [Finish(status if status > 0 else 1)]
-        return [Start(task, min(30.0, 0.5 * 2 ** (self.failures[task] - 1)))]
+            return [Finish(shell_status(status))]
+        return [Start(task, restart_delay(self.failures[task]))]

@@ -90,6 +90,7 @@ class LocalTasks:
         running = [each for each in self._processes.values() if each.poll() is None]
         for process in running:
             _signal(process, signal.SIGTERM)
+            _signal(process, signal.SIGCONT)  # one that is stopped would not see it
         limit = time.monotonic() + _GRACE_SECONDS
         for process in running:
             try:

@@ -21,7 +21,7 @@ from penstock.distributed.launch.ray_task import JobBoard, Place, TaskActor
 
 _NAMESPACE = "penstock"
 _RETRY_SECONDS = 0.2  # between questions to an actor that is being restarted
-_LOST = -1  # the status of a task whose actor is gone
+_LOST = 1  # the status of a task whose actor is gone
 _PASSED_ON = ("PENSTOCK_", "TF_", "OMP_", "PYTHONPATH")  # of the launcher's environment
 
 
@@ -111,7 +111,7 @@ class RayTasks:
         self._give_addresses()
 
     def _make_board(self) -> Any:
-        board = self._ray.remote(num_cpus=0)(JobBoard)
+        board = self._ray.remote(num_cpus=0, max_restarts=-1)(JobBoard)
         try:
             return board.options(name=self._options.name).remote()
         except ValueError as error:
@@ -157,14 +157,16 @@ class RayTasks:
         hosts = hosts_of({t: p for t, p in self._places.items() if t.kind in self._job.addresses})
         if set(hosts.values()) != {"localhost"}:
             self._check_credentials()
-        asked = {task: self._actors[task].free_address.remote(host) for task, host in hosts.items()}
-        found = {task: self._ray.get(address) for task, address in asked.items()}
+        found = {
+            task: self._answer(self._actors[task].free_address, host)
+            for task, host in hosts.items()
+        }
         addresses = {
             kind: [found[Task(kind, i)] for i in range(len(tasks))]
             for kind, tasks in self._job.addresses.items()
         }
         self._job = replace(self._job, addresses=addresses)
-        self._ray.get(self._board.set.remote(addresses))
+        self._answer(self._board.set, addresses)
 
     def _check_credentials(self) -> None:
         if not {"PENSTOCK_CREDENTIALS", "PENSTOCK_INSECURE"} & os.environ.keys():
@@ -180,7 +182,7 @@ class RayTasks:
         """Runs a task in its actor, which Ray may be restarting."""
         try:
             status = self._run(task)
-        except self._ray.exceptions.RayError as error:
+        except (self._ray.exceptions.RayError, RayUnavailable) as error:
             if not self._over:
                 self._printer.say(f"{task}: {str(error).splitlines()[0]}")
             status = _LOST
@@ -206,13 +208,16 @@ class RayTasks:
         return status
 
     def _place_of(self, actor: Any) -> Place:
-        """Where an actor is, once Ray has restarted it."""
+        return Place._make(self._answer(actor.place))
+
+    def _answer(self, method: Any, *arguments: Any) -> Any:
+        """What an actor answers, once Ray has restarted it."""
         limit = time.monotonic() + self._options.patience
         while True:
             try:
-                return Place._make(self._ray.get(actor.place.remote()))
-            except self._ray.exceptions.ActorUnavailableError:
-                if time.monotonic() > limit:
+                return self._ray.get(method.remote(*arguments))
+            except self._ray.exceptions.RayActorError:
+                if time.monotonic() > limit or self._over:
                     raise
                 time.sleep(_RETRY_SECONDS)
 
@@ -223,10 +228,11 @@ class RayTasks:
                 return
             self._printer.say(f"{task} is on another node now; all tasks are started again")
             self._places[task] = place
-            self._give_addresses()
+            # First of all, since an actor answers nothing while its task runs.
             for other, actor in self._actors.items():
                 if other != task:
                     self._ray.kill(actor, no_restart=False)
+            self._give_addresses()
 
     def end_all(self) -> None:
         self._over = True

@@ -193,7 +193,7 @@ class _Following:
 
 
 def leaving(task: SimulatedTask) -> Waiting[None]:
-    """Says goodbye to the tasks that this one is connected to, for half a second at most."""
+    """Says goodbye to the tasks that this one was connected to, for half a second at most."""
     waiting: set[str] = set()
 
     def begin(resume: Resume) -> None:

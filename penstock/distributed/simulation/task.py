@@ -172,7 +172,7 @@ class SimulatedTask:
     def farewell(self) -> list[Call]:
         """What to say to others when the program of this task has come to its end."""
         fields = {"do": "leave", "used": sorted(self.master.used)}
-        return [Call(name, fields) for name, end in self._links.items() if not end.is_lost]
+        return [Call(name, fields) for name in self._links]
 
     def call(self, call: Call, answer: Callable[[Answered], None]) -> Any:
         """Asks for a master of this task; one that can't be reached answers with that.

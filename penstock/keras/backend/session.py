@@ -289,8 +289,9 @@ def batch_set_value(tuples: Any) -> None:
 
 def _has_value(x: Any) -> bool:
     """Whether a tensor or variable is one of eager mode."""
-    element = getattr(x, "handle", x)
-    return isinstance(element, tf.Tensor) and element._op.graph.is_eager
+    if isinstance(x, tf.Variable):  # that of a strategy has no one handle between its replicas
+        return bool(getattr(x, "_is_eager", False))
+    return isinstance(x, tf.Tensor) and x._op.graph.is_eager
 
 
 def _value_of(x: Any) -> Any:

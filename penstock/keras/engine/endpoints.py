@@ -121,6 +121,12 @@ class Endpoint:
         self.sample_weight = weight
 
     @property
+    def is_mean(self) -> bool:
+        """Whether the loss is taken for a mean over the batch, as one without a rule is."""
+        reduction = getattr(self.loss, "reduction", Reduction.AUTO)
+        return reduction in (Reduction.AUTO, Reduction.SUM_OVER_BATCH_SIZE)
+
+    @property
     def feeds_weight(self) -> bool:
         """Whether arrays are given for the samples' weights."""
         return self.sample_weight is not None and K.is_placeholder(self.sample_weight)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras.engine.layer import Layer
 from penstock.keras.engine.node import Node
@@ -31,7 +32,8 @@ class InputLayer(Layer):
         ragged: bool = False,
         **kwargs: Any,
     ):
-        if "batch_input_shape" in kwargs:
+        batch_size = _of_one_replica(batch_size)
+        if "batch_input_shape" in kwargs:  # which is that of one replica already
             batch_size, *rest = kwargs.pop("batch_input_shape")
             input_shape = tuple(rest)
         if kwargs:
@@ -74,6 +76,20 @@ class InputLayer(Layer):
         }
 
 
+def _of_one_replica(batch_size: int | None) -> int | None:
+    """The part of a batch that one replica of the strategy around gets."""
+    strategy = tf.distribute.get_strategy()
+    if batch_size is None or not strategy.extended._global_batch_size:
+        return batch_size
+    replicas = strategy.num_replicas_in_sync
+    if batch_size % replicas:
+        raise ValueError(
+            f"The `batch_size` argument value {batch_size} cannot be divisible by number of "
+            f"replicas {replicas}"
+        )
+    return batch_size // replicas
+
+
 def _sizes(shape: Any) -> tuple[Any, ...]:
     if isinstance(shape, int):
         return (shape,)
@@ -106,7 +122,7 @@ def Input(
             )
         kwargs["batch_input_shape"] = batch_shape
     elif shape is not None:
-        kwargs["batch_input_shape"] = (batch_size, *_sizes(shape))
+        kwargs.update(input_shape=_sizes(shape), batch_size=batch_size)
     elif tensor is None:
         raise ValueError(
             "Please provide to Input either a `shape` or a `tensor` argument. Note that `shape` "

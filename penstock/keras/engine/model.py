@@ -37,6 +37,7 @@ from penstock.keras.engine.training_loops import TrainingLoops
 from penstock.keras.engine.user_data import UserData
 from penstock.keras.engine.weight_tensors import WeightTensors
 from penstock.keras.metrics import Mean
+from penstock.keras.utils.weighting import scale_loss_for_distribution
 from penstock.platform import logging
 
 __all__ = ["Model"]
@@ -218,12 +219,14 @@ class Model(
                 if self._output_loss_metrics:
                     metric = self._output_loss_metrics[index]
                     loss_results.append((metric, metric(loss)))
+                if endpoint.is_mean:
+                    loss = scale_loss_for_distribution(loss)
                 part = endpoint.loss_weight * loss
                 total = part if total is None else total + part
             # Not those of other calls of shared layers.
             own = self.get_losses_for(None) + self.get_losses_for(self.inputs)
             if own:
-                added = tf.add_n(own)
+                added = scale_loss_for_distribution(tf.add_n(own))
                 total = added if total is None else total + added
         if total is None:
             raise ValueError("The model cannot be compiled because it has no loss to optimize.")

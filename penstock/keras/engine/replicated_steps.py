@@ -7,6 +7,7 @@ from typing import Any
 import penstock as tf
 from penstock.keras import backend as K
 from penstock.keras.engine.endpoints import Endpoint
+from penstock.keras.utils.weighting import scale_loss_for_distribution
 
 
 class ReplicatedStep:
@@ -26,7 +27,10 @@ class ReplicatedStep:
         """The function of the graph."""
         inputs = self.model._feed_inputs
         # Not the inputs themselves: parts of those would be taken for further layers of the model.
-        fed = [K.placeholder(shape=each.shape, dtype=each.dtype) for each in inputs]
+        fed = [
+            K.placeholder(shape=self._of_all_replicas(each.shape), dtype=each.dtype)
+            for each in inputs
+        ]
         if self.mode != "predict":
             fed += self.model._training_inputs()[len(inputs) : -1]
         with self.strategy.scope():
@@ -41,6 +45,11 @@ class ReplicatedStep:
             name=f"{self.mode}_function",
         )
 
+    def _of_all_replicas(self, shape: Any) -> Any:
+        """The shape of all replicas' batches together; a size that an input fixes is of one."""
+        fixed = _fixed_size(shape)
+        return shape if fixed is None else [fixed * self.replicas, *shape.as_list()[1:]]
+
     # Inside of a replica --------------------------------------------------------------------------
 
     def _run(self, parts: list[Any]) -> Any:
@@ -53,8 +62,10 @@ class ReplicatedStep:
         outputs = tf.nest.flatten(model(nested, training=self.mode == "train"))
         if self.mode == "predict":
             return outputs
+        added = [value for _, value in model._added_metric_results()]
         endpoints = self._endpoints(outputs, labels)
         loss, noted = self._loss(endpoints, nested)
+        noted += added
         noted += [value for each in endpoints for _, value in each.metric_results()]
         if self.mode == "train":
             noted += self._updates(loss, nested)
@@ -82,11 +93,15 @@ class ReplicatedStep:
             loss = endpoint.total()
             if model._output_loss_metrics:
                 noted.append(model._output_loss_metrics[index](loss))
+            if endpoint.is_mean:  # the replicas' means are added up, as sums are
+                loss = scale_loss_for_distribution(loss)
             parts.append(endpoint.loss_weight * loss)
-        parts += model.get_losses_for(None) + model.get_losses_for(inputs)
+        own = model.get_losses_for(None) + model.get_losses_for(inputs)
+        if own:
+            parts.append(scale_loss_for_distribution(tf.add_n(own)))
         if not parts:
             raise ValueError("The model cannot be compiled because it has no loss to optimize.")
-        return tf.add_n(parts) / self.replicas, noted
+        return tf.add_n(parts), noted
 
     def _updates(self, loss: Any, inputs: Any) -> list[Any]:
         model, optimizer = self.model, self.model.optimizer
@@ -102,7 +117,7 @@ class ReplicatedStep:
         with tf.control_dependencies([each for each in noted if each is not None]):
             model = self.model
             own = [each for e in model._trained for each in (*e.metrics, *e.weighted_metrics)]
-            metrics = [*model._output_loss_metrics, *own]
+            metrics = [*model._output_loss_metrics, *own, *model._added_metrics]
             model._metric_results = [(metric, metric.result()) for metric in metrics]
         return [tf.add_n(list(losses)), *(value for _, value in model._metric_results)], list(noted)
 
@@ -111,6 +126,15 @@ def _split(tensor: Any, count: int) -> list[Any]:
     """Nearly equal parts of a batch; the first ones are the larger ones."""
     if count == 1:
         return [tensor]
+    fixed = _fixed_size(tensor.shape)
+    if fixed is not None and fixed % count == 0:
+        return list(tf.split(tensor, count))
     size = tf.shape(tensor)[0]
     bounds = [(size * number + count - 1) // count for number in range(count + 1)]
     return [tensor[bounds[i] : bounds[i + 1]] for i in range(count)]
+
+
+def _fixed_size(shape: Any) -> int | None:
+    """The size of the batch that a shape tells, if it does."""
+    size: int | None = shape.as_list()[0] if shape.ndims else None
+    return size

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.keras.callbacks import CallbackList, configured
+from penstock.keras.distribute.input_checks import validate_callbacks
 from penstock.keras.engine import training_data
 from penstock.keras.engine.batch_sources import (
     batch_source,
@@ -348,6 +349,8 @@ class TrainingLoops:
         validation_freq: Any,
         batch_size: int | None,
     ) -> Any:
+        if self._distribution_strategy is not None:
+            validate_callbacks(_listed(callbacks), self.optimizer)
         # Making the step's nodes first: callbacks may ask for the optimizer's variables.
         source.prepare()
         function = self._function("train")

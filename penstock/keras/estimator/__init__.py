@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 import penstock as tf
+from penstock.distribute.initial_values import start_with
 from penstock.keras import backend as K
 from penstock.keras import models
 from penstock.keras.cloning import clone_model, in_place_subclassed_model_state_restoration
@@ -202,4 +203,4 @@ def _optimizer_again(optimizer: Any) -> Any:
 def _start_with(variables: list[Any], values: list[Any]) -> None:
     """Makes values the initial ones: an estimator initializes a graph of its own."""
     for variable, value in zip(variables, values, strict=True):
-        variable._initializer_op = variable.assign(value).op
+        start_with(variable, value)

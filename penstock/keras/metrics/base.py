@@ -42,6 +42,7 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         # its base's `update_state` makes one update.
         made = super().__new__(cls)
         made.__dict__["update_state"] = functools.partial(_updated, made)
+        made.__dict__["result"] = functools.partial(_result_of_all, made)
         return made
 
     def __init__(self, name: str | None = None, dtype: Any = None, **kwargs: Any):
@@ -71,12 +72,20 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The metric after an update with these values."""
-        update = self.update_state(*args, **kwargs)
-        with tf.control_dependencies([] if update is None else tf.nest.flatten(update)):
-            result: Any = tf.identity(self.result())
+        """The metric after an update with these values; between replicas each makes its own."""
+        if tf.distribute.has_strategy() and tf.distribute.in_cross_replica_context():
+            extended = tf.distribute.get_strategy().extended
+            result: Any = extended.call_for_each_replica(self._after_update, args, kwargs)
+        else:
+            result = self._after_update(*args, **kwargs)
         result._metric_obj = self
         return result
+
+    def _after_update(self, *args: Any, **kwargs: Any) -> Any:
+        update = self.update_state(*args, **kwargs)
+        with tf.control_dependencies([] if update is None else tf.nest.flatten(update)):
+            result = self.result()
+            return result if tf.distribute.has_strategy() else tf.identity(result)
 
     @property
     def updates(self) -> list[Any]:
@@ -112,6 +121,18 @@ def _updated(metric: Metric, *args: Any, **kwargs: Any) -> Any:
     operation._unconditional_update = False
     metric._updates.append(operation)
     return update
+
+
+def _result_of_all(metric: Metric, *args: Any) -> Any:
+    """What a metric's class computes; inside of a replica from the variables of all of them."""
+    context = tf.distribute.get_replica_context() if tf.distribute.has_strategy() else None
+    if context is None:
+        return type(metric).result(metric, *args)
+
+    def joined(strategy: Any, *each: Any) -> Any:
+        return tf.identity(type(metric).result(metric, *each))
+
+    return context.merge_call(joined, args=args)
 
 
 class Reduce(Metric):

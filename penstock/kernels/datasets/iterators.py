@@ -12,6 +12,7 @@ from penstock.kernels.datasets.assertions import check_assertions
 from penstock.kernels.datasets.handle_texts import handle_text, of_handle_text
 from penstock.kernels.datasets.mapping import function_of
 from penstock.kernels.datasets.readers import scalar_string
+from penstock.kernels.queues import place_of
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.kernels.values import mark_fresh
@@ -21,9 +22,8 @@ from penstock.state.datasets import Context, IteratorResource
 _anonymous = itertools.count()
 
 
-def _made(node, resources, name=None):
+def _made(node, resources, name):
     attrs = node.attrs
-    name = name or attrs.get("shared_name") or node.name
     types, sizes = attrs["output_types"], attrs["output_shapes"]
     container = attrs.get("container", "")
     found = resources.get_or_create(
@@ -36,7 +36,8 @@ def _made(node, resources, name=None):
 
 @kernel("Iterator", "IteratorV2", devices=HOST)
 def _(node, env):
-    return lambda: _made(node, env.resources)
+    place = place_of(node, env)
+    return lambda: _made(node, *place)
 
 
 @kernel("AnonymousIterator", "AnonymousIteratorV2", devices=HOST)
@@ -44,7 +45,7 @@ def _(node, env):
     pair = node.type == "AnonymousIteratorV2"
 
     def run():
-        resource = _made(node, env.resources, f"_AnonymousIterator{next(_anonymous)}")
+        resource = _made(node, env.resources.own, f"_AnonymousIterator{next(_anonymous)}")
         return (resource, resource) if pair else resource
 
     return run
@@ -53,7 +54,8 @@ def _(node, env):
 @kernel("DeleteIterator", devices=HOST)
 def _(node, env):
     def run(resource, deleter):
-        env.resources.remove(IteratorResource, resource.container, resource.name)
+        for resources in (env.resources.own, env.resources):
+            resources.remove(IteratorResource, resource.container, resource.name)
         resource.close()
 
     return run
@@ -62,9 +64,10 @@ def _(node, env):
 @kernel("OneShotIterator", devices=HOST, step=True)
 def _(node, env):
     factory = function_of(node, env, "dataset_factory")
+    place = place_of(node, env)
 
     def run(step):
-        resource = _made(node, env.resources)
+        resource = _made(node, *place)
         resource.start_once(lambda: _checked(factory(step, ())[0]), step)
         return resource
 
@@ -183,7 +186,7 @@ def _(node):
 
 @kernel("IteratorToStringHandle", devices=HOST)
 def _(node, env):
-    return lambda resource: handle_text(env.device.name, resource, "IteratorResource")
+    return lambda resource: handle_text(env, resource, "IteratorResource")
 
 
 @kernel("IteratorFromStringHandle", "IteratorFromStringHandleV2", devices=HOST)
@@ -191,7 +194,7 @@ def _(node, env):
     types, sizes = node.attrs["output_types"], node.attrs["output_shapes"]
 
     def run(handle):
-        resource = of_handle_text(env.resources, handle, IteratorResource, "IteratorResource")
+        resource = of_handle_text(env, handle, IteratorResource, "IteratorResource")
         if types:
             _check_elements(types, sizes or [None] * len(types), resource.types, resource.shapes)
         return resource

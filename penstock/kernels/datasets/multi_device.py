@@ -8,6 +8,7 @@ import torch
 
 from penstock import errors
 from penstock.kernels.datasets.handle_texts import handle_text, of_handle_text
+from penstock.kernels.queues import place_of
 from penstock.kernels.registry import HOST, kernel
 from penstock.state.dealt_elements import DealtElements
 
@@ -16,9 +17,9 @@ _anonymous = itertools.count()
 
 @kernel("MultiDeviceIterator", devices=HOST)
 def _(node, env):
-    name = node.attrs["shared_name"] or node.name
+    resources, name = place_of(node, env)
     container, shards = node.attrs["container"], len(node.attrs["devices"])
-    find = env.resources.get_or_create
+    find = resources.get_or_create
 
     def make():
         return DealtElements(name, shards, container)
@@ -32,7 +33,7 @@ def _(node, env):
 
     def run():
         name = f"_AnonymousMultiDeviceIterator{next(_anonymous)}"
-        dealt = env.resources.get_or_create(
+        dealt = env.resources.own.get_or_create(
             DealtElements, "", name, lambda: DealtElements(name, shards)
         )
         return dealt, dealt
@@ -43,20 +44,21 @@ def _(node, env):
 @kernel("DeleteMultiDeviceIterator", devices=HOST)
 def _(node, env):
     def run(dealt, *iterators_and_deleter):
-        env.resources.remove(DealtElements, dealt.container, dealt.name)
+        for resources in (env.resources.own, env.resources):
+            resources.remove(DealtElements, dealt.container, dealt.name)
 
     return run
 
 
 @kernel("MultiDeviceIteratorToStringHandle", devices=HOST)
 def _(node, env):
-    return lambda dealt: handle_text(env.device.name, dealt, "MultiDeviceIterator")
+    return lambda dealt: handle_text(env, dealt, "MultiDeviceIterator")
 
 
 @kernel("MultiDeviceIteratorFromStringHandle", devices=HOST)
 def _(node, env):
     find, kind = of_handle_text, "MultiDeviceIterator"
-    return lambda text: find(env.resources, text, DealtElements, kind)
+    return lambda text: find(env, text, DealtElements, kind)
 
 
 @kernel("MultiDeviceIteratorInit", devices=HOST, step=True, fresh=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.statistics import timed
+from penstock.kernels.queues import place_of
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
 from penstock.state.datasets import Context, Dataset, Elements
@@ -83,8 +84,8 @@ def _(node):
 
 @kernel("ThreadPoolHandle", "ExperimentalThreadPoolHandle", devices=HOST)
 def _(node, env):
-    name, threads = node.attrs["shared_name"] or node.name, node.attrs["num_threads"]
-    find = env.resources.get_or_create
+    resources, name = place_of(node, env)
+    find, threads = resources.get_or_create, node.attrs["num_threads"]
     return lambda: find(ThreadPool, node.attrs["container"], name, lambda: ThreadPool(threads))
 
 

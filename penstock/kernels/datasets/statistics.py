@@ -11,6 +11,7 @@ import torch
 
 from penstock import proto
 from penstock.kernels.datasets.recipes import dataset_kernel, rebuilt
+from penstock.kernels.queues import place_of
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.summary_media import RunningHistogram
 from penstock.state.datasets import Dataset, DerivedDataset, UnaryElements, same_number
@@ -99,16 +100,16 @@ def statistics_name(node):
 
 @kernel("StatsAggregatorHandle", "ExperimentalStatsAggregatorHandle", devices=HOST)
 def _(node, env):
-    name = node.attrs["shared_name"] or node.name
-    return lambda: env.resources.get_or_create(
+    resources, name = place_of(node, env)
+    return lambda: resources.get_or_create(
         StatisticsResource, node.attrs["container"], name, StatisticsResource
     )
 
 
 @kernel("StatsAggregatorHandleV2", devices=HOST)
 def _(node, env):
-    name = node.attrs["shared_name"] or node.name
-    return lambda: env.resources.get_or_create(
+    resources, name = place_of(node, env)
+    return lambda: resources.get_or_create(
         WrittenStatisticsResource, node.attrs["container"], name, WrittenStatisticsResource
     )
 

@@ -20,16 +20,19 @@ from penstock.layers.smart_cond import smart_cond, smart_constant_value
 from penstock.ops.activations import relu
 from penstock.ops.batch_norm import fused_batch_norm
 from penstock.ops.casts import cast
+from penstock.ops.conditionals import cond
 from penstock.ops.constants import constant
 from penstock.ops.elementwise import sqrt
 from penstock.ops.filling import ones_like, zeros_like
 from penstock.ops.normalization import batch_normalization, moments
 from penstock.ops.reductions import reduce_mean
+from penstock.ops.select import where_v2 as where
 from penstock.ops.shaping import reshape, size
 from penstock.ops.shaping import shape as shape_of
 from penstock.ops.variable_updates import assign, assign_sub
 from penstock.ops.variables import VariableAggregation, VariableSynchronization
 from penstock.shapes import TensorShape
+from penstock.train.replicas import has_strategy
 
 
 class BatchNormalization(CoreLayer):
@@ -325,7 +328,14 @@ class BatchNormalization(CoreLayer):
             )
 
         def by_batch() -> Any:
-            return fused(True)
+            if not may_have_no_rows():
+                return fused(True)
+            # Without rows there is nothing to normalize by, and the averages stay as they are.
+            averages = (
+                convert_to_tensor(self.moving_mean),
+                convert_to_tensor(self.moving_variance),
+            )
+            return cond(shape_of(inputs)[0] > 0, lambda: fused(True), lambda: (inputs, *averages))
 
         def by_averages() -> Any:
             return fused(False, mean=self.moving_mean, variance=self.moving_variance)
@@ -428,6 +438,10 @@ class BatchNormalization(CoreLayer):
             keep_dims=self.virtual_batch_size is not None or len(self.axis) > 1,
         )
         moving_mean, moving_variance = self.moving_mean, self.moving_variance
+        if may_have_no_rows():
+            has_rows = size(inputs) > 0
+            mean = where(has_rows, mean, convert_to_tensor(moving_mean))
+            variance = where(has_rows, variance, convert_to_tensor(moving_variance))
         return (
             smart_cond(training, lambda: mean, lambda: convert_to_tensor(moving_mean)),
             smart_cond(training, lambda: variance, lambda: convert_to_tensor(moving_variance)),
@@ -453,6 +467,16 @@ class BatchNormalization(CoreLayer):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape
+
+
+def may_have_no_rows() -> bool:
+    """Whether this is a replica that takes part in incomplete steps with a batch without rows."""
+    if not has_strategy():
+        return False
+    from penstock.distribute import get_strategy
+
+    extended = get_strategy().extended
+    return bool(getattr(extended, "experimental_enable_get_next_as_optional", False))
 
 
 def _composed(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> tuple[Any, Any]:

@@ -21,6 +21,7 @@ from penstock.ir.step_graph import Node, StepGraph
 from penstock.kernels.compilers import with_low_priority
 from penstock.passes.fusion import fuse
 from penstock.passes.structure import Loop
+from penstock.runtime import ending
 from penstock.runtime.binding import BoundNode, bind_all
 from penstock.runtime.device import Device
 from penstock.runtime.fusion.forms import FormRecorder
@@ -189,14 +190,20 @@ def _compile_elsewhere(sources: list[RegionSource], threads: int) -> bool:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         ) as process:
-            atexit.register(process.kill)
+
+            def end_with_program() -> None:
+                ending.begin()
+                process.kill()
+
+            atexit.register(end_with_program)
             try:
                 _, told = process.communicate(timeout=_PATIENCE)
             except subprocess.TimeoutExpired:
                 process.kill()
                 _, told = process.communicate()
             finally:
-                atexit.unregister(process.kill)
+                atexit.unregister(end_with_program)
+    ending.go_on()
     _log.debug("compiling regions: %s", told.decode(errors="replace"))
     if process.returncode != 0:
         _log.info("steps are not fused: the compiling process ended with %d", process.returncode)
@@ -205,6 +212,7 @@ def _compile_elsewhere(sources: list[RegionSource], threads: int) -> bool:
 
 def _tried(source: RegionSource, threads: int) -> Callable[[list[Any]], Any] | None:
     """The compiled function of a region if it is right and faster, and gives memory of its own."""
+    ending.go_on()
     try:
         made = compiled_function(source, threads)
         inputs = example_inputs(source)
