@@ -200,11 +200,11 @@ def train(server, cluster, index):
         index == 0,
         FLAGS.model_dir,
         scaffold,
-        hooks=[tf.train.StopAtStepHook(last_step=FLAGS.steps)],
         config=config,
     ) as sess:
-        done, updates = False, 0
-        while not (sess.should_stop() or done):
+        done, updates, step = False, 0, 0
+        # A StopAtStepHook could ask for the end in the middle of a game.
+        while not (sess.should_stop() or done or step >= FLAGS.steps):
             sess.run(copy)
             seen, chosen, worth = player.play(own, sess)
             feed = {own.seen: seen, moves: chosen, returns: worth}

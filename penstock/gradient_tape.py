@@ -388,7 +388,8 @@ class _GraphTape:
             named = {id(v): v for key in keys for v in graph.get_collection_ref(key)}
             if isinstance(graph, FunctionGraph):
                 named.update(graph.read_variables)
-            found += [v for v in named.values() if isinstance(v, Variable) and v.trainable]
+            trained = [v for v in named.values() if isinstance(v, Variable) and v.trainable]
+            found += [v._as_watched() if hasattr(v, "_as_watched") else v for v in trained]
         return list({id(variable): variable for variable in found}.values())
 
     def _current(self) -> list[Operation]:

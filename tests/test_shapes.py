@@ -473,3 +473,17 @@ def test_functions() -> None:
     assert shapes.dimension_value(None) is None
     assert shapes.dimension_at_index(shape, -1).value == 3
     assert shapes.dimension_at_index(TensorShape(None), 7).value is None
+
+
+def test_how_sizes_are_given_is_seen_under_tensorflows_name() -> None:
+    import importlib
+
+    path = importlib.import_module("penstock.python.framework.tensor_shape")
+    before = path._TENSORSHAPE_V2_OVERRIDE
+    try:
+        shapes.enable_v2_tensorshape()
+        assert path._TENSORSHAPE_V2_OVERRIDE is True and TensorShape([2])[0] == 2
+        path._TENSORSHAPE_V2_OVERRIDE = False
+        assert isinstance(TensorShape([2])[0], Dimension)
+    finally:
+        path._TENSORSHAPE_V2_OVERRIDE = before

@@ -18,7 +18,7 @@ from penstock.distribute.cross_device_ops import (
     runs_in_order,
 )
 from penstock.distribute.reduce_op import ReduceOp
-from penstock.distribute.values import Mirrored
+from penstock.distribute.values import Mirrored, regroup
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
@@ -174,7 +174,7 @@ class CollectiveAllReduce(CrossDeviceOps):
 def _placed(reduced: Any, destinations: Any) -> Any:
     """A value that is on all of its devices, on those of `destinations`."""
     if set(reduced.devices) == set(devices_of(destinations)):
-        return reduced
+        return regroup(reduced.devices, reduced.values, Mirrored)  # of one device the value itself
     # A device that nobody asks for its result takes part all the same: the others wait for it.
     parts = nest.flatten(list(reduced.values), expand_composites=True)
     with get_default_graph().control_dependencies(parts):

@@ -12,6 +12,7 @@ from penstock.distribute.values import (
     DistributedValues,
     Mirrored,
     PerReplica,
+    current_device,
     is_distributed,
     regroup,
 )
@@ -277,9 +278,15 @@ def devices_of(destinations: Any) -> tuple[str, ...]:
         places: tuple[str, ...] = destinations.devices
         return places
     if isinstance(destinations, (tuple, list)):
-        return tuple(resolve(each) for each in destinations)
+        return tuple(_resolved(each) for each in destinations)
     device = destinations if isinstance(destinations, str) else destinations.device
-    return (resolve(device),) if device else ()
+    return (_resolved(device),) if device else ()
+
+
+def _resolved(device: str) -> str:
+    """The full name of a device; what it leaves open is that of the `tf.device` blocks around."""
+    around = DeviceSpec.from_string(current_device())
+    return resolve(around.make_merged_spec(DeviceSpec.from_string(device)).to_string())
 
 
 def broadcast_by_copies(value: Any, destinations: Any, *, always_mirrored: bool = False) -> Any:

@@ -42,6 +42,8 @@ class StrategyExtended:
     _given_default_device: str | None = None
     #: Whether replicas that get no element in the last step take part in it, without rows.
     experimental_enable_get_next_as_optional = False
+    #: Whether batches of `make_dataset_iterator` are those of all replicas together.
+    _global_batch_size = True
 
     def __init__(self, container_strategy: Any, device: str | None = None):
         self._container = container_strategy
@@ -77,11 +79,6 @@ class StrategyExtended:
         if self._device is None:
             return min(var_list, key=lambda variable: variable.name)
         return self.worker_devices
-
-    @property
-    def _global_batch_size(self) -> bool:
-        """Whether batches of `make_dataset_iterator` are those of all replicas together."""
-        return True
 
     @property
     def experimental_require_static_shapes(self) -> bool:
@@ -363,8 +360,8 @@ class StrategyExtended:
     def _hand_out(self, outputs: MultiStepContext, values: Sequence[Any]) -> None:
         """Puts the values of the last iteration in the place of those inside of the loop."""
         left = list(values)
-        for name, inside in outputs.last_step_outputs.items():
-            count = len(self._local_results(inside))
+        for name in sorted(outputs.last_step_outputs):  # as `nest.flatten` has laid them out
+            count = len(self._local_results(outputs.last_step_outputs[name]))
             own, left = left[:count], left[count:]
             several = count > 1
             outputs.last_step_outputs[name] = (

@@ -28,6 +28,7 @@ from penstock.distribute.input_pipelines import (
 from penstock.distribute.mirrored import MirroredExtended
 from penstock.distribute.strategy import Strategy
 from penstock.distribute.values import PerReplica, is_distributed
+from penstock.distribute.worker_devices import gpus_per_worker
 from penstock.ir.composite import IndexedSlices
 from penstock.ir.convert import convert_to_tensor
 from penstock.ir.defaults import get_default_graph
@@ -111,8 +112,14 @@ class CollectiveAllReduceExtended(MirroredExtended):
         self._collective_keys = CollectiveKeys()
 
     @property
+    def _num_gpus_per_worker(self) -> int:
+        return gpus_per_worker(self._devices)
+
+    @property
     def _cross_device_ops(self) -> CrossDeviceOps:
-        return CollectiveAllReduce(self._num_workers, self._num_gpus or 0, self._collective_keys)
+        return CollectiveAllReduce(
+            self._num_workers, self._num_gpus_per_worker, self._collective_keys
+        )
 
     @property
     def _num_replicas_in_sync(self) -> int:

@@ -216,9 +216,11 @@ def _shared_variables(made: dict[str, list[Any]], number: int) -> Callable[..., 
     order.
     """
     used: dict[str, int] = {}
+    own_scope = re.compile(rf"(^|/)replica_{number}/")  # of names that are told with their scope
 
     def create(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
-        name = _NUMBERED.sub("", kwargs.get("name") or "Variable")
+        name = own_scope.sub(r"\1", kwargs.get("name") or "Variable")
+        name = _NUMBERED.sub("", name)
         known = made.setdefault(name, [])
         if number == 0:
             known.append(next_creator(**kwargs))

@@ -80,6 +80,16 @@ class DistributedVariable(DistributedValues, ResourceVariable):
     def _get_cross_replica(self) -> Any:
         return self._closest()
 
+    def _is_copy_here(self, variable: Any) -> bool:
+        """Whether a variable is the copy of the replica that this is."""
+        replica = context.get_replica_context()
+        if replica is None or replica.strategy is not self._distribute_strategy:
+            return False
+        return self._values[replica.replica_number] is variable
+
+    def _as_watched(self) -> Any:
+        return self
+
     # What it is -----------------------------------------------------------------------------------
 
     @property

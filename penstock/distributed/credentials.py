@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import logging
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from penstock import errors
 FOLDER_VARIABLE = "PENSTOCK_CREDENTIALS"
 INSECURE_VARIABLE = "PENSTOCK_INSECURE"
 _HEADER = "authorization"
+_log = logging.getLogger("penstock")
 
 Metadata = tuple[tuple[str, str], ...]
 
@@ -114,8 +115,8 @@ def interface_for(host: str, credentials: Credentials) -> str:
                 f"for the cluster; start all tasks and clients with {FOLDER_VARIABLE}=FOLDER. In a "
                 f"network that you trust, {INSECURE_VARIABLE}=1 does without.",
             )
-        warnings.warn(
-            f"{INSECURE_VARIABLE}=1: whoever reaches {host!r} can run programs on this machine",
-            stacklevel=4,
+        # No warning of Python's, since many programs of old switch those off.
+        _log.warning(
+            "%s=1: whoever reaches %r can run programs on this machine", INSECURE_VARIABLE, host
         )
     return "[::]"

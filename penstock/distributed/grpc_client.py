@@ -114,9 +114,11 @@ class MasterClient:
         return answer
 
     def _still_waiting(self) -> None:
-        # One that is there, but has other certificates, can't be told from one that is not.
+        # What is missing is not known here: the server waits for its cluster's tasks itself, and
+        # one that has other certificates can't be told from one that is not there.
         _log.warning(
-            "Still waiting for a server at %s; is it running, and with the same %s as this client?",
+            "Still waiting for a server at %s; is it running, are the other tasks of its cluster, "
+            "and do all have the same %s?",
             self._target,
             FOLDER_VARIABLE,
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import random
 import secrets
 import socket
 import ssl
@@ -17,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from penstock import errors
 from penstock.distributed import frames
@@ -36,6 +37,9 @@ _HANDSHAKE_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 _MOST_HELLO = 1 << 12  # bytes of a greeting, which has no tensors
 _MOST_GREETINGS = 128  # under way at a time
+# Below those that systems give to who asks for any, and besides those that tests pick by chance.
+_OWN_PORTS = range(25_000, 32_768)
+_TRIED_PORTS = 20
 # A side that vanishes without a word is noticed by the system after a minute and a half.
 _KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
@@ -387,10 +391,18 @@ def _tcp_listener(interface: str) -> socket.socket:
     """A socket that listens on an interface; on all of them it takes IPv4 and IPv6 alike."""
     if interface != "[::]":
         family = socket.AF_INET6 if interface.startswith("[") else socket.AF_INET
-        return socket.create_server((interface.strip("[]"), 0), family=family)
+        return _listening(interface.strip("[]"), family=family)
     if not socket.has_dualstack_ipv6():  # a system without IPv6
-        return socket.create_server(("", 0))
-    return socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True)
+        return _listening("")
+    return _listening("", family=socket.AF_INET6, dualstack_ipv6=True)
+
+
+def _listening(host: str, **settings: Any) -> socket.socket:
+    """On a port that programs which look for a free one for their next server are not told of."""
+    for _ in range(_TRIED_PORTS):
+        with suppress(OSError):
+            return socket.create_server((host, random.choice(_OWN_PORTS)), **settings)
+    return socket.create_server((host, 0), **settings)
 
 
 def _local_listener() -> tuple[socket.socket | None, str]:

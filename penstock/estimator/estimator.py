@@ -550,9 +550,10 @@ def _strategies_of(config: Any) -> tuple[Any, Any]:
 def _get_replica_device_setter(config: Any) -> Any:
     if config.num_ps_replicas == 0:
         return None
+    task = f"/job:{config.task_type}/task:{config.task_id}"
     return replica_device_setter(
         ps_tasks=config.num_ps_replicas,
-        worker_device=f"/job:{config.task_type}/task:{config.task_id}",
+        worker_device=task if config.task_type else "/job:worker",
         merge_devices=True,
         ps_ops=list(STANDARD_PS_OPS),
         cluster=config.cluster_spec,

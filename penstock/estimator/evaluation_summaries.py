@@ -52,7 +52,9 @@ def _write(output_dir: str, summary: Any, step: int) -> None:
 
 def _as_text(results: dict[str, Any]) -> str:
     return ", ".join(
-        f"{key} = {value}" for key, value in sorted(results.items()) if not isinstance(value, bytes)
+        f"{key} = {value!s}"  # a float32 has its own digits in a text, and more in a format
+        for key, value in sorted(results.items())
+        if not isinstance(value, bytes)
     )
 
 

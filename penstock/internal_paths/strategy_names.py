@@ -10,7 +10,7 @@ from penstock.distribute.extended import StrategyExtended as OneDeviceExtended
 from penstock.distribute.mirrored import MirroredStrategy as MirroredStrategyV1
 from penstock.distribute.multi_worker import CollectiveAllReduceExtended
 from penstock.distribute.multi_worker import (
-    MultiWorkerMirroredStrategy as CollectiveAllReduceStrategyV1,
+    MultiWorkerMirroredStrategy as CollectiveAllReduceStrategy,
 )
 from penstock.distribute.parameter_server import (
     ParameterServerExtended as ParameterServerStrategyExtended,
@@ -20,6 +20,7 @@ from penstock.distribute.strategy import Strategy
 
 __all__ = [
     "CollectiveAllReduceExtended",
+    "CollectiveAllReduceStrategy",
     "CollectiveAllReduceStrategyV1",
     "MirroredStrategyV1",
     "OneDeviceExtended",
@@ -30,6 +31,8 @@ __all__ = [
     "_DefaultDistributionStrategy",
     "all_local_devices",
 ]
+
+CollectiveAllReduceStrategyV1 = CollectiveAllReduceStrategy
 
 
 def all_local_devices(num_gpus: int | None = None) -> tuple[str, ...]:

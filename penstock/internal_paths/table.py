@@ -661,8 +661,8 @@ python.distribute.cross_device_utils    distribute.collective_reduce distribute.
 python.distribute.mirrored_strategy     distribute.mirrored distribute internal_paths.strategy_names
 python.distribute.one_device_strategy   distribute internal_paths.strategy_names
 python.distribute.tpu_strategy          internal_paths.strategy_names
-python.distribute.collective_all_reduce_strategy distribute.multi_worker contrib.distribute
-                                        internal_paths.strategy_names
+python.distribute.collective_all_reduce_strategy distribute.multi_worker
+                                        internal_paths.strategy_names contrib.distribute
 python.distribute.parameter_server_strategy distribute.parameter_server
                                         internal_paths.strategy_names
 python.distribute.central_storage_strategy distribute.parameter_server

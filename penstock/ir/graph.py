@@ -129,8 +129,8 @@ class Graph:
             )
             op._control_flow_context = scope.control_flow
             self._check_inputs(op)
+            infer_shapes(op)  # first: device functions may ask for the sizes of variables
             self._apply_scopes(op)
-            infer_shapes(op)
             self._nodes.append(op)
             self._nodes_by_name[name] = op
             for tensor in inputs:

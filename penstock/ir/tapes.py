@@ -55,6 +55,8 @@ def record(op: Operation) -> None:
 
 def variable_accessed(variable: Any) -> None:
     """Tells the tapes that a trainable variable is read."""
+    if hasattr(variable, "_as_watched"):
+        variable = variable._as_watched()
     for tape in _tapes.recording:
         tape.variable_accessed(variable)
 

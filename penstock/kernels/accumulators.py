@@ -111,7 +111,11 @@ def _(node):
 
 
 class _Rows(NamedTuple):
-    """Rows of a gradient by number, in ascending order, and how often each was added."""
+    """Rows of a gradient by number, and how many gradients each is the sum of.
+
+    A number may occur several times, as it does in the gradient of a table of embeddings: whoever
+    applies the rows adds them up.
+    """
 
     indices: torch.Tensor
     values: torch.Tensor
@@ -119,6 +123,48 @@ class _Rows(NamedTuple):
 
 
 def _merged(a, b):
+    """The rows of both, as TensorFlow goes along them: it takes the lower of the next numbers.
+
+    Rows are added up where both have the same number next. So they are for all numbers if these
+    ascend; else a number stays there as often as it is not met.
+    """
+    if _ascend(a.indices) and _ascend(b.indices):
+        return _joined(a, b)
+    from_a, from_b = _places(a.indices.tolist(), b.indices.tolist())
+    count = max(from_a[-1:] + from_b[-1:], default=-1) + 1
+    indices = a.indices.new_empty(count)
+    values = a.values.new_zeros((count, *a.values.shape[1:]))
+    counts = torch.zeros(count, dtype=torch.int64)
+    for rows, places in ((a, torch.tensor(from_a)), (b, torch.tensor(from_b))):
+        indices[places] = rows.indices
+        values[places] += rows.values
+        counts[places] += rows.counts
+    return _Rows(indices, values, counts)
+
+
+def _ascend(indices):
+    return bool((indices[1:] > indices[:-1]).all())
+
+
+def _places(a, b):
+    """Where the rows of each go: a list of places for each of two lists of numbers."""
+    from_a, from_b = [], []
+    i = j = place = 0
+    while i < len(a) and j < len(b):
+        lower, same = a[i] < b[j], a[i] == b[j]
+        if lower or same:
+            from_a.append(place)
+            i += 1
+        if not lower:
+            from_b.append(place)
+            j += 1
+        place += 1
+    from_a += range(place, place + len(a) - i)
+    from_b += range(place, place + len(b) - j)
+    return from_a, from_b
+
+
+def _joined(a, b):
     indices, place = torch.unique(torch.cat([a.indices, b.indices]), return_inverse=True)
     values = a.values.new_zeros((len(indices), *a.values.shape[1:]))
     values.index_add_(0, place, torch.cat([a.values, b.values]))

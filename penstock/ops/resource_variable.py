@@ -278,6 +278,12 @@ class ResourceVariable(Variable):
         if self._trainable:
             tapes.variable_accessed(self)
 
+    def _as_watched(self) -> Any:
+        """What tapes know it as: in a replica the variable of all of them that it is a copy of."""
+        reference = getattr(self, "_distributed_container", None)
+        whole = None if reference is None else reference()
+        return whole if whole is not None and whole._is_copy_here(self) else self
+
     def _read(self) -> Tensor:
         self._note_access()
         value: Tensor = ops.ReadVariableOp(self._handle, dtype=self._dtype)

@@ -2,6 +2,7 @@
 
 import gc
 import socket
+import struct
 import threading
 import time
 
@@ -200,6 +201,17 @@ def test_sizes_are_checked_before_memory_is_taken(raw):
     sock, receiver = raw
     sock.sendall(frames._HEAD.pack(b"PSTK", 2, 1 << 60))
     with pytest.raises(frames.Disconnected, match="too large"):
+        receiver.receive()
+
+
+def test_a_message_that_has_no_room_here_ends_the_connection(raw, monkeypatch):
+    def take(size):
+        raise MemoryError(f"{size} bytes")
+
+    monkeypatch.setattr(frames, "buffer_of", take)
+    sock, receiver = raw
+    sock.sendall(struct.pack("<4sIQ", b"PSTK", 2, MIB) + b"{}")
+    with pytest.raises(frames.Disconnected, match=f"can't be read: {MIB} bytes"):
         receiver.receive()
 
 

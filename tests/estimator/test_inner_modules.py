@@ -112,6 +112,15 @@ def test_estimators_open_the_session_of_the_training_module():
         assert callable(estimator_lib._get_replica_device_setter(config))
 
 
+def test_a_task_without_a_type_is_one_of_the_workers():
+    settings = {"cluster": {"ps": ["a:1", "b:2"]}, "task": {"index": 1}}
+    with mock.patch.dict("os.environ", {"TF_CONFIG": json.dumps(settings)}):
+        config = tf.contrib.learn.RunConfig(master="grpc://c:3")
+    with tf.Graph().as_default(), tf.device(estimator_lib._get_replica_device_setter(config)):
+        devices = [tf.constant(1).device, tf.Variable(1).device, tf.Variable(2).device]
+    assert devices == ["/job:worker", "/job:ps/task:0", "/job:ps/task:1"]
+
+
 def test_executors_start_the_server_of_the_training_module():
     stand_in = mock.Mock(spec=tf.estimator.Estimator)
     stand_in.config = cluster_config("ps")

@@ -330,3 +330,10 @@ def test_wrong_heads() -> None:
         est.RegressionHead().create_estimator_spec({}, Modes.EVAL, logits, labels)
     with pytest.raises(ValueError, match="You must provide a labels Tensor"):
         est.RegressionHead().create_estimator_spec({}, Modes.EVAL, logits)
+
+
+def test_results_have_their_own_digits_in_the_log() -> None:
+    from penstock.estimator import evaluation_summaries
+
+    results = {"loss": np.float32(0.1), "name": b"x", "global_step": 3}
+    assert evaluation_summaries._as_text(results) == "global_step = 3, loss = 0.1"

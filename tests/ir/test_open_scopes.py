@@ -160,3 +160,18 @@ def test_a_session_of_another_graph_is_refused():
             one.eval()
         with pytest.raises(ValueError, match="Cannot use the given session to execute operation"):
             nothing.run(session=sess)
+
+
+def test_a_device_function_is_asked_when_shapes_are_known():
+    sizes = {}
+
+    def by_size(op):
+        sizes[op.name] = op.outputs[0].get_shape().num_elements()
+        return f"/device:CPU:{sizes[op.name] % 2}"
+
+    with tf.Graph().as_default(), tf.device(by_size):
+        reference = tf.get_variable("reference", [3, 5], initializer=tf.zeros_initializer())
+        tf.get_variable("handle", [3, 5], use_resource=True)
+        tf.matmul(reference, tf.zeros([5, 2]), name="product")
+    assert (sizes["reference"], sizes["handle"], sizes["product"]) == (15, 1, 6)
+    assert reference.device == "/device:CPU:1"

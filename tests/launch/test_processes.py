@@ -11,6 +11,7 @@ from queue import SimpleQueue
 
 import pytest
 
+from penstock.cli import main
 from penstock.distributed.launch.job import Job, JobRun, Task
 from penstock.distributed.launch.loop import JobLoop, Printer
 from penstock.distributed.launch.processes import LocalTasks, free_addresses, run_locally
@@ -132,3 +133,8 @@ def test_the_loop_can_be_in_another_thread():
     thread.start()
     thread.join(30)
     assert found == [0]
+
+
+def test_a_program_that_is_not_there_is_not_started(capsys):
+    assert main(["launch", "no_such_program.py"]) == 2
+    assert "there is no file 'no_such_program.py'" in capsys.readouterr().err

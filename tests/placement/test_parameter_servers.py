@@ -22,11 +22,14 @@ def test_in_turn():
     assert tasks(None) == [0, 1, 0, 1]
 
 
-@pytest.mark.parametrize("use_resource", [False, True])
-def test_by_size(use_resource):
+# TensorFlow 1.15 counts what the node gives: of a resource variable, a handle.
+@pytest.mark.parametrize(
+    ("use_resource", "expected"), [(False, [0, 1, 1, 0]), (True, [0, 1, 0, 1])]
+)
+def test_by_size(use_resource, expected):
     training = tf.contrib.training
     strategy = training.GreedyLoadBalancingStrategy(2, training.byte_size_load_fn)
-    assert tasks(strategy, use_resource=use_resource) == [0, 1, 1, 0]
+    assert tasks(strategy, use_resource=use_resource) == expected
 
 
 def test_by_equal_loads():

@@ -73,6 +73,33 @@ def test_sparse_gradients_have_a_mean_for_each_row() -> None:
 
 
 @pytest.mark.parametrize(
+    ("order", "indices", "values"),
+    [  # as TensorFlow 1.15.5 gives them
+        ("ab", [0, 2, 0, 4, 2, 2], [1.0, 3.0, 3.0, 5.0, 6.0, 7.0]),
+        ("ba", [0, 2, 0, 4, 2, 2], [1.0, 3.0, 3.0, 5.0, 6.0, 7.0]),
+        ("aa", [0, 2, 0], [1.0, 2.0, 3.0]),
+        ("abc", [0, 2, 0, 4, 2, 2], [1.0, 3.0, 3.0, 3.0, 6.0, 7.0]),
+        ("ca", [0, 2, 0, 4], [1.0, 2.0, 3.0, 1.0]),
+        ("cec", [4], [1.0]),
+    ],
+)
+def test_rows_that_a_gradient_has_several_times(order: str, indices: Any, values: Any) -> None:
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=())
+    gradients = {
+        "a": ([0, 2, 0], [[1.0], [2.0], [3.0]]),
+        "b": ([2, 4, 2, 2], [[4.0], [5.0], [6.0], [7.0]]),
+        "c": ([4], [[1.0]]),
+        "e": (np.zeros(0, np.int64), np.zeros((0, 1), np.float32)),
+    }
+    with tf.Session() as sess:
+        for name in order:
+            sess.run(accumulator.apply_grad(*gradients[name]))
+        taken = sess.run(accumulator.take_indexed_slices_grad(len(order)))
+    assert taken.indices.tolist() == indices
+    assert taken.values.tolist() == [[value] for value in values]
+
+
+@pytest.mark.parametrize(
     ("indices", "values", "shape", "message"),
     [
         (0, 1.0, [], "Input indices should be vector but received shape:"),

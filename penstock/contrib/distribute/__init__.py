@@ -67,6 +67,7 @@ class MirroredStrategy(distribute.MirroredStrategy):
         if count is not None:
             devices = local_devices(count)
         super().__init__(devices, cross_device_ops or cross_tower_ops)
+        self.extended._global_batch_size = False
 
     def make_dataset_iterator(self, dataset: Any) -> Any:
         return DistributedIterator(dataset, self.extended.worker_devices)
@@ -88,6 +89,7 @@ class CollectiveAllReduceStrategy(distribute.experimental.MultiWorkerMirroredStr
         communication: CollectiveCommunication = CollectiveCommunication.AUTO,
     ):
         extended = CollectiveAllReduceExtended(self, communication, num_gpus=num_gpus_per_worker)
+        extended._global_batch_size = False
         distribute.Strategy.__init__(self, extended)
 
     def make_dataset_iterator(self, dataset: Any) -> Any:
@@ -104,6 +106,10 @@ class ParameterServerStrategy(distribute.Strategy):
     def __init__(self, num_gpus_per_worker: int = 0):
         resolver = TFConfigClusterResolver()
         super().__init__(ParameterServerExtended(self, resolver, num_gpus=num_gpus_per_worker))
+        self.extended._global_batch_size = False
+
+    def make_dataset_iterator(self, dataset: Any) -> Any:
+        return DistributedIterator(dataset, self.extended.worker_devices)
 
 
 class DistributeConfig(NamedTuple):

@@ -359,7 +359,7 @@ def _evaluated(
 
 
 def _as_text(results: Any) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in sorted(results.items()))
+    return ", ".join(f"{key} = {value!s}" for key, value in sorted(results.items()))
 
 
 def _write_summary(output_dir: str, results: Any, step: Any) -> None:

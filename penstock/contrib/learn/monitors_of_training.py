@@ -274,7 +274,7 @@ class ValidationMonitor(EveryN):
         if not self._has_new_checkpoint(step):
             return False
         results = self._evaluate_estimator()
-        listed = ", ".join(f"{name} = {value}" for name, value in results.items())
+        listed = ", ".join(f"{name} = {value!s}" for name, value in results.items())
         logging.info("Validation (step %d): %s", step, listed)
         if self.early_stopping_rounds is None or not self._has_stalled(step, results):
             return False

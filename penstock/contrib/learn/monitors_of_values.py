@@ -21,7 +21,7 @@ def _extract_output(outputs: Mapping[Any, Any], request: Any) -> Any:
 
 def _listed(names: Mapping[str, Any], outputs: Mapping[Any, Any]) -> str:
     return ", ".join(
-        f"{tag} = {_extract_output(outputs, name)}"
+        f"{tag} = {_extract_output(outputs, name)!s}"
         for tag, name in names.items()
         if name in outputs
     )

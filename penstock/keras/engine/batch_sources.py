@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +16,7 @@ from penstock.data.iterator import Iterator as DatasetIterator
 from penstock.keras import backend as K
 from penstock.keras.engine.composite_data import run_values
 from penstock.keras.engine.layer_graph import as_array, is_eager_outside, outside_layer_graph
+from penstock.keras.engine.static_batches import batches_of_a_step
 from penstock.keras.utils.data_sequence import Sequence
 from penstock.ops.tensor_values import is_tensor
 from penstock.platform import logging
@@ -318,7 +321,10 @@ class _DatasetBatches(BatchSource):
 
     @property
     def shown_steps(self) -> int | None:
-        return self.steps if self.steps is not None else known_steps(self.source)
+        if self.steps is not None:
+            return self.steps
+        known = known_steps(self.source)
+        return None if known is None else math.ceil(known / batches_of_a_step(self.model))
 
     def _weights(self, weights: Any) -> Any:
         """Eager mode's loops take columns of weights from datasets, too."""
@@ -329,6 +335,15 @@ class _DatasetBatches(BatchSource):
         )
 
     def _values(self) -> Iterator[Any]:
+        count = batches_of_a_step(self.model)
+        values = self._single_values()
+        if count == 1:
+            yield from values
+            return
+        while parts := list(itertools.islice(values, count)):
+            yield tf.nest.map_structure(lambda *each: np.concatenate(each), *parts)
+
+    def _single_values(self) -> Iterator[Any]:
         source = self.source
         if _gives_values(source):
             yield from _values_of(source)

@@ -26,6 +26,8 @@ def settled_batch_size(model: Any, data: Any, batch_size: int | None) -> int:
     """
     layers = model._layers
     fixed = get_static_batch_size(layers[0]) if layers else None
+    if batch_size is not None:
+        batch_size *= batches_of_a_step(model)
     if fixed is None:
         return batch_size or 32
     strategy = model._distribution_strategy
@@ -41,8 +43,16 @@ def settled_batch_size(model: Any, data: Any, batch_size: int | None) -> int:
                 f"the specified batch size of your Input Layer: {fixed}"
             )
     if isinstance(data, tf.data.Dataset):
-        _check_batches_of_dataset(data, replicas, fixed)
+        _check_batches_of_dataset(data, replicas // batches_of_a_step(model), fixed)
     return fixed * replicas
+
+
+def batches_of_a_step(model: Any) -> int:
+    """How many batches a step takes: one for each replica, with strategies of `tf.contrib`."""
+    strategy = model._distribution_strategy
+    if strategy is None or strategy.extended._global_batch_size:
+        return 1
+    return int(strategy.num_replicas_in_sync)
 
 
 def _check_batches_of_dataset(dataset: Any, replicas: int, fixed: int) -> None:
