@@ -47,6 +47,7 @@ class DistributedVariable(DistributedValues, ResourceVariable):
 
     _is_distributed = True
     _adds_as_tensors_do = True
+    _given_initializer: Any = None  # of all copies: from a checkpoint, for example
 
     def __init__(
         self,
@@ -153,11 +154,17 @@ class DistributedVariable(DistributedValues, ResourceVariable):
     @property
     def initializer(self) -> Any:
         """The operation that gives all replicas' variables their initial value."""
+        if self._given_initializer is not None:
+            return self._given_initializer
         return group(*(value.initializer for value in self._values))
 
     @property
-    def _initializer_op(self) -> Any:  # type: ignore[override]
+    def _initializer_op(self) -> Any:
         return self.initializer
+
+    @_initializer_op.setter
+    def _initializer_op(self, operation: Any) -> None:
+        self._given_initializer = operation
 
     def is_initialized(self, name: str | None = None) -> Any:
         """Whether all replicas' variables have a value."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from penstock import errors, proto
+from penstock.ir.function import with_index
 from penstock.ir.graph import Graph
+from penstock.ir.graph_def import graph_def
 from penstock.ir.importer import extend_graph
 from penstock.ir.operation import Operation
 from penstock.ir.tensor import Tensor
 from penstock.placement.whole_graph import WholeGraphCheck
 
+_OF_CLIENT = b" of the client's process"
 _CALLS_PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
 
 
@@ -22,6 +25,7 @@ class ClientGraph:
         self.graph = Graph()
         self.version = 0
         self._placement_check = placement_check
+        self._sources: dict[str, str] = {}  # of tensors that stand for others here
 
     def extend(self, graph_def: Any) -> None:
         """Adds nodes; a GraphDef that is refused leaves the graph as it was."""
@@ -45,7 +49,9 @@ class ClientGraph:
 
     def fetches(self, names: Sequence[str]) -> list[Tensor]:
         return [
-            self._tensor(name, f"FetchOutputs node {name}: not found")
+            self._tensor(
+                self._sources.get(with_index(name), name), f"FetchOutputs node {name}: not found"
+            )
             for name in dict.fromkeys(names)
         ]
 
@@ -64,6 +70,29 @@ class ClientGraph:
                 f"PruneForTargets: Some target nodes not found: {', '.join(missing)}",
             )
         return [op for op in found if op is not None]
+
+    def connected(self, connections: Iterable[Any]) -> ClientGraph:
+        """A copy in which what takes one tensor takes another one, as TensorConnections say.
+
+        Nodes keep their names, and so their state and their places.
+        """
+        sources: dict[str, str] = {}
+        for each in connections:
+            (to,) = self.feeds([each.to_tensor])
+            (source,) = self.fetches([each.from_tensor])
+            if to.name in sources:
+                raise errors.InvalidArgumentError(
+                    None, None, f"Tensor {to.name} is connected to more than one tensor."
+                )
+            sources[to.name] = source.name
+        message = graph_def(self.graph)
+        for node in message.node:
+            taken = [text if text[0] == "^" else with_index(text) for text in node.input]
+            node.input[:] = [sources.get(text, text) for text in taken]
+        made = ClientGraph(None)  # the places of all nodes have been looked at
+        made.extend(message)
+        made._sources = sources
+        return made
 
     def _tensor(self, name: str, otherwise: str) -> Tensor:
         node, _, digits = name.partition(":")
@@ -87,5 +116,5 @@ def _disown_python_functions(graph_def: Any) -> None:
     for nodes in (graph_def.node, *bodies):
         for node in nodes:
             if node.op in _CALLS_PYTHON:
-                token = node.attr["token"].s
-                node.attr["token"].CopyFrom(proto.AttrValue(s=token + b" of the client's process"))
+                token = node.attr["token"].s.removesuffix(_OF_CLIENT) + _OF_CLIENT
+                node.attr["token"].CopyFrom(proto.AttrValue(s=token))

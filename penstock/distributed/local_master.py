@@ -124,7 +124,11 @@ class LocalMaster:
         with self._lock:
             session = self._sessions.pop(handle, None)
         if session is None:
-            raise errors.AbortedError(None, None, f"Session {handle} is not found.")
+            raise errors.AbortedError(
+                None,
+                None,
+                f"Session {handle} is not found. Possibly, this master has restarted.",
+            )
         session.close()
 
     def close_all(self) -> None:

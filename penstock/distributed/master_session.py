@@ -149,20 +149,20 @@ class MasterSession:
         if found is not None:
             return found
         with self._lock:
-            made = self._looked_up(form)
-            with self._graph.graph._lock:
-                made.step = self._runtime.compile(
-                    list(made.feeds.values()), made.fetches, made.targets
-                )
-            self._forms[form] = made
+            made = self._forms[form] = self._compiled(form, self._graph)
         return made
 
-    def _looked_up(self, form: StepForm) -> _Form:
+    def _compiled(self, form: StepForm, graph: ClientGraph) -> _Form:
+        made = self._looked_up(form, graph)
+        with graph.graph._lock:
+            made.step = self._runtime.compile(list(made.feeds.values()), made.fetches, made.targets)
+        return made
+
+    def _looked_up(self, form: StepForm, graph: ClientGraph) -> _Form:
         if not form.fetches and not form.targets:
             raise errors.InvalidArgumentError(
                 None, None, "Must specify at least one target to fetch or execute."
             )
-        graph = self._graph
         return _Form(
             form, graph.feeds(form.feeds), graph.fetches(form.fetches), graph.targets(form.targets)
         )
@@ -222,7 +222,7 @@ class MasterSession:
         return _seconds(options.timeout_in_ms) or self._seconds
 
     def partial_run_setup(self, form: StepForm) -> str:
-        found = self._looked_up(form)
+        found = self._looked_up(form, self._graph)
         feeds = list(found.feeds.values())
         with self._lock, self._graph.graph._lock:
             partial = self._runtime.partial_run(feeds, found.fetches, found.targets)
@@ -255,12 +255,12 @@ class MasterSession:
     # Callables --------------------------------------------------------------------------------
 
     def make_callable(self, options: Any) -> int:
-        if options.tensor_connection:
-            raise errors.UnimplementedError(
-                None, None, "CallableOptions.tensor_connection is not possible"
-            )
         form = StepForm(tuple(options.feed), tuple(options.fetch), tuple(options.target))
-        made = self._form(form)
+        if options.tensor_connection:
+            with self._lock:
+                made = self._compiled(form, self._graph.connected(options.tensor_connection))
+        else:
+            made = self._form(form)
         number = next(self._callable_numbers)
         self._callables[number] = made, options.run_options
         return number

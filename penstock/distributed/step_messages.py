@@ -26,7 +26,7 @@ def _cut(message: bytes, number: int) -> tuple[list[memoryview], bytes]:
     try:
         return cut(memoryview(message), number)
     except DamagedMessage as error:
-        raise errors.InvalidArgumentError(None, None, str(error)) from None
+        raise unreadable(str(error)) from None
 
 
 def _named(message: memoryview) -> tuple[str, np.ndarray]:
@@ -46,13 +46,16 @@ def _named_parts(number: int, tensors: Iterable[Sent]) -> list[Buffer]:
 
 
 def parse(kind: Any, message: bytes) -> Any:
-    """A message from its bytes; what can't be parsed is the sender's mistake."""
+    """A message from its bytes."""
     try:
         return kind.FromString(message)
     except DecodeError as error:
-        raise errors.InvalidArgumentError(
-            None, None, f"Could not parse a {kind.DESCRIPTOR.name}: {error}"
-        ) from None
+        raise unreadable(f"{error} in a {kind.DESCRIPTOR.name}") from None
+
+
+def unreadable(why: str) -> errors.InternalError:
+    """The error of bytes that are no message, of TensorFlow's class."""
+    return errors.InternalError(None, None, f"Unable to parse request: {why}")
 
 
 # RunStep --------------------------------------------------------------------------------------

@@ -53,7 +53,6 @@ from penstock.ir.step_graph import Node, StepGraph
 from penstock.partition.kept_sends import PATIENCE, mark_sends
 from penstock.partition.late_wakes import wakes_late
 from penstock.passes.pipeline import PassOptions
-from penstock.runtime import ending
 from penstock.runtime.binding import evaluator
 from penstock.runtime.compiled import compiled_parts, settle_memory
 from penstock.runtime.local import LocalRuntime
@@ -388,7 +387,6 @@ class Worker:
 
     def _run(self, action: Execute, leading: Leading | None = None) -> Executed:
         """Runs a part of a step; its master in this task may lead already."""
-        ending.go_on()
         message, part, meeting = action
         meeting.ordered_by(message.link)
         meeting.leading = leading

@@ -1226,6 +1226,7 @@ python.saved_model.signature_constants  saved_model.signature_constants
 python.saved_model.signature_def_utils  saved_model.signature_def_utils
 python.saved_model.signature_def_utils_impl saved_model.signature_def_utils
 python.saved_model.save                 saved_model.exporting saved_model.exported_objects
+python.saved_model.saved_model          saved_model.object_loader saved_model.exporting saved_model
 python.saved_model.signature_serialization saved_model.signature_functions
 python.saved_model.simple_save          saved_model
 python.saved_model.tag_constants        saved_model.tag_constants

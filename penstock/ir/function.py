@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -205,12 +206,37 @@ class Function:
         attrs = {key: value for key, value in attrs.items() if not key.startswith("_")}
         key = repr(sorted(attrs.items())).encode()
         if key not in self._bodies:
-            self._bodies[key] = _body_of(self.definition, attrs, library)
+            with _building(self, key):
+                self._bodies[key] = _body_of(self.definition, attrs, library)
         return self._bodies[key]
 
     @property
     def is_stateful(self) -> bool:
         return bool(self.definition.signature.is_stateful)
+
+
+class _UnderWay(threading.local):
+    def __init__(self) -> None:
+        self.bodies: list[tuple[Function, bytes]] = []
+
+
+_under_way = _UnderWay()
+
+
+@contextmanager
+def _building(function: Function, key: bytes) -> Iterator[None]:
+    """A block that builds a body from a FunctionDef, which may be wrong in any way."""
+    if (function, key) in _under_way.bodies:
+        raise ValueError(f"The function {function.name!r} calls itself, without a condition.")
+    _under_way.bodies.append((function, key))
+    try:
+        yield
+    except (KeyError, IndexError) as error:
+        raise ValueError(
+            f"The definition of the function {function.name!r} names {error}, which it hasn't."
+        ) from None
+    finally:
+        _under_way.bodies.pop()
 
 
 def add_function(graph: Graph, function: Function) -> None:

@@ -136,6 +136,9 @@ def parsed_inputs(node: Any) -> Iterator[tuple[str, ParsedInput]]:
         yield text, parsed
 
 
+_MOST_NAMED = 100  # inputs, in an error
+
+
 def _type_name(dtype: DType) -> str:
     """A type as TensorFlow's runtime writes it."""
     names = {"float32": "float", "float64": "double", "float16": "half"}
@@ -147,10 +150,11 @@ def input_types(spec: OpSpec, name: str, inputs: Sequence[Tensor], attrs: dict[s
     """Refuses inputs whose number or types are not those of the op."""
     expected = [dtype for arg in spec.inputs for dtype in arg.types(attrs)]
     if len(expected) != len(inputs):
-        wanted = ", ".join(map(_type_name, expected))
+        wanted = ", ".join(map(_type_name, expected[:_MOST_NAMED]))
+        more = f", … ({len(expected)} in all)" if len(expected) > _MOST_NAMED else ""
         raise ValueError(
-            f"NodeDef expected inputs '{wanted}' do not match {len(inputs)} inputs specified; "
-            f"{spec.name} node '{name}'"
+            f"NodeDef expected inputs '{wanted}{more}' do not match {len(inputs)} inputs "
+            f"specified; {spec.name} node '{name}'"
         )
     for number, (dtype, tensor) in enumerate(zip(expected, inputs, strict=True)):
         is_same = tensor.dtype.base_dtype is dtype.base_dtype

@@ -20,6 +20,9 @@ from penstock.dtypes import DType
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 
+# A graph file names a number in a few bytes, and each tensor takes memory.
+_MOST_TENSORS = 1 << 20
+
 
 @dataclass(frozen=True)
 class Arg:
@@ -39,7 +42,13 @@ class Arg:
     def count(self, attrs: dict[str, Any]) -> int:
         """How many tensors the argument stands for on a node with these attrs."""
         if self.number_attr is not None:
-            return int(attrs[self.number_attr])
+            number = int(attrs[self.number_attr])
+            if number > _MOST_TENSORS:
+                raise ValueError(
+                    f"{self.number_attr!r} is {number}: an argument stands for {_MOST_TENSORS} "
+                    "tensors at most"
+                )
+            return number
         if self.type_list_attr is not None:
             return len(attrs[self.type_list_attr])
         return 1

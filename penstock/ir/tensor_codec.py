@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -134,18 +135,23 @@ def proto_to_array(message: Any, *, compact: bool = False) -> np.ndarray:
     shape = tuple(dim.size for dim in message.tensor_shape.dim)
     if any(size < 0 for size in shape):
         raise ValueError(f"a TensorProto with the unknown shape {shape} has no value")
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     numpy_type = np.dtype(dtype.as_numpy_dtype)
     if message.tensor_content and dtype is dtypes.string:
         return _strings(message.tensor_content, count).reshape(shape)
     if message.tensor_content:
         return _from_content(message.tensor_content, numpy_type, shape, count)
     values = getattr(message, FIELD_OF[dtype.name])
-    if compact and count > 1 and len(values) == (2 if dtype.is_complex else 1):
+    if compact and count > 1 and len(values) in (0, 2 if dtype.is_complex else 1):
         one = proto.TensorProto()
         one.CopyFrom(message)
         one.ClearField("tensor_shape")
         return np.broadcast_to(proto_to_array(one), shape)
+    if count * numpy_type.itemsize > _MAX_BYTES:
+        raise ValueError(
+            f"a TensorProto of shape {list(shape)} has {len(values)} values, and its array would "
+            f"need {count * numpy_type.itemsize} bytes"
+        )
     if dtype is dtypes.string:
         return _fill(np.array([*values, None], dtype=object)[:-1], shape, count, b"")
     if dtype.is_complex:

@@ -22,7 +22,7 @@ __all__ = ["WITH_LOSSES", "LayerCallCollection", "effects_apart", "functions_of"
 
 #: By this name a SavedModel has the function that gives a layer's outputs and its losses.
 WITH_LOSSES = "call_and_return_conditional_losses"
-_EFFECTS = ("_losses", "_eager_losses", "_updates")
+_EFFECTS = ("_losses", "_updates")
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
@@ -36,13 +36,16 @@ def effects_apart(layer: Any) -> Iterator[None]:
     """A block after which a layer and those inside have the losses and updates of before."""
     layers = [layer, *layer.submodules]
     before = [{name: each.__dict__[name] for name in _EFFECTS} for each in layers]
+    of_calls = [each._eager_losses for each in layers]
     for each in layers:
         each.__dict__.update({name: [] for name in _EFFECTS})
+        each._eager_losses = []
     try:
         yield
     finally:
-        for each, kept in zip(layers, before, strict=True):
+        for each, kept, losses in zip(layers, before, of_calls, strict=True):
             each.__dict__.update(kept)
+            each._eager_losses = losses
 
 
 def functions_of(

@@ -11,7 +11,7 @@ import torch
 from penstock import dtypes, errors, shapes
 from penstock.kernels.registry import Constant, inplace_factory, kernel
 from penstock.kernels.values import TORCH_TYPE, is_host_type, torch_type
-from penstock.state.variable import VariableState
+from penstock.state.variable import HandledVariable, VariableState
 
 # Types that torch stores but does not add: sums wrap around alike in the signed type.
 SIGNED = {
@@ -71,12 +71,8 @@ def _(node, env):
         shape = shape or None
     name = node.attrs["shared_name"] or node.name
     container = node.attrs["container"]
-    state = env.resources.get_or_create(
-        VariableState,
-        container,
-        name,
-        lambda: VariableState(name, dtype, shape, has_handle=node.type == "VarHandleOp"),
-    )
+    kind = HandledVariable if node.type == "VarHandleOp" else VariableState
+    state = env.resources.get_or_create(kind, container, name, lambda: kind(name, dtype, shape))
     if state.dtype is not dtype:
         raise errors.InvalidArgumentError(
             None,

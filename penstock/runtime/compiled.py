@@ -18,7 +18,7 @@ from penstock.partition.memory import ANY, HOST, settle
 from penstock.partition.split import Partition, partition
 from penstock.passes.regions import needs_regions
 from penstock.passes.structure import structured
-from penstock.runtime import ending, observation
+from penstock.runtime import observation
 from penstock.runtime.binding import BoundNode, bind_all, has_kernel
 from penstock.runtime.cost_graph import MeasuredRuns, cost_graph_of
 from penstock.runtime.crew import Crew
@@ -182,7 +182,6 @@ class CompiledStep:
         return plan.run(step, feeds) if warming is None else warming.run(self, step, feeds)
 
     def _run_checked(self, feeds: Sequence[Any], step: Step) -> tuple[Any, ...]:
-        ending.go_on()
         if self.plan is None:
             return execute(self.graph, self.bound, feeds, step)
         if self._checked is None:

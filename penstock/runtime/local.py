@@ -31,6 +31,7 @@ from penstock.runtime.cuda_graphs import Replaying
 from penstock.runtime.cudnn import configure_cudnn
 from penstock.runtime.device import Device
 from penstock.runtime.device_attributes import device_attributes
+from penstock.runtime.ending import let_threads_stay_at_the_end
 from penstock.runtime.fusion.warming import HOT, Warming
 from penstock.runtime.joined_nodes import join_nodes
 from penstock.runtime.number_loops import has_number_loops
@@ -104,6 +105,7 @@ class LocalRuntime:
         resources: ResourceManager | None = None,
     ):
         keep_freed_memory()
+        let_threads_stay_at_the_end()
         self._kernel_threads = max(0, threads)
         self.pools = pools or ThreadPools()
         self.devices = _local_devices(task_name, cpu_devices, gpus, added_devices or {})

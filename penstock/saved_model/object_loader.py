@@ -112,7 +112,7 @@ class ObjectLoader:
         for name, message in self._objects.concrete_functions.items():
             bound = [self._nodes[number] for number in message.bound_inputs]
             variables = [node for node in bound if isinstance(node, ResourceVariable)]
-            self._functions[name].bind([_tensor_of(node) for node in bound], variables)
+            self._functions[name].bind([_tensor_of(node) for node in bound], variables, bound)
         self._fill_resources()
 
     @property
@@ -243,7 +243,9 @@ _TENSORS: dict[type, str] = {
 
 
 def _tensor_of(node: Any) -> Tensor:
-    """The tensor that functions use of an object."""
+    """The tensor that functions use of an object; of a variable with copies, the first one's."""
+    if getattr(node, "_is_distributed", False):
+        node = node.primary
     for kind, attribute in _TENSORS.items():
         if isinstance(node, kind):
             tensor: Tensor = getattr(node, attribute)

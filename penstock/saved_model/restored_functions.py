@@ -112,6 +112,7 @@ class RestoredConcreteFunction(ConcreteFunction):
         outer = get_default_graph()
         self._library, self._seed = outer._functions, outer._seed
         self._captures: list[Tensor] = []
+        self._sources: list[Any] = []
         self._variables: list[Any] = []
         self._body: Any = None
 
@@ -123,9 +124,16 @@ class RestoredConcreteFunction(ConcreteFunction):
         own = inputs[: len(inputs) - captures]
         return named if len(named) == len(own) else own
 
-    def bind(self, captures: Sequence[Tensor], variables: Sequence[Any]) -> None:
-        """Says which tensors of the program the function uses, some of them of variables."""
+    def bind(
+        self, captures: Sequence[Tensor], variables: Sequence[Any], sources: Sequence[Any] = ()
+    ) -> None:
+        """Says which tensors of the program the function uses, some of them of variables.
+
+        Args:
+          sources: the objects that the tensors are of; each replica uses its copy of a variable.
+        """
         self._captures, self._variables = list(captures), list(variables)
+        self._sources = list(sources)
         if self._body is not None:
             self._bind(self._body)
 
@@ -156,7 +164,12 @@ class RestoredConcreteFunction(ConcreteFunction):
 
     @property
     def captured_inputs(self) -> list[Tensor]:
-        return self._captures
+        if not any(getattr(source, "_is_distributed", False) for source in self._sources):
+            return self._captures
+        return [
+            source._closest().handle if getattr(source, "_is_distributed", False) else tensor
+            for tensor, source in zip(self._captures, self._sources, strict=True)
+        ]
 
     def _packed(self, results: list[Tensor]) -> Any:
         return _packed(self._output_signature, results)

@@ -20,11 +20,12 @@ class VariableState:
        behind a handle always hold the lock, as in TensorFlow.
     """
 
-    __slots__ = ("dtype", "has_handle", "lock", "name", "shape", "value")
+    __slots__ = ("dtype", "lock", "name", "shape", "value")
 
-    def __init__(self, name: str, dtype: DType, shape: Shape, *, has_handle: bool = False):
+    has_handle = False
+
+    def __init__(self, name: str, dtype: DType, shape: Shape):
         self.name = name
-        self.has_handle = has_handle
         self.dtype = dtype
         self.shape = shape
         self.value: Any = None
@@ -47,3 +48,10 @@ class VariableState:
             hint = "run its initializer first (sess.run(tf.global_variables_initializer()))"
             raise errors.FailedPreconditionError(None, None, f"{problem}: {hint}")
         return value
+
+
+class HandledVariable(VariableState):
+    """A variable behind a resource handle: another one than a reference variable of its name."""
+
+    __slots__ = ()
+    has_handle = True

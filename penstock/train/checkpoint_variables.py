@@ -15,6 +15,7 @@ from penstock.ops.variable_scope import default_store
 from penstock.ops.variables import Variable
 from penstock.platform import file_io, logging
 from penstock.train.checkpoint_state import latest_checkpoint
+from penstock.train.replicas import between_replicas
 from penstock.train.saveables import op_list_to_dict, saveable_objects_for_op
 
 __all__ = [
@@ -114,6 +115,10 @@ def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Any) -> None:
       assignment_map: from names in the checkpoint to variables, lists of partitions, or names of
         variables; or from scopes to scopes, both ending in "/".
     """
+    between_replicas(lambda: _init_from_checkpoint(ckpt_dir_or_file, assignment_map))
+
+
+def _init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Any) -> None:
     prefix = _prefix_of(ckpt_dir_or_file)
     stored = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
     entries = assignment_map.items() if hasattr(assignment_map, "items") else assignment_map

@@ -9,6 +9,7 @@ from penstock.layers.smart_cond import smart_cond
 from penstock.ops.control import group, no_op
 from penstock.train import loss_scale as loss_scales
 from penstock.train.optimizer import Optimizer
+from penstock.train.replicas import has_strategy
 
 __all__ = ["MixedPrecisionLossScaleOptimizer"]
 
@@ -65,11 +66,32 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         if not isinstance(self._loss_scale, loss_scales.DynamicLossScale):
             return self._optimizer.apply_gradients(grads_and_vars, global_step, name)
         pairs = tuple(grads_and_vars)
+        if has_strategy():
+            replica: Any = context.get_replica_context()
+            return replica.merge_call(self._distributed_apply, args=(pairs, global_step, name))
         name = self.get_name() if name is None else name
         adapted, should_apply = self._loss_scale.update([gradient for gradient, _ in pairs])
 
         def applied() -> Any:
             return self._optimizer.apply_gradients(pairs, global_step, f"{name}-wrapped")
+
+        return group(smart_cond(should_apply, applied, no_op), adapted, name=name)
+
+    def _distributed_apply(
+        self, distribution: Any, grads_and_vars: Any, global_step: Any = None, name: Any = None
+    ) -> Any:
+        """The operation of all replicas, which apply their gradients if those of all are finite."""
+        local = distribution.experimental_local_results
+        name = self.get_name() if name is None else name
+        gradients = [part for gradient, _ in grads_and_vars for part in local(gradient)]
+        adapted, should_apply = self._loss_scale.update(gradients)
+
+        def applied() -> Any:
+            done = distribution.extended.call_for_each_replica(
+                self._optimizer.apply_gradients,
+                args=(grads_and_vars, global_step, f"{name}-wrapped"),
+            )
+            return group(*local(done))
 
         return group(smart_cond(should_apply, applied, no_op), adapted, name=name)
 

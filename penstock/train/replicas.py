@@ -63,6 +63,16 @@ def scaled_loss(loss: Any) -> Any:
     return loss * (1.0 / count)
 
 
+def between_replicas(function: Callable[[], Any]) -> Any:
+    """Calls a function; where replicas come along here, once for all of them."""
+    if not has_strategy():
+        return function()
+    from penstock.distribute import get_replica_context
+
+    replica = get_replica_context()
+    return function() if replica is None else replica.merge_call(lambda _: function())
+
+
 def update_by_mean(
     variable: Any,
     update: Callable[..., Any],

@@ -100,13 +100,14 @@ class Nursery:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody uses, out of the range of those that the system gives to clients.
+    """Ports that nobody uses, out of the ranges of those that the system gives to clients and that
+    servers choose themselves.
 
     A task that is started again must find its port free.
     """
     found: list[int] = []
     while len(found) < count:
-        port = random.randrange(15000, 32000)
+        port = random.SystemRandom().randrange(15000, 25000)
         with socket.socket() as probe:
             if port not in found and probe.connect_ex(("127.0.0.1", port)):
                 found.append(port)

@@ -5,6 +5,7 @@ A program tells the test what happens by lines of its output, which are kept in 
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -135,3 +136,21 @@ def train(spec, job, index, folder, settings):
     if is_chief:
         say("result", *(value.tobytes().hex() for value in final.final_ops_values))
     say("done")
+
+
+def fit_keras(spec, job, index):
+    """A worker of a Keras model with replicas in all workers; each has its own random numbers."""
+    task = {"type": job, "index": index}
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": spec, "task": task})
+    tf.set_random_seed(index)
+    strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
+    x = np.random.RandomState(0).rand(64, 3).astype("f")
+    data = tf.data.Dataset.from_tensor_slices((x, x.sum(1, keepdims=True))).batch(16).repeat()
+    with strategy.scope():
+        layers = [tf.keras.layers.Dense(4, input_shape=(3,)), tf.keras.layers.Dense(1)]
+        model = tf.keras.Sequential(layers)
+        model.compile(tf.keras.optimizers.SGD(0.1), "mse", metrics=["mae"])
+    history = model.fit(data, epochs=3, steps_per_epoch=4, verbose=0).history
+    sums = [float(weights.sum()) for weights in model.get_weights()]
+    evaluated = model.evaluate(data, steps=4, verbose=0)
+    say(json.dumps({"history": history, "sums": sums, "evaluated": evaluated}))

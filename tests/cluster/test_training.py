@@ -1,5 +1,6 @@
 """Ways to train on a cluster: replicas in one graph, sharded tables, layers on tasks, clients."""
 
+import json
 import threading
 
 import numpy as np
@@ -201,3 +202,17 @@ def test_a_backup_worker_can_be_missing(make_cluster):
     (model / "last_step").write_text("60")
     assert [cluster.tasks[task].wait() for task in workers[:2]] == [0, 0]
     assert "result" in cluster.tasks["worker", 0].text
+
+
+def test_keras_on_workers_that_reduce_together(make_cluster):
+    """The values are those of TensorFlow 1.15: the first worker's initial ones are those of all."""
+    cluster = make_cluster(worker=2)
+    tasks = [cluster.start("worker", index, "fit_keras") for index in range(2)]
+    for task in tasks:
+        assert task.wait() == 0, cluster.texts()
+        told = json.loads(task.text.splitlines()[-1])
+        assert told["history"]["loss"] == pytest.approx([0.465588, 0.059135, 0.043781], rel=1e-3)
+        mean_errors = told["history"]["mean_absolute_error"]
+        assert mean_errors == pytest.approx([0.475745, 0.204689, 0.176949], rel=1e-3)
+        assert told["sums"] == pytest.approx([2.358909, -0.055725, 0.334562, 0.186482], rel=1e-3)
+        assert told["evaluated"] == pytest.approx([0.031023, 0.146833], rel=1e-3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,17 +11,10 @@ import pytest
 
 import penstock as tf
 from penstock.distribute import clusters
+from tests.cluster.nursery import free_ports
 
 _X = np.linspace(-1.0, 2.0, 24, dtype=np.float32).reshape(12, 2)
 _IDS = np.arange(12) % 4
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 @pytest.fixture
@@ -31,7 +23,7 @@ def cluster() -> Iterator[Callable[..., Any]]:
 
     def start(**jobs: int) -> Any:
         spec = {
-            job: [f"localhost:{port}" for port in _free_ports(count)] for job, count in jobs.items()
+            job: [f"localhost:{port}" for port in free_ports(count)] for job, count in jobs.items()
         }
         made = {}
         for job, addresses in spec.items():

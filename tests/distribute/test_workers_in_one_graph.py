@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 import penstock as tf
 from penstock.distribute.cross_device_ops import MultiWorkerAllReduce, NcclAllReduce
 from penstock.distribute.worker_devices import by_worker, devices_of_cluster, gpus_per_worker
+from tests.cluster.nursery import free_ports
 
 WORKERS = {"worker": ["localhost:1", "localhost:2"]}
 TASKS = ("/job:worker/task:0", "/job:worker/task:1")
@@ -20,10 +20,7 @@ CPUS = tuple(f"/job:worker/replica:0/task:{i}/device:CPU:0" for i in range(2))
 
 @pytest.fixture
 def target() -> Iterator[str]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-    spec = {"worker": [f"localhost:{each.getsockname()[1]}" for each in sockets]}
-    for each in sockets:
-        each.close()
+    spec = {"worker": [f"localhost:{port}" for port in free_ports(2)]}
     servers = [tf.train.Server(spec, job_name="worker", task_index=i) for i in range(2)]
     yield servers[0].target
     for server in servers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -13,21 +12,14 @@ import pytest
 
 import penstock as tf
 from penstock.ops import collectives
+from tests.cluster.nursery import free_ports
 
 GROUP = 1
 
 
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
 @pytest.fixture
 def workers(start_server: Callable[..., Any]) -> list[Any]:
-    cluster = {"worker": [f"localhost:{port}" for port in _free_ports(2)]}
+    cluster = {"worker": [f"localhost:{port}" for port in free_ports(2)]}
     config = tf.ConfigProto(device_count={"CPU": 2})
     return [start_server(cluster, job_name="worker", task_index=i, config=config) for i in range(2)]
 

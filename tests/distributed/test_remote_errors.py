@@ -141,7 +141,7 @@ def test_extending_an_old_version_or_a_node_twice(target: str) -> None:
 @pytest.mark.parametrize("method", ["CreateSession", "RunStep", "RunCallable", "Reset"])
 def test_damaged_messages(method: str, target: str) -> None:
     client = MasterClient(target)
-    with pytest.raises(tf.errors.InvalidArgumentError):
+    with pytest.raises(tf.errors.InternalError, match="Unable to parse request"):
         client.call(method, b"\x0a\xff\xff\xff\xff\x01abc")
     client.close()
 

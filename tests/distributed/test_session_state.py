@@ -6,10 +6,8 @@ What TensorFlow 1.15 shares was seen at its servers: a session wrote, another on
 from __future__ import annotations
 
 import gc
-import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ import pytest
 
 import penstock as tf
 from penstock.state.queues import FIFOQueue
+from tests.cluster.nursery import free_ports
 
 
 @pytest.fixture(autouse=True)
@@ -32,11 +31,7 @@ def target(request: Any, start_server: Callable[..., Any]) -> Iterator[str]:
     if request.param == "one task":
         yield start_server().target
         return
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(2)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        ps, worker = (f"localhost:{each.getsockname()[1]}" for each in sockets)
+    ps, worker = (f"localhost:{port}" for port in free_ports(2))
     cluster = {"ps": [ps], "worker": [worker]}
     start_server(cluster, job_name="ps", task_index=0)
     server = start_server(cluster, job_name="worker", task_index=0)
@@ -168,6 +163,17 @@ def test_programs_may_use_one_name_for_different_queues(target: str) -> None:
     assert [session.run(dequeued) for session, dequeued in sessions] == [3, b"three"]
     for session, _ in sessions:
         session.close()
+
+
+def test_variables_with_and_without_handles_are_two(target: str) -> None:
+    device = tf.constant(0).device
+    for use_resource, values in ((True, [1.0, 2.0]), (False, [5.0, 6.0, 7.0])):
+        with tf.Graph().as_default(), tf.device(device), tf.Session(target) as session:
+            v = tf.get_variable("v", initializer=values, use_resource=use_resource)
+            with pytest.raises(tf.errors.FailedPreconditionError):
+                session.run(v)
+            session.run(v.initializer)
+            assert session.run(v).tolist() == values
 
 
 def test_queue_runners_go_on_in_the_next_session(target: str) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 import pytest
 
 import penstock as tf
+from tests.cluster.nursery import free_ports
 
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
 
@@ -24,11 +23,7 @@ def graph() -> Iterator[Any]:
 @pytest.fixture
 def target(start_server: Callable[..., Any]) -> str:
     """The worker of a cluster in this process."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(2)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        ps, worker = (f"localhost:{each.getsockname()[1]}" for each in sockets)
+    ps, worker = (f"localhost:{port}" for port in free_ports(2))
     cluster = {"ps": [ps], "worker": [worker]}
     start_server(cluster, job_name="ps", task_index=0)
     target: str = start_server(cluster, job_name="worker", task_index=0).target

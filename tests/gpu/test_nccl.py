@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 import torch
 
 from penstock.runtime.collectives import has_nccl
+from tests.cluster.nursery import free_ports
 
 pytestmark = pytest.mark.skipif(
     not torch.cuda.is_available() or not has_nccl(), reason="there is no GPU with NCCL here"
@@ -60,16 +60,8 @@ with tf.Session(server.target, config=config) as session:
 """
 
 
-def _addresses() -> list[str]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(TASKS)]
-    found = [f"localhost:{each.getsockname()[1]}" for each in sockets]
-    for each in sockets:
-        each.close()
-    return found
-
-
 def test_tasks_with_gpus_exchange_values_by_nccl() -> None:
-    addresses = json.dumps(_addresses())
+    addresses = json.dumps([f"localhost:{port}" for port in free_ports(TASKS)])
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM, addresses, str(task)],

@@ -5,7 +5,7 @@ from google.protobuf import text_format
 
 import penstock as tf
 from penstock.ir import registry
-from penstock.proto import OpList
+from penstock.proto import OpList, TensorProto
 
 
 def graph_def(text, **versions):
@@ -183,3 +183,47 @@ def test_every_later_attr_is_one():
     for op_type, key in LATER_ATTRS:
         spec = registry.find(op_type)
         assert spec is not None and spec.attrs[key].has_default, (op_type, key)
+
+
+def test_lists_that_a_few_bytes_make_long(graph):
+    text = PLACEHOLDER + node("B", "AddN", "A", "A", T="type: DT_INT32", N="i: {}")
+    with pytest.raises(ValueError, match=r"inputs 'int32.*, … \(200 in all\)' do not match 2 inp"):
+        imported(text.replace("{}", "200"), ["B"])
+    with pytest.raises(ValueError, match="1048576 tensors at most"):
+        imported(text.replace("{}", str(2**40)), ["B"])
+    assert graph.get_operations() == []
+
+
+def test_values_that_a_few_bytes_make_large():
+    value = text_format.Parse(
+        "dtype: DT_FLOAT tensor_shape { dim { size: 1048576 } dim { size: 1048576 } }",
+        TensorProto(),
+    )
+    with pytest.raises(ValueError, match=r"\[1048576, 1048576\] has 0 values, .* 4398046511104 by"):
+        tf.make_ndarray(value)
+
+
+_TYPE = "attr { key: 'T' value { type: DT_FLOAT } }"
+FUNCTION = """
+    library { function {
+      signature { name: 'F' input_arg { name: 'x' type: DT_FLOAT }
+                  output_arg { name: 'y' type: DT_FLOAT } }
+      node_def { name: 'z' op: '%s' input: '%s' %s }
+      ret { key: 'y' value: '%s' }
+    } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (("F", "x", "", "z:y:0"), "The function 'F' calls itself"),
+        (("Neg", "w:y:0", _TYPE, "z:y:0"), "The definition of the function 'F' names 'w"),
+        (("Neg", "x", _TYPE, "w:y:0"), "The definition of the function 'F' names 'w"),
+        (("Neg", "x", _TYPE, "z:y:7"), "Invalid return output 7 of node 'z'"),
+    ],
+)
+def test_functions_that_are_wrong(parts, message):
+    text = FUNCTION % parts + node("A", "Placeholder", dtype="type: DT_FLOAT") + node("B", "F", "A")
+    with pytest.raises(ValueError, match=message):
+        imported(text, ["B:0"])

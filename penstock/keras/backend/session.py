@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 import penstock as tf
+from penstock.eager.context import eager_mode
 from penstock.ir.function import FunctionGraph
 from penstock.layers.object_names import counts_of_default_graph, forget_names, unique_object_name
 from penstock.ops.tensor_values import is_tensor
@@ -202,10 +203,23 @@ def _is_of_layers_elsewhere(session: Any) -> bool:
 
 def _new_session(graph: Any) -> Any:
     if not getattr(graph, "takes_eager_ops", False):
-        return tf.Session(graph=graph)
+        return _session_of_worker(graph) or tf.Session(graph=graph)
     from penstock.eager.body_session import BodySession
 
     return BodySession(graph)
+
+
+def _session_of_worker(graph: Any) -> Any:
+    """The session for variables whose strategy has replicas in other tasks, too."""
+    made_by = (getattr(v, "_distribute_strategy", None) for v in _state.variables.get(graph, ()))
+    strategy = next((each for each in made_by if each is not None), None)
+    if strategy is None:
+        return None
+    from penstock.distribute import worker_session
+
+    if not worker_session.works_with_others(strategy):
+        return None
+    return worker_session.open_session(strategy, graph)
 
 
 def set_session(session: Any) -> None:
@@ -273,7 +287,7 @@ def batch_set_value(tuples: Any) -> None:
     for variable, value in tuples:
         array = np.asarray(value, dtype=variable.dtype.base_dtype.as_numpy_dtype)
         if _has_value(variable):
-            with tf.init_scope():
+            with eager_mode():
                 variable.assign(array)
             continue
         if variable not in _state.setters:
@@ -295,7 +309,7 @@ def _has_value(x: Any) -> bool:
 
 
 def _value_of(x: Any) -> Any:
-    with tf.init_scope():
+    with eager_mode():  # also where a graph has been entered since it was made
         return x.numpy()
 
 

@@ -383,7 +383,7 @@ def first_batch(x: Any, *beside: Any) -> tuple[Any, ...]:
     """
     if not is_dataset(x):
         return (x, *beside)
-    element = next(_DatasetBatches(None, x, 1, None, False, False)._values())
+    element = next(_DatasetBatches(None, x, 1, None, False, False)._single_values())
     parts = element if isinstance(element, tuple) else (element,)
     return (*parts, *beside[len(parts) - 1 :])
 

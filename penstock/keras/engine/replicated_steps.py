@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import penstock as tf
+from penstock.distribute.values import PerReplica
 from penstock.keras import backend as K
 from penstock.keras.engine.endpoints import Endpoint
 from penstock.keras.utils.weighting import scale_loss_for_distribution
@@ -22,6 +23,10 @@ class ReplicatedStep:
         self.strategy = strategy
         self.mode = mode
         self.replicas = strategy.num_replicas_in_sync
+        self._own = len(strategy.extended.worker_devices)
+        self._first = strategy.extended._input_context().input_pipeline_id * self._own
+        if mode == "predict":  # each worker for itself
+            self.replicas, self._first = self._own, 0
 
     def function(self) -> Any:
         """The function of the graph."""
@@ -53,7 +58,7 @@ class ReplicatedStep:
     # Inside of a replica --------------------------------------------------------------------------
 
     def _run(self, parts: list[Any]) -> Any:
-        number = tf.distribute.get_replica_context().replica_number
+        number = self._first + tf.distribute.get_replica_context().replica_number
         mine = [part[number] for part in parts]
         model = self.model
         inputs, labels = mine[: len(model._feed_inputs)], mine[len(model._feed_inputs) :]
@@ -119,7 +124,14 @@ class ReplicatedStep:
             own = [each for e in model._trained for each in (*e.metrics, *e.weighted_metrics)]
             metrics = [*model._output_loss_metrics, *own, *model._added_metrics]
             model._metric_results = [(metric, metric.result()) for metric in metrics]
-        return [tf.add_n(list(losses)), *(value for _, value in model._metric_results)], list(noted)
+        values = [value for _, value in model._metric_results]
+        return [self._sum_of_all(losses), *values], list(noted)
+
+    def _sum_of_all(self, losses: Any) -> Any:
+        if self._own == self.replicas:
+            return tf.add_n(list(losses))
+        devices = self.strategy.extended.worker_devices
+        return self.strategy.reduce(tf.distribute.ReduceOp.SUM, PerReplica(devices, losses), None)
 
 
 def _split(tensor: Any, count: int) -> list[Any]:

@@ -21,7 +21,6 @@ from penstock.ir.step_graph import Node, StepGraph
 from penstock.kernels.compilers import with_low_priority
 from penstock.passes.fusion import fuse
 from penstock.passes.structure import Loop
-from penstock.runtime import ending
 from penstock.runtime.binding import BoundNode, bind_all
 from penstock.runtime.device import Device
 from penstock.runtime.fusion.forms import FormRecorder
@@ -180,6 +179,7 @@ def fused_function(node: Node, device: Device) -> Callable[..., Any]:
 
 def _compile_elsewhere(sources: list[RegionSource], threads: int) -> bool:
     """Has a process of its own fill Inductor's cache: it disturbs no step, and may crash."""
+    is_end = False  # of the program
     with tempfile.TemporaryDirectory(prefix="penstock-fusion-") as folder:
         task = Path(folder, "regions.json")
         write_task(task, sources, threads)
@@ -192,7 +192,8 @@ def _compile_elsewhere(sources: list[RegionSource], threads: int) -> bool:
         ) as process:
 
             def end_with_program() -> None:
-                ending.begin()
+                nonlocal is_end
+                is_end = True
                 process.kill()
 
             atexit.register(end_with_program)
@@ -203,16 +204,14 @@ def _compile_elsewhere(sources: list[RegionSource], threads: int) -> bool:
                 _, told = process.communicate()
             finally:
                 atexit.unregister(end_with_program)
-    ending.go_on()
     _log.debug("compiling regions: %s", told.decode(errors="replace"))
-    if process.returncode != 0:
+    if process.returncode != 0 and not is_end:
         _log.info("steps are not fused: the compiling process ended with %d", process.returncode)
     return process.returncode == 0
 
 
 def _tried(source: RegionSource, threads: int) -> Callable[[list[Any]], Any] | None:
     """The compiled function of a region if it is right and faster, and gives memory of its own."""
-    ending.go_on()
     try:
         made = compiled_function(source, threads)
         inputs = example_inputs(source)

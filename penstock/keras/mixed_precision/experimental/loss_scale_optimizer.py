@@ -40,6 +40,7 @@ class LossScaleOptimizer(OptimizerV2):
     def __init__(self, opt: Any, loss_scale: Any):
         _check(opt)
         self._hyper = {}  # those of the optimizer inside
+        self._slots = {}  # they are, and are saved as, those of the optimizer inside
         self._name = opt._name
         self._optimizer = opt
         scale: Any = loss_scales.get(loss_scale)
@@ -114,9 +115,6 @@ class LossScaleOptimizer(OptimizerV2):
 
     def get_slot_names(self) -> list[str]:
         return self._optimizer.get_slot_names()
-
-    def get_slot(self, var: Any, slot_name: str) -> Any:
-        return self._optimizer.get_slot(var, slot_name)
 
     def get_config(self) -> NoReturn:
         """Refused, as in TensorFlow 1.15."""
