@@ -29,9 +29,9 @@ class Meeting(Rendezvous):
     """The rendezvous of one step in one task: what is for another task is sent there.
 
     Values that may go soon instead of at once, small ones and such as last until then, wait for
-    others to the same task, for the time when this part waits itself, or for the answer that ends
-    it: one message for all of them. An order to another task, too, may wait for what this part has
-    to send there first.
+    others to the same task, for one that may not wait, for the time when this part waits itself, or
+    for the answer that ends it: one message for all of them. An order to another task, too, may
+    wait for what this part has to send there first.
 
     Args:
       task: the own task.
@@ -81,7 +81,9 @@ class Meeting(Rendezvous):
             keys, values = self._kept.setdefault(task, ([], []))
             keys.append([name, device, list(frame)])
             values.append(value)
-        if not waits:
+        if not soon:
+            self.flush()
+        elif not waits:
             self._send_kept(task)
 
     def _send_kept(self, task: str) -> None:

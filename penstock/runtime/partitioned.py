@@ -73,7 +73,7 @@ class PartitionedPlan:
             for part, plan in self._parts:
                 own = step.view(cancellation=cancellation)
                 own.rendezvous = meeting
-                jobs.append(_job(part, plan, own, feeds, results, ended))
+                jobs.append(_job(part, plan, own, feeds, results, ended, len(self._parts)))
             turns = thread_pools.chosen() or self._crew.turns
             if turns is not None:
                 jobs = [_in_turn(job, turns) for job in jobs]
@@ -145,10 +145,13 @@ def _job(
     feeds: Sequence[Any],
     results: list[Any],
     ended: SimpleQueue[BaseException | None],
+    count: int,
 ) -> Callable[[], None]:
     def run() -> None:
         try:
             values = plan.run(step, [feeds[i] for i in part.feeds])
+            if ended.qsize() < count - 1:  # the last one's goes with the answer of them all
+                step.rendezvous.flush()
         except BaseException as error:
             step.rendezvous.abort(error)
             step.cancellation.cancel()  # what the other parts wait for: queues, too

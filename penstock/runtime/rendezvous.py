@@ -32,6 +32,12 @@ class Rendezvous:
         if gate is not None:
             gate.release()
 
+    def flush(self) -> None:
+        """Lets go of what waits for more: a part has come to its end before the others of its task.
+
+        Here nothing does.
+        """
+
     def recv(self, key: Key, step: Step) -> Any:
         """The value, when it has come; each is taken once."""
         with self._lock:
