@@ -305,22 +305,19 @@ class BaseSession(SessionInterface):
         self, run: _Run, values: Any, timeout: float | None, options: Any, run_metadata: Any
     ) -> tuple[Any, ...]:
         """A run whose tensors are written to files, as `options.debug_options` asks."""
-        from penstock.client.watched_run import WatchedRuns
-        from penstock.runtime.tracing import graph_def_of
+        from penstock.runtime.watched_runs import WatchedRuns
 
         if self._watched is None:
-            self._watched = WatchedRuns()
-        fetches, targets = run.flat.tensors, run.flat.targets
-        step = run.step.as_written()
-        if run_metadata is not None and options.output_partition_graphs:
-            run_metadata.partition_graphs.add().CopyFrom(graph_def_of(step.placed))
+            self._watched = WatchedRuns(on_server=self._server is not None)
         names = {
             "input_names": [tensor.name for tensor in run.fed],
-            "output_names": [tensor.name for tensor in fetches],
-            "target_nodes": [operation.name for operation in targets],
+            "output_names": [tensor.name for tensor in run.flat.tensors],
+            "target_nodes": [operation.name for operation in run.flat.targets],
         }
+        with self._graph._lock:
+            step = run.step.as_written()
         results: tuple[Any, ...] = self._watched.run(
-            step, values, timeout, options.debug_options, names
+            step, names, values, options, run_metadata, timeout
         )
         return results
 

@@ -3,8 +3,6 @@
 `stepper` stops inside of a run; `penstock debug` is its command line.
 """
 
-from penstock.client.watched_run import METADATA_PREFIX as METADATA_FILE_PREFIX
-from penstock.client.watched_run import device_folder as device_name_to_device_path
 from penstock.debugger.dump_folder import (
     DebugDumpDir,
     WatchKeyDoesNotExistInDebugDumpDirError,
@@ -62,6 +60,8 @@ from penstock.debugger.wrapper_session import (
     OnSessionInitResponse,
     WatchOptions,
 )
+from penstock.runtime.watching import METADATA_PREFIX as METADATA_FILE_PREFIX
+from penstock.runtime.watching import device_folder as device_name_to_device_path
 
 CORE_METADATA_TAG = "core_metadata_"
 GRAPH_FILE_TAG = "graph_"

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from penstock import proto
-from penstock.client.watched_run import METADATA_PREFIX
 from penstock.debugger.dumped_graph import DumpedGraph, node_and_slot
 from penstock.debugger.dumped_tensors import (
     DebugTensorDatum,
     device_path_to_device_name,
     read_event,
 )
+from penstock.runtime.watching import METADATA_PREFIX
 
 _LATER = ("Enter", "RefEnter", "NextIteration", "RefNextIteration")
 _MERGE = ("Merge", "RefMerge")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from penstock import proto
-from penstock.client.watched_run import METADATA_PREFIX
 from penstock.debugger.value_text import has_bad_numbers
 from penstock.dtypes import as_dtype
 from penstock.ir.tensor_codec import proto_to_array
 from penstock.platform import file_io
+from penstock.runtime.watching import METADATA_PREFIX
 
 
 class InconvertibleTensorProto:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock import proto
-from penstock.client.watched_run import METADATA_PREFIX, write_event
 from penstock.debugger.watches import watch_graph
 from penstock.debugger.wrapper_session import (
     BaseDebugWrapperSession,
@@ -18,6 +17,7 @@ from penstock.debugger.wrapper_session import (
     OnRunStartResponse,
     WatchOptions,
 )
+from penstock.runtime.watching import METADATA_PREFIX, write_event
 from penstock.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 

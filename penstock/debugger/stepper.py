@@ -17,11 +17,11 @@ from typing import Any, TextIO
 import numpy as np
 
 from penstock import errors
-from penstock.client.tensor_summaries import readable
 from penstock.debugger.step_commands import Commands
 from penstock.debugger.step_names import node_name, tensor_name
 from penstock.debugger.value_text import has_bad_numbers, statistics_line
 from penstock.ir.source import describe
+from penstock.runtime.tensor_summaries import readable
 
 _STOPS = ("nan", "inf", "error")
 
@@ -229,6 +229,8 @@ class GraphDebugger:
 
 class _Observer:
     """Passes what happens in one run on to the debugger."""
+
+    steps_through = True
 
     def __init__(self, debugger: GraphDebugger, state: RunState):
         self._debugger = debugger

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.distribute.worker_context import WorkerContext, get_current_worker_context
 from penstock.distributed.cluster_spec import ClusterSpec
 
 _WORKING = ("chief", "worker", "master")
@@ -57,7 +58,9 @@ def worker_count(cluster_spec: Any, task_type: str) -> int:
 def is_chief(
     cluster_spec: Any = None, task_type: str | None = None, task_id: int | None = None
 ) -> bool:
-    """Whether a task is the one that saves and initializes."""
+    """Whether a task is the one that saves and initializes; without one, the task that runs."""
+    if cluster_spec is None and task_type is None and task_id is None and has_worker_context():
+        return _task_here().is_chief
     spec = _checked(cluster_spec, task_type, task_id)
     if task_type in ("chief", "master", "evaluator"):
         return True
@@ -90,3 +93,33 @@ def told_gpus(resolver: Any) -> int | None:
     """How many GPUs a worker has by what a resolver was told; None if it was not."""
     told = getattr(resolver, "_num_accelerators", None)
     return None if told is None else int(told.get("GPU", 0))
+
+
+# The task that runs -------------------------------------------------------------------------------
+
+
+def has_worker_context() -> bool:
+    """Whether this is called by what a coordinator runs for a task."""
+    return get_current_worker_context() is not None
+
+
+def _task_here() -> WorkerContext:
+    context = get_current_worker_context()
+    if context is None:
+        raise ValueError("This is no task's work: nobody but a coordinator's `worker_fn` asks.")
+    return context
+
+
+def should_save_checkpoint() -> bool:
+    """Whether the task that runs writes checkpoints for all."""
+    return _task_here().should_checkpoint
+
+
+def should_load_checkpoint() -> bool:
+    """Whether the task that runs sets variables from checkpoints."""
+    return _task_here().experimental_should_init
+
+
+def wait_for_other_workers() -> None:
+    """Waits until all workers of this process have come here."""
+    _task_here().wait_for_other_workers()

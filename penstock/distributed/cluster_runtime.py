@@ -10,9 +10,9 @@ import itertools
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -24,6 +24,7 @@ from penstock.distributed.interrupts import Held, Open
 from penstock.distributed.meeting import Order
 from penstock.distributed.reading import Leading
 from penstock.distributed.statuses import located
+from penstock.distributed.step_part import StepPart
 from penstock.distributed.step_run import (
     Answered,
     Call,
@@ -35,20 +36,20 @@ from penstock.distributed.step_run import (
     Tick,
 )
 from penstock.distributed.step_spec import StepSpec, fields_of, spec_of, task_of
-from penstock.distributed.worker import StepPart, Worker
+from penstock.distributed.watched_part import step_part
+from penstock.distributed.worker import Worker
 from penstock.dtypes import DType
 from penstock.ir.graph import Graph
 from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.kernels.values import fetcher
-from penstock.passes.pipeline import AS_WRITTEN, compile_step
+from penstock.passes.pipeline import AS_WRITTEN, PassOptions, compile_step
 from penstock.passes.prune import prune
 from penstock.placement.placer import place
 from penstock.runtime.binding import evaluator, has_kernel
 from penstock.runtime.cost_graph import MeasuredRuns, cost_graph_of
 from penstock.runtime.local import LocalRuntime
-from penstock.runtime.tracing import graph_def_of
 from penstock.state.gates import LOOK_SECONDS, taken
 from penstock.state.waiting import Cancellation
 
@@ -99,10 +100,24 @@ class ClusterRuntime:
         self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
     ) -> Any:
         """A step ready to run, on whatever tasks it is placed."""
-        options = self._local.options
+        step = self._compiled(feeds, fetches, targets, self._local.options)
+        # As it is written, it may be on tasks that have no part in it otherwise.
+        step.rewritten = partial(self._compiled, feeds, fetches, targets, AS_WRITTEN, watched=True)
+        return step
+
+    def _compiled(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        options: PassOptions,
+        *,
+        watched: bool = False,
+    ) -> Any:
         graph = compile_step(feeds, fetches, targets, evaluator(self._local.host), options)
         if self._tasks_of(graph) <= {self._worker.task}:
-            return self._local.compile(feeds, fetches, targets)
+            compiled = self._local.as_written if watched else self._local.compile
+            return compiled(feeds, fetches, targets)
         if self._local.log_placement:
             written = prune(feeds, fetches, targets)
             self._place(written, dict(self._places))
@@ -113,8 +128,9 @@ class ClusterRuntime:
             list(fetches),
             list(targets),
             self._names,
-            options,
+            replace(options, narrow_edges=self._local.options.narrow_edges),
             self._worker.task,
+            watched=watched,
         )
         of = fetches[0].graph if fetches else targets[0].graph
         return ClusterStep(self, spec, list(fetches), of)
@@ -132,7 +148,7 @@ class ClusterRuntime:
 
     def register(self, spec: StepSpec) -> _Registered:
         """Has all tasks with a part of a step compile it."""
-        own = StepPart(spec, self._local, self._worker.task)
+        own = step_part(spec, self._local, self._worker.task)
         answers: SimpleQueue[Answered] = SimpleQueue()
         fields = fields_of(spec)
         fields |= {"session": self._prefix, "isolated": self._is_isolated}
@@ -390,6 +406,9 @@ class ClusterStep:
         self._registered: _Registered | None = None
         self._measured_runs = runtime.measured_runs()
         self._give = [fetcher(tensor.dtype.base_dtype, None, copy=True) for tensor in fetches]
+        #: Compiles the step as the graph is written; None where that has been done.
+        self.rewritten: Callable[[], Any] | None = None
+        self._as_written: Any = None
 
     def run(self, feeds: Sequence[Any], timeout: float | None = None) -> tuple[Any, ...]:
         return self.run_cancellable(feeds, self._runtime.cancellation, timeout)
@@ -423,9 +442,32 @@ class ClusterStep:
         return self._registered
 
     def as_written(self) -> Any:
-        raise errors.UnimplementedError(
-            None, None, "tensors can be watched in steps on one task only"
-        )
+        """The same step with every node of the graph, to be watched."""
+        if self.rewritten is None:
+            return self
+        if self._as_written is None:
+            self._as_written = self.rewritten()
+        return self._as_written
+
+    def run_watched(
+        self,
+        feeds: Sequence[Any],
+        options: Any,
+        timeout: float | None = None,
+        cancellation: Cancellation | None = None,
+        *,
+        limited: bool = False,
+    ) -> tuple[Any, ...]:
+        """Runs a step that is as it is written; each task writes the tensors that it computes.
+
+        To the other tasks this one is a client: they write where clients may, `limited` or not.
+        """
+        asked = options.SerializeToString()
+        return self._run([*feeds, asked], cancellation or self._runtime.cancellation, timeout)
+
+    def partition_graphs(self) -> list[Any]:
+        """What the tasks run, as GraphDefs."""
+        return self._known().part.partition_graphs()
 
     def run_with_options(
         self,
@@ -437,8 +479,7 @@ class ClusterStep:
     ) -> tuple[Any, ...]:
         """Runs the step, and puts what RunOptions ask for into RunMetadata."""
         if options.output_partition_graphs:
-            graphs = self._known().part.graphs
-            metadata.partition_graphs.extend(graph_def_of(graph) for graph in graphs)
+            metadata.partition_graphs.extend(self.partition_graphs())
         measured = self._measured_runs is not None and self._measured_runs.next_is_due()
         traced = measured or options.trace_level != proto.RunOptions.NO_TRACE
         stats = metadata.step_stats if traced else None

@@ -55,6 +55,23 @@ def _leave_all() -> None:
                 task.leave()
 
 
+def _leave_at_the_end_of_a_child() -> None:
+    """Has a process of `multiprocessing` say goodbye: it ends without what `atexit` was told."""
+    processes = sys.modules.get("multiprocessing.process")
+    if processes is None or processes.parent_process() is None:
+        return
+    from multiprocessing.util import Finalize
+
+    # After the process has waited for its own children, which may use the cluster, too.
+    Finalize(None, _leave_unless_raising, exitpriority=-100)
+
+
+def _leave_unless_raising() -> None:
+    """Called while the exception that ends the process is on its way, if one does."""
+    if isinstance(sys.exc_info()[1], (SystemExit, type(None))):
+        _leave_all()
+
+
 def task_addresses(cluster: Any) -> dict[str, str]:
     """The address of each task of a ClusterDef, by the task's name."""
     return {
@@ -128,6 +145,7 @@ class ClusterTask:
         self._peers = Peers(task, addresses, self._road_of, self._handle, credentials, self._lost)
         self._health = HealthChecks(self._connections, patience_of_environment(), self._tidy)
         _tasks.add(self)
+        _leave_at_the_end_of_a_child()
 
     def _connections(self) -> list[Connection]:
         return [*self._peers.connections, *self._road.connections]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from penstock.kernels.values import TORCH_TYPE, from_array
 from penstock.placement.whole_graph import WholeGraphCheck
 from penstock.runtime.local import LocalRuntime
 from penstock.runtime.partial_run import PartialRun
+from penstock.runtime.watched_runs import WatchedRuns
 from penstock.state.waiting import Cancellation
 
 
@@ -121,6 +123,7 @@ class MasterSession:
         self._forms: dict[StepForm, _Form] = {}
         self._partial_runs: dict[str, tuple[PartialRun, threading.Lock, StepForm]] = {}
         self._callables: dict[int, tuple[_Form, Any]] = {}
+        self._watched = WatchedRuns(on_server=True, limited=True)
         self._under_way: set[Cancellation] = set()  # of steps
         self._is_closed = False
         self._partial_numbers = itertools.count()
@@ -201,11 +204,12 @@ class MasterSession:
             if options is None:
                 return form.step.run_cancellable(values, cancellation, self._seconds), None
             metadata = proto.RunMetadata()
-            timeout = self._checked_timeout(options)
-            return (
-                form.step.run_with_options(values, options, metadata, timeout, cancellation),
-                metadata,
-            )
+            timeout = _seconds(options.timeout_in_ms) or self._seconds
+            if options.debug_options.debug_tensor_watch_opts:
+                run = self._watched_step(form)
+            else:
+                run = form.step.run_with_options
+            return run(values, options, metadata, timeout, cancellation), metadata
         except errors.CancelledError:
             if self._is_closed:
                 raise _closed() from None
@@ -213,13 +217,16 @@ class MasterSession:
         finally:
             self._under_way.discard(cancellation)
 
-    def _checked_timeout(self, options: Any) -> float | None:
-        """The seconds that RunOptions give a step."""
-        if options.debug_options.debug_tensor_watch_opts:
-            raise errors.UnimplementedError(
-                None, None, "tensors can be watched in the session of the server's own process only"
-            )
-        return _seconds(options.timeout_in_ms) or self._seconds
+    def _watched_step(self, form: _Form) -> Callable[..., tuple[Any, ...]]:
+        """How to run a step whose tensors are written to files, in all of its tasks."""
+        names = {
+            "input_names": list(form.feeds),
+            "output_names": form.names,
+            "target_nodes": [operation.name for operation in form.targets],
+        }
+        with self._lock, self._graph.graph._lock:
+            step = form.step.as_written()
+        return functools.partial(self._watched.run, step, names)
 
     def partial_run_setup(self, form: StepForm) -> str:
         found = self._looked_up(form, self._graph)

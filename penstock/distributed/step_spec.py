@@ -39,6 +39,7 @@ class StepSpec:
     devices: list[str]  # of all tasks, those to be used first at the front
     options: dict[str, Any]
     master: str  # the task that runs the step
+    watched: bool = False  # runs of it write tensors to files
 
     def to_json(self) -> str:
         fields = {name: value for name, value in asdict(self).items() if name != "nodes"}
@@ -57,6 +58,8 @@ def spec_of(
     devices: list[str],
     options: PassOptions,
     master: str,
+    *,
+    watched: bool = False,
 ) -> StepSpec:
     """Describes a step that has been placed on the devices of several tasks."""
     graph = (fetches[0].graph if fetches else targets[0].graph) if fetches or targets else None
@@ -81,6 +84,7 @@ def spec_of(
         devices,
         asdict(options),
         master,
+        watched,
     )
 
 
@@ -109,6 +113,11 @@ def _ancestors(ops: list[Operation]) -> set[Operation]:
 
 def parts_of(spec: StepSpec, evaluate: Evaluate) -> tuple[StepGraph, list[Partition]]:
     """The step that a spec describes, and its parts on all devices."""
+    return cut(placed_of(spec, evaluate), spec)
+
+
+def placed_of(spec: StepSpec, evaluate: Evaluate) -> StepGraph:
+    """The step that a spec describes, with the device of each node."""
     graph = Graph()
     with graph.as_default():
         extend_graph(graph, proto.GraphDef.FromString(spec.nodes))
@@ -118,18 +127,41 @@ def parts_of(spec: StepSpec, evaluate: Evaluate) -> tuple[StepGraph, list[Partit
     fetches = [graph.get_tensor_by_name(name) for name in spec.fetches]
     read = [each if each in feeds else _read_early(each, spec.master) for each in fetches]
     targets = [graph.get_operation_by_name(name) for name in spec.targets]
-    options = PassOptions(**spec.options)
-    step = compile_step(feeds, read, targets, evaluate, options)
+    step = compile_step(feeds, read, targets, evaluate, PassOptions(**spec.options))
     for edge, tensor, copy in zip(step.fetches, fetches, read, strict=True):
         if copy is not tensor:
             edge.node.origin = tensor.op  # whose error it would be
     place(step, spec.devices, soft=True)
+    return step
+
+
+def cut(step: StepGraph, spec: StepSpec) -> tuple[StepGraph, list[Partition]]:
+    """A placed step with loops and branches as structure, and its parts; `step` may be changed.
+
+    What only the executor can run, or show node by node, stays one part where it is on one task:
+    then the part has the very graph of the step.
+    """
+    whole = _whole(step) if spec.watched or step.has_control_flow else None
+    if whole is not None and spec.watched:
+        return step, [whole]
     if step.has_control_flow:
         shaped = structured(step)
+        if shaped is None and whole is not None:
+            return step, [whole]
         if shaped is None:
             raise _not_structured(step)
         step = shaped
-    return step, partition(step, narrow=options.narrow_edges)
+    return step, partition(step, narrow=PassOptions(**spec.options).narrow_edges)
+
+
+def _whole(step: StepGraph) -> Partition | None:
+    """All of a step as a part, if its devices are those of one task."""
+    devices = [node.device for node in step.nodes if node.type != "_Feed"]
+    if len(set(map(task_of, devices))) != 1:
+        return None
+    feeds, fetches = range(len(step.feeds)), range(len(step.fetches))
+    computed = [i for i in fetches if step.fetches[i].node.type != "_Feed"]
+    return Partition(devices[0], step, list(feeds), computed)
 
 
 def _read_early(fetched: Tensor, master: str) -> Tensor:

@@ -26,8 +26,8 @@ class ClusterTask:
     """A task, the cluster it is in, and the sessions it opens."""
 
     cluster_spec: Any
-    task_type: str
-    task_id: int
+    task_type: str | None  # None for the one client that works for all tasks
+    task_id: int | None
     global_id_in_cluster: int | None
     master: str
     evaluation_master: str
@@ -97,7 +97,7 @@ class ClusterTask:
             task_id=task_id,
             global_id_in_cluster=None
             if is_evaluator
-            else _global_id(cluster, task_type, task_id, chief),
+            else global_id(cluster, task_type, task_id, chief),
             master=LOCAL_MASTER
             if is_evaluator
             else _session_master(cluster, task_type, task_id, tf_config),
@@ -152,7 +152,7 @@ def _session_master(
     return f"grpc://{cluster.job_tasks(task_type)[task_id]}"
 
 
-def _global_id(cluster: Any, task_type: str, task_id: int, chief: str) -> int:
+def global_id(cluster: Any, task_type: str, task_id: int, chief: str) -> int:
     """The number of a task among all: the chief, then other jobs by name, then the servers."""
 
     def rank(job: str) -> tuple[bool, bool, str]:

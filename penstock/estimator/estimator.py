@@ -11,7 +11,13 @@ from typing import Any
 
 import penstock as tf
 from penstock import nest
-from penstock.estimator import evaluation_summaries, model_export, replicated, training_session
+from penstock.estimator import (
+    coordinated,
+    evaluation_summaries,
+    model_export,
+    replicated,
+    training_session,
+)
 from penstock.estimator.argument_names import call_with_named, fn_args
 from penstock.estimator.cluster_task import TaskType
 from penstock.estimator.estimator_checks import (
@@ -24,6 +30,7 @@ from penstock.estimator.estimator_checks import (
 from penstock.estimator.estimator_spec import LOSS_METRIC_KEY, EstimatorSpec
 from penstock.estimator.input_results import parse_input_fn_result
 from penstock.estimator.mode_keys import ModeKeys
+from penstock.estimator.remote_cluster import check_trains_in_worker
 from penstock.estimator.run_config import RunConfig, get_default_session_config, path_to_str
 from penstock.estimator.warm_start_settings import settings_of
 from penstock.platform import gfile, logging
@@ -74,7 +81,8 @@ class Estimator:
         self._config = _with_directory_and_session(config, model_dir)
         self._model_dir = self._config.model_dir
         self._session_config = self._config.session_config
-        self._train_distribution, self._eval_distribution = _strategies_of(self._config)
+        self._train_distribution = self._config.train_distribute
+        self._eval_distribution = self._config.eval_distribute
         logging.info("Using config: %s", str(vars(self._config)))
         self._device_fn = self._config.device_fn or _get_replica_device_setter(self._config)
         if model_fn is None:
@@ -150,6 +158,7 @@ class Estimator:
                 "tf.estimator.train_and_evaluate which calls proper API according to given "
                 f"configuration. Current configuration: {self.config}."
             )
+        check_trains_in_worker(self._config)
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
         check_positive("steps", steps)
@@ -165,6 +174,8 @@ class Estimator:
         return self
 
     def _train_model(self, input_fn: Any, hooks: list[Any], saving_listeners: list[Any]) -> Any:
+        if self._config._is_coordinated:
+            return coordinated.train(self, input_fn, hooks, saving_listeners)
         if self._train_distribution is not None:
             return self._train_replicas(input_fn, hooks, saving_listeners)
         with tf.Graph().as_default() as graph, graph.device(self._device_fn):
@@ -537,14 +548,6 @@ def _with_directory_and_session(config: Any, model_dir: Any) -> Any:
         model_dir = tempfile.mkdtemp()
         logging.warn("Using temporary folder as model directory: %s", model_dir)
     return RunConfig.replace(config, model_dir=model_dir) if model_dir else config
-
-
-def _strategies_of(config: Any) -> tuple[Any, Any]:
-    """The strategies of training and of evaluation, of which either may be None."""
-    options = config._experimental_distribute
-    if options is not None and options.remote_cluster is not None:
-        raise ValueError("Start a program in each task instead of giving a `remote_cluster`.")
-    return config.train_distribute, config.eval_distribute
 
 
 def _get_replica_device_setter(config: Any) -> Any:

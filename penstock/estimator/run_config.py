@@ -137,7 +137,16 @@ class RunConfig:
         _check_given_once("train", train_distribute, by_option)
         _check_given_once("eval", eval_distribute, by_option)
         trained = train_distribute or (by_option and by_option.train_distribute)
-        self._task = self._task_of(tf_config, has_strategy=trained is not None)
+        if trained or eval_distribute or by_option:
+            from penstock.estimator import coordinated
+
+            mode = coordinated.coordinator_mode(tf_config, trained, by_option)
+            self._distribute_coordinator_mode = mode
+            self._is_coordinated = coordinated.is_left_to_coordinator(mode, trained)
+        is_no_task = self._is_coordinated and "task" not in tf_config
+        self._task = self._task_of(
+            {} if is_no_task else tf_config, has_strategy=trained is not None
+        )
         RunConfig._replace(
             self,
             allowed_properties_list=_DEFAULT_REPLACEABLE_LIST,
@@ -147,7 +156,9 @@ class RunConfig:
             save_checkpoints_steps=steps,
             save_checkpoints_secs=secs,
             session_config=(
-                self._session_config_of(self._task) if session_config is None else session_config
+                self._session_config_of(self._task)
+                if session_config is None and not self._is_coordinated
+                else session_config
             ),
             keep_checkpoint_max=keep_checkpoint_max,
             keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
@@ -198,11 +209,11 @@ class RunConfig:
         return self._task.cluster_spec
 
     @property
-    def task_type(self) -> str:
+    def task_type(self) -> str | None:
         return self._task.task_type
 
     @property
-    def task_id(self) -> int:
+    def task_id(self) -> int | None:
         return self._task.task_id
 
     @property
@@ -298,6 +309,8 @@ class RunConfig:
     def session_creation_timeout_secs(self) -> float:
         return self._session_creation_timeout_secs
 
+    _is_coordinated = False  # whether a coordinator has still to tell strategies of the cluster
+    _distribute_coordinator_mode: str | None
     _model_dir: Any
     _tf_random_seed: int | None
     _save_summary_steps: int
@@ -371,7 +384,7 @@ def _session_config_in_cluster(task: ClusterTask) -> Any:
         TaskType.CHIEF: ["/job:ps", "/job:chief"],
         TaskType.WORKER: ["/job:ps", f"/job:worker/task:{task.task_id}"],
         TaskType.PS: ["/job:ps", "/job:worker", "/job:chief", "/job:master"],
-    }.get(task.task_type)
+    }.get(task.task_type or "")
     if filters is None:
         return None
     return tf.ConfigProto(allow_soft_placement=True, device_filters=filters)

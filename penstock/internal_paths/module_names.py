@@ -133,7 +133,7 @@ NAMES: dict[str, str] = {
         datasets.boston_housing datasets.cifar datasets.cifar10 datasets.cifar100
         datasets.fashion_mnist datasets.imdb datasets.mnist datasets.reuters distribute
         distribute.distributed_training_utils distribute.keras_correctness_test_base
-        distribute.multi_worker_testing_utils engine
+        distribute.multi_worker_testing_utils distribute.multi_worker_training_state engine
         engine.base_layer engine.base_layer_utils engine.base_preprocessing_layer
         engine.base_preprocessing_layer_v1 engine.data_adapter engine.input_layer
         engine.input_spec engine.network engine.node engine.partial_batch_padding_handler

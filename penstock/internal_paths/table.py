@@ -667,6 +667,7 @@ python.distribute.parameter_server_strategy distribute.parameter_server
                                         internal_paths.strategy_names
 python.distribute.central_storage_strategy distribute.parameter_server
 python.distribute.distribute_config     contrib.distribute
+python.distribute.estimator_training    estimator.coordinated estimator.remote_cluster distribute
 python.distribute.*                     distribute
 python.module.module                    module
 
@@ -865,6 +866,7 @@ python.keras.distribute.distributed_training_utils keras.distribute.input_checks
                                         keras.distribute.batch_sizes
 python.keras.distribute.keras_correctness_test_base testing.keras_correctness
 python.keras.distribute.multi_worker_testing_utils testing.keras_workers
+python.keras.distribute.multi_worker_training_state keras.distribute.training_state
 python.keras.engine                     keras.layers keras
 python.keras.engine.base_layer          keras.engine.layer keras.engine.op_layers keras.engine.node
                                         keras.engine.added_layers keras.layers

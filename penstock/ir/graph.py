@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from penstock import errors
+from penstock import errors, proto
 from penstock.dtypes import DType, as_dtype
 from penstock.ir import auto_casts, defaults, naming, scopes, source
 from penstock.ir.operation import Operation, infer_shapes
@@ -21,8 +21,11 @@ PRODUCER_VERSION = 134  # of GraphDefs: what TensorFlow 1.15 wrote, and later on
 class _PlacedProbe:
     """Stands for a node whose device is asked for."""
 
-    type = name = _device = ""
-    node_def = None
+    type = op = name = _device = ""
+
+    @property
+    def node_def(self) -> Any:
+        return proto.NodeDef()
 
     @property
     def device(self) -> str:

@@ -302,11 +302,11 @@ class GraphFunction:
             form = encoded((args, kwargs) if kwargs else args, ranks_only)
         graph = get_default_graph()
         outermost = _outermost(graph)
-        place = (_place(),) if _place() else ()
+        places = _places(graph)
         strategies: Any = getattr(graph, "_distribution_strategy_stack", None) or ()
         in_cross_replica = bool(strategies) and strategies[-1].replica_context is None
         return CacheKey(
-            form, None if outermost.is_eager else outermost, place, (), in_cross_replica
+            form, None if outermost.is_eager else outermost, places, (), in_cross_replica
         )
 
     def _traced(self, canonical: Arguments, shapes: Any = None) -> ConcreteFunction:
@@ -533,23 +533,12 @@ _GONE = (
 )
 
 
-class _Probe:
-    """What device scopes are asked with."""
+def _places(graph: Graph) -> tuple[Any, ...]:
+    """The `tf.device` blocks around a call: a body is built for each nest of them.
 
-    device = ""
-
-    def _set_device(self, device: str) -> None:
-        self.device = device
-
-
-def _place() -> str:
-    """The device that nodes get here: a body is built for each place."""
-    graph = get_default_graph()
-    if not graph._scopes.devices:
-        return ""
-    probe = _Probe()
-    graph._apply_device_functions(probe)
-    return probe.device
+    Their functions are compared and not asked, for some count the nodes that they place.
+    """
+    return tuple(scope.function for scope in graph._scopes.devices)
 
 
 def _outermost(graph: Graph) -> Graph:

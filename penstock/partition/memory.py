@@ -122,7 +122,7 @@ class _Settling:
             return [HOST] * count, [HOST] * outputs, True
         if node.type == "_Recv":
             return [], [_belongs(node.dtypes[0])], False
-        if node.type == "_Send":
+        if node.type == "_Send" or node.type == "_Show":
             return [ANY], [], True
         if node.type == "_Truth" or node.type == "LoopCond":
             return [HOST] * count, [HOST] * outputs, True

@@ -16,6 +16,7 @@ from penstock.ops.file_paths import PATHS
 from penstock.runtime.device import Device, KernelEnv
 from penstock.runtime.diagnosis import named_error
 from penstock.runtime.rendezvous import copy_function, recv_function, send_function
+from penstock.runtime.shown_nodes import show_function
 from penstock.runtime.sums import add_product
 
 
@@ -46,6 +47,7 @@ STRUCTURES: dict[str, Callable[[Node, Device], Callable[..., Any]]] = {
     "_Send": send_function,
     "_Recv": recv_function,
     "_Copy": copy_function,
+    "_Show": show_function,
 }
 
 
@@ -82,7 +84,7 @@ def bind(node: Node, device: Device) -> BoundNode:
             node,
             STRUCTURES[node.type](node, device),
             None,
-            node.type in ("_Send", "_Recv"),
+            node.type in ("_Send", "_Recv", "_Show"),
             node.type == "_Fused",
             False,
             dereferences,

@@ -32,6 +32,7 @@ from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.schedule import Schedule
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace, graph_def_of
+from penstock.runtime.watching import Dump, by_device
 from penstock.state.waiting import Cancellation
 
 #: Seconds that no step takes. A step with a deadline looks up, at each node, whether to go on.
@@ -209,7 +210,7 @@ class CompiledStep:
     ) -> tuple[Any, ...]:
         """Runs the step, and puts what RunOptions ask for into RunMetadata."""
         if options.output_partition_graphs:
-            metadata.partition_graphs.add().CopyFrom(graph_def_of(self.placed))
+            metadata.partition_graphs.extend(self.partition_graphs())
         measured = self.measured_runs is not None and self.measured_runs.next_is_due()
         if measured or options.trace_level != proto.RunOptions.NO_TRACE:
             results, stats = self.run_traced(feeds, timeout, cancellation)
@@ -222,6 +223,10 @@ class CompiledStep:
         if cancellation is None:
             return self.run_unseen(feeds, timeout)
         return self._run_checked(feeds, Step(_deadline(timeout or FOREVER), cancellation))
+
+    def partition_graphs(self) -> list[Any]:
+        """What of the graph is left after all passes, as GraphDefs."""
+        return [graph_def_of(self.placed)]
 
     def run_traced(
         self,
@@ -253,11 +258,32 @@ class CompiledStep:
         finally:
             step.trace = None
 
+    def run_watched(
+        self,
+        feeds: Sequence[Any],
+        options: Any,
+        timeout: float | None = None,
+        cancellation: Cancellation | None = None,
+        *,
+        limited: bool = False,
+    ) -> tuple[Any, ...]:
+        """Runs the step as it is written, and writes the tensors that DebugOptions name to files.
+
+        `limited` to the folders that graphs of others may touch.
+        """
+        dump = Dump(options, self.as_written().graph.nodes, limited=limited)
+        dump.write_graphs(by_device(graph_def_of(self.as_written().placed)))
+        return self.run_observed(feeds, dump, timeout, cancellation)
+
     def run_observed(
-        self, feeds: Sequence[Any], observer: Observer, timeout: float | None = None
+        self,
+        feeds: Sequence[Any],
+        observer: Observer,
+        timeout: float | None = None,
+        cancellation: Cancellation | None = None,
     ) -> tuple[Any, ...]:
         """Runs the step node by node as it is written, each before the eyes of an observer."""
-        step = Step(_deadline(timeout), self.cancellation)
+        step = Step(_deadline(timeout), cancellation or self.cancellation)
         step.observer = observer
         written = self.as_written()
         return execute(written.graph, written.bound, feeds, step)

@@ -51,6 +51,7 @@ class Execution:
         self.accesses = {node: accesses(node) for node in step.nodes}
         self.written = {state for access in self.accesses.values() for state in access.writes}
         self.may_block = {node for node in step.nodes if may_block(node)}
+        self.one_by_one = context.observer is not None and context.observer.steps_through
         self.rank = {node: i for i, node in enumerate(step.nodes)}
         self.consumers = _consumers(step)
         self.ready: list[tuple[bool, int, int, int, Node, Frame]] = []
@@ -124,7 +125,7 @@ class Execution:
             return
         seen = self.context.trace is not None or self.context.observer is not None
         call = self._call_seen if seen else self._call
-        if node in self.may_block and self.context.observer is None:
+        if node in self.may_block and not self.one_by_one:
             waiting = functools.partial(
                 _call_within, frame, call, self.bound[node], state, iteration
             )

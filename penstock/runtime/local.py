@@ -146,8 +146,16 @@ class LocalRuntime:
         if self._kernel_threads:
             step.limit_threads(self._kernel_threads)
         step.measured_runs = self.measured_runs()
-        if chosen != AS_WRITTEN:
-            step.rewritten = partial(self.compile, feeds, fetches, targets, AS_WRITTEN)
+        step.rewritten = partial(self.as_written, feeds, fetches, targets)
+        return step
+
+    def as_written(
+        self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
+    ) -> CompiledStep:
+        """A step with every node of the graph, for who wants to see each; it is not cut."""
+        graph = self._placed(feeds, fetches, targets, AS_WRITTEN)
+        step = CompiledStep(*uncut(graph, self._by_name))
+        step.placed, step.cancellation = graph, self.cancellation
         return step
 
     def measured_runs(self) -> MeasuredRuns | None:

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 
 class Observer(Protocol):
-    """Sees one step node by node; whatever it raises ends the step."""
+    """Sees one step node by node; whatever it raises ends the step.
+
+    Attributes:
+      steps_through: whether it holds a node up for as long as it likes. Then none runs beside
+        another, not even while that waits; else several may be seen at once, in threads.
+    """
+
+    steps_through: bool
 
     def before(self, node: Node, iteration: int, inputs: Sequence[Any]) -> None:
         """A node is about to run, in an iteration of its innermost loop (0 outside of loops)."""

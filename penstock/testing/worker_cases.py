@@ -14,6 +14,7 @@ from typing import Any
 
 from penstock import proto
 from penstock.client.session import Session
+from penstock.distribute.coordinator import _run_std_server as _started_server
 from penstock.distributed.cluster_spec import ClusterSpec
 from penstock.distributed.launch.processes import free_addresses
 from penstock.distributed.server import Server
@@ -165,11 +166,30 @@ class MockOsEnv(Mapping[str, Any]):
 
 
 class IndependentWorkerTestBase(TensorFlowTestCase):
-    """A test case whose threads are tasks of a cluster, each with a TF_CONFIG of its own."""
+    """A test case whose threads are tasks of a cluster, each with a TF_CONFIG of its own.
+
+    Attributes:
+      _barrier: where the threads meet once their servers run; the test sets it.
+    """
+
+    _barrier: Any
+
+    def _make_mock_run_std_server(self) -> Callable[..., Any]:
+        """What starts a task's server, and returns when those of all tasks run."""
+
+        def run_std_server(*args: Any, **kwargs: Any) -> Any:
+            server = _started_server(*args, **kwargs)
+            if not getattr(self._thread_local, "server_started", False):
+                self._barrier.wait()
+            self._thread_local.server_started = True
+            return server
+
+        return run_std_server
 
     def setUp(self) -> None:
         super().setUp()
         self._coord = Coordinator()
+        self._thread_local = threading.local()
         self._mock_os_env = MockOsEnv(os.environ)
         patch = unittest.mock.patch.object(os, "environ", self._mock_os_env)
         patch.start()

@@ -6,6 +6,7 @@ A program tells the test what happens by lines of its output, which are kept in 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 from pathlib import Path
 
@@ -154,3 +155,32 @@ def fit_keras(spec, job, index):
     sums = [float(weights.sum()) for weights in model.get_weights()]
     evaluated = model.evaluate(data, steps=4, verbose=0)
     say(json.dumps({"history": history, "sums": sums, "evaluated": evaluated}))
+
+
+def all_in_children(spec, job, index):
+    """A whole job in processes of `multiprocessing`; the first start of the worker fails."""
+    forked = multiprocessing.get_context("fork")
+    ps, failing, worker = (
+        forked.Process(target=_child, args=(spec, *given))
+        for given in (("ps", False), ("worker", True), ("worker", False))
+    )
+    ps.start()
+    for each in (failing, worker):
+        each.start()
+        each.join()
+    ps.join(30)
+    say("ended", failing.exitcode, worker.exitcode, ps.exitcode)
+    ps.kill()
+
+
+def _child(spec, job, fails):
+    server = tf.train.Server(spec, job_name=job, task_index=0)
+    if job == "ps":
+        server.join()
+    with tf.device("/job:ps/task:0"):
+        count = tf.get_variable("count", [], tf.int32, tf.constant_initializer(7))
+    with tf.Session(server.target) as sess:
+        if fails:
+            sess.run(count.initializer)
+            raise ValueError("on purpose")
+        say("count", sess.run(count))

@@ -216,3 +216,11 @@ def test_keras_on_workers_that_reduce_together(make_cluster):
         assert mean_errors == pytest.approx([0.475745, 0.204689, 0.176949], rel=1e-3)
         assert told["sums"] == pytest.approx([2.358909, -0.055725, 0.334562, 0.186482], rel=1e-3)
         assert told["evaluated"] == pytest.approx([0.031023, 0.146833], rel=1e-3)
+
+
+def test_processes_of_multiprocessing_say_when_the_job_is_over(make_cluster):
+    cluster = make_cluster(ps=1, worker=1)
+    parent = cluster.start("worker", 0, "all_in_children")
+    assert parent.wait() == 0
+    assert "count 7\n" in parent.text
+    assert "ended 1 0 0\n" in parent.text, parent.text

@@ -156,6 +156,18 @@ def test_feedable_iterator_refuses_other_elements():
             sess.run(element, {handle: "no handle"})
 
 
+def test_feedable_iterator_refuses_an_iterator_of_another_device():
+    handle = tf.placeholder(tf.string, [])
+    with tf.device("/cpu:1"):
+        text = tf.data.Dataset.range(3).make_one_shot_iterator().string_handle()
+    with tf.device("/cpu:0"):
+        element = tf.data.Iterator.from_string_handle(handle, tf.int64, []).get_next()
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
+        for given in (sess.run(text), b""):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="from handle defined on dev"):
+                sess.run(element, {handle: given})
+
+
 def test_shared_iterator():
     first = tf.data.Dataset.range(4).make_initializable_iterator(shared_name="numbers")
     second = tf.data.Iterator.from_structure(tf.int64, [], shared_name="numbers")

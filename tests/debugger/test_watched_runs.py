@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from penstock.python import debug as tfdbg
+from penstock.python.ops import collective_ops
 
 import penstock as tf
 
@@ -80,6 +81,34 @@ def test_uninitialized_variables_and_failures_are_seen(tmp_path: Path) -> None:
         (value,) = dump.get_tensors("v", 0, "DebugIdentity")
         assert isinstance(value, tfdbg.InconvertibleTensorProto) and not value.initialized
         assert not tfdbg.has_inf_or_nan(None, value)
+
+
+def test_nodes_that_wait_for_each_other(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session(config=_two_devices()) as sess:
+        queue = tf.FIFOQueue(4, [tf.float32], shapes=[[]])
+        taken = queue.dequeue(name="taken")
+        put = queue.enqueue(tf.constant(2.0))
+        options = tf.RunOptions(timeout_in_ms=60000)
+        tfdbg.watch_graph(options, sess.graph, debug_urls=f"file://{tmp_path}/1")
+        assert sess.run([taken, put], options=options)[0] == 2.0
+        dump = tfdbg.DebugDumpDir(str(tmp_path / "1"))
+        assert dump.get_tensors("taken", 0, "DebugIdentity") == [2.0]
+        sums = []
+        for number in range(2):
+            with tf.device(f"/cpu:{number}"):
+                value = tf.constant([1.0 + number])
+                sums.append(collective_ops.all_reduce(value, 2, 1, 1, "Add", "Id"))
+        options.debug_options.Clear()
+        tfdbg.watch_graph(options, sess.graph, debug_urls=f"file://{tmp_path}/2")
+        assert [each.tolist() for each in sess.run(sums, options=options)] == [[3.0], [3.0]]
+        dump = tfdbg.DebugDumpDir(str(tmp_path / "2"))
+        assert len(dump.devices()) == 2
+        for each in sums:
+            assert dump.get_tensors(each.op.name, 0, "DebugIdentity")[0].tolist() == [3.0]
+
+
+def _two_devices() -> Any:
+    return tf.ConfigProto(device_count={"CPU": 2})
 
 
 def test_numeric_summary(tmp_path: Path) -> None:

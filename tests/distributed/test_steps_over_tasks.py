@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import penstock as tf
-from penstock.distributed import worker
+from penstock.distributed import step_part
 from penstock.distributed.connection import Connection
 from penstock.distributed.meeting import Meeting
 from penstock.passes.pipeline import PassOptions
@@ -118,8 +118,8 @@ def test_what_the_masters_part_sends_first_goes_with_the_order(cluster, monkeypa
         note(self, fields, values)
 
     monkeypatch.setattr(Connection, "note", noted)
-    monkeypatch.setattr(worker, "_SOON_SECONDS", 1e9)  # however slow this machine is
-    monkeypatch.setattr(worker, "FEW_PROCESSORS", True)
+    monkeypatch.setattr(step_part, "_SOON_SECONDS", 1e9)  # however slow this machine is
+    monkeypatch.setattr(step_part, "FEW_PROCESSORS", True)
     for _ in range(3):
         found, value = step.run([])
         assert value == sum(4 * i + 1 for i in found)
@@ -130,7 +130,7 @@ def test_what_the_masters_part_sends_first_goes_with_the_order(cluster, monkeypa
 
 def test_orders_do_not_wait_for_a_part_that_takes_long(cluster, monkeypatch):
     runtime, step = random_rows(cluster)
-    monkeypatch.setattr(worker, "_SOON_SECONDS", 0.0)
+    monkeypatch.setattr(step_part, "_SOON_SECONDS", 0.0)
     for _ in range(2):
         found, value = step.run([])
         assert value == sum(4 * i + 1 for i in found)
@@ -139,7 +139,7 @@ def test_orders_do_not_wait_for_a_part_that_takes_long(cluster, monkeypatch):
 
 
 def test_one_run_that_was_held_up_does_not_keep_orders_from_waiting(cluster, monkeypatch):
-    monkeypatch.setattr(worker, "FEW_PROCESSORS", True)
+    monkeypatch.setattr(step_part, "FEW_PROCESSORS", True)
     runtime, step = random_rows(cluster)
     part = step._known().part
     for _ in range(3):
@@ -156,7 +156,7 @@ def test_one_run_that_was_held_up_does_not_keep_orders_from_waiting(cluster, mon
 
 
 def test_with_many_processors_orders_do_not_wait(cluster, monkeypatch):
-    monkeypatch.setattr(worker, "FEW_PROCESSORS", False)
+    monkeypatch.setattr(step_part, "FEW_PROCESSORS", False)
     runtime, step = random_rows(cluster)
     found, value = step.run([])
     assert value == sum(4 * i + 1 for i in found)

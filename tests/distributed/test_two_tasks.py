@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from penstock.python.ops import control_flow_ops
 
 import penstock as tf
 from tests.cluster.nursery import free_ports
@@ -271,3 +272,39 @@ def test_fetched_variables_of_other_tasks_are_read_before_they_are_written(targe
         assert session.run([there, names], {there: [7]}) == [[7], [b"a"]]
         session.run(put)
         assert session.run([taken, counted]) == [1, 0.0]
+
+
+# Control flow by hand ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", [PS, WORKER])
+def test_primitives_by_hand_run_on_one_task_whichever_it_is(
+    target: str, by_grpc: Any, place: str
+) -> None:
+    with tf.device(place):
+        x = tf.placeholder(tf.float32, [])
+        low, high = control_flow_ops.switch(x, x > 1.0)
+        merged, index = control_flow_ops.merge([low * 2.0, high * 3.0, high * 4.0])
+        last = low * 5.0
+    metadata = tf.RunMetadata()
+    with tf.Session(target, config=by_grpc) as session:
+        assert session.run([merged, index, x], {x: 1.0}) == [2.0, 0, 1.0]
+        assert session.run(merged, {x: 2.0}) in (6.0, 8.0)
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
+        assert session.run(last, {x: 1.0}, options, metadata) == 5.0
+        assert len(metadata.partition_graphs) == 1 and metadata.step_stats.dev_stats
+        with pytest.raises(tf.errors.InvalidArgumentError, match="does not have value"):
+            session.run(high, {x: 1.0})
+
+
+def test_primitives_by_hand_do_not_run_on_several_tasks(target: str, by_grpc: Any) -> None:
+    with tf.device(PS):
+        x = tf.placeholder(tf.float32, [])
+        low, high = control_flow_ops.switch(x, x > 1.0)
+    with tf.device(WORKER):
+        merged, _ = control_flow_ops.merge([low * 2.0, high * 3.0, high * 4.0])
+    with (
+        tf.Session(target, config=by_grpc) as session,
+        pytest.raises(tf.errors.UnimplementedError, match="put the nodes .* on one task"),
+    ):
+        session.run(merged, {x: 1.0})

@@ -189,3 +189,37 @@ def test_lists_of_another_class_are_the_same_argument():
     plain = first.get_concrete_function([tf.constant(1.0)])
     assert first.get_concrete_function(Own([tf.constant(2.0)])) is plain
     assert first.get_concrete_function((tf.constant(2.0),)) is not plain
+
+
+def test_device_functions_are_asked_for_nodes_alone():
+    asked = []
+
+    def place(op):
+        asked.append(op.type)
+        return "/cpu:0" if op.node_def.op else None
+
+    @tf.function
+    def added(x):
+        return x + 1.0
+
+    with tf.device(place):
+        x = tf.placeholder(tf.float32, [])
+        first = added.get_concrete_function(x)
+        assert added.get_concrete_function(x) is first
+        added(x)
+    assert "" not in asked
+    with tf.device("/cpu:0"):
+        second = added.get_concrete_function(x)
+    assert second is not first
+    with tf.device("/device:CPU:0"):
+        assert added.get_concrete_function(x) is second
+
+
+def test_functions_are_traced_under_a_replica_device_setter():
+    cluster = {"ps": ["localhost:1", "localhost:2"], "worker": ["localhost:3"]}
+    with tf.device(tf.train.replica_device_setter(cluster=cluster)):
+        first = tf.get_variable("first", initializer=1.0, use_resource=True)
+        tf.function(lambda x: x + first)(tf.constant(1.0))
+        second = tf.get_variable("second", initializer=1.0, use_resource=True)
+    assert first.device == "/job:ps/task:0"
+    assert second.device == "/job:ps/task:1"

@@ -316,3 +316,14 @@ def test_no_validation_once_training_has_been_stopped():
         x, y, epochs=3, validation_data=(x, y), verbose=0, callbacks=[StopAtOnce()]
     )
     assert set(history.history) == {"loss"}
+
+
+def test_metrics_begin_anew_with_predict():
+    model = keras.Sequential([keras.layers.Dense(1, input_shape=(1,), kernel_initializer="ones")])
+    model.compile(keras.optimizers.SGD(0.0), "mse", metrics=["mae"])
+    x, y = np.array([[1.0], [3.0]]), np.zeros((2, 1))
+    model.evaluate(x[:1], y[:1], verbose=0)
+    assert model.test_on_batch(x, y)[1] == pytest.approx(5 / 3)  # of all three
+    model.evaluate(x[:1], y[:1], verbose=0)
+    model.predict(x)
+    assert model.test_on_batch(x, y)[1] == pytest.approx(2)

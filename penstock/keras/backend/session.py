@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -55,6 +57,7 @@ class _State:
 
 
 _state = _State()
+_SESSION = threading.local()  # its `session` is that of the thread, which may be a worker's own
 
 name_scope = tf.name_scope
 
@@ -93,7 +96,7 @@ def clear_session() -> None:
     """Drops the graph with all models in it, and the session."""
     tf.reset_default_graph()
     reset_uids()
-    _state.session = None
+    set_session(None)
     _state.phases.clear()
     _state.placeholders.clear()
     _state.variables.clear()
@@ -187,11 +190,11 @@ def get_session(op_input_list: Any = ()) -> Any:
             (value.graph for value in tf.nest.flatten(op_input_list) if hasattr(value, "graph")),
             get_graph(),
         )
-        if _state.session is None or _state.session.graph is not graph:
-            _state.session = _new_session(graph)
-        session = _state.session
-    if _state.initializes:
-        _initialize_variables(session)
+        session = getattr(_SESSION, "session", _state.session)
+        if session is None or session.graph is not graph:
+            session = _new_session(graph)
+        set_session(session)
+    _initialize_variables(session)
     return session
 
 
@@ -217,14 +220,12 @@ def _session_of_worker(graph: Any) -> Any:
         return None
     from penstock.distribute import worker_session
 
-    if not worker_session.works_with_others(strategy):
-        return None
-    return worker_session.open_session(strategy, graph)
+    return worker_session.session_of_task(strategy, graph)
 
 
 def set_session(session: Any) -> None:
-    """Makes a session that of Keras."""
-    _state.session = session
+    """Makes a session that of Keras: of this thread, and of those that have none of their own."""
+    _SESSION.session = _state.session = session
 
 
 def manual_variable_initialization(value: bool) -> None:
@@ -243,12 +244,41 @@ def _initialize_variables(session: Any) -> None:
     waiting = _state.variables.get(session.graph)
     if not waiting:
         return
-    _state.variables[session.graph] = []
+    if not _state.initializes:  # what tasks share can't wait for one of their programs
+        waiting = [variable for variable in waiting if _is_shared_by_tasks(variable)]
+    left = [v for v in _state.variables[session.graph] if not any(v is each for each in waiting)]
+    _state.variables[session.graph] = left
+    missing = _uninitialized(session, waiting)
+    own = [variable for variable in missing if not _is_set_by_another_task(variable)]
+    if own:
+        with session.graph.as_default(), tf.init_scope():
+            session.run(tf.variables_initializer(own))
+    while others := _uninitialized(session, [v for v in missing if _is_set_by_another_task(v)]):
+        missing = others
+        time.sleep(0.1)
+
+
+def _uninitialized(session: Any, variables: list[Any]) -> list[Any]:
+    if not variables:
+        return []
     with session.graph.as_default(), tf.init_scope():
-        is_set = session.run([tf.is_variable_initialized(variable) for variable in waiting])
-        missing = [v for v, known in zip(waiting, is_set, strict=True) if not known]
-        if missing:
-            session.run(tf.variables_initializer(missing))
+        is_set = session.run([tf.is_variable_initialized(variable) for variable in variables])
+    return [v for v, known in zip(variables, is_set, strict=True) if not known]
+
+
+def _is_shared_by_tasks(variable: Any) -> bool:
+    strategy = getattr(variable, "_distribute_strategy", None)
+    if strategy is None:
+        return False
+    from penstock.distribute import worker_session
+
+    return worker_session.works_with_others(strategy)
+
+
+def _is_set_by_another_task(variable: Any) -> bool:
+    """Whether the first worker initializes it, not this one."""
+    strategy = getattr(variable, "_distribute_strategy", None)
+    return strategy is not None and not strategy.extended.experimental_should_init
 
 
 # Values -----------------------------------------------------------------------------------------

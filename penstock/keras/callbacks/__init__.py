@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from penstock.distribute import clusters
 from penstock.keras.callbacks.base import *
 from penstock.keras.callbacks.checkpoints import *
 from penstock.keras.callbacks.monitors import *
@@ -23,6 +24,8 @@ def configured(
     if isinstance(callbacks, CallbackList):
         return callbacks
     given = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks] * bool(callbacks)
+    if clusters.has_worker_context() and not clusters.is_chief():
+        given = [each for each in given if not getattr(each, "_chief_worker_only", None)]
     model.history = History()
     stateful = model._reported_names[1:]
     counts_steps = steps is not None or samples is None

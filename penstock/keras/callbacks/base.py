@@ -38,6 +38,8 @@ class Callback:
       validation_data: the data that is tested after each epoch, if there is any.
     """
 
+    _chief_worker_only: bool | None = None  # whether only the first of several workers calls it
+
     def __init__(self) -> None:
         self.validation_data: Any = None
         self.model: Any = None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
+import tempfile
 from typing import Any
 
 import penstock as tf
+from penstock.distribute import clusters
 from penstock.keras.callbacks.monitors import Monitor
 from penstock.platform import logging
 
@@ -17,6 +20,9 @@ __all__ = ["ModelCheckpoint"]
 class ModelCheckpoint(Monitor):
     """Saves the model after each epoch.
 
+    Where several tasks train it together, the first worker's files stay; a training that one of
+    them was lost in goes on with the epoch after the last one, when all are started again.
+
     Args:
       filepath: may have `{epoch:02d}` and names of metrics, as `{val_loss:.2f}`.
       save_best_only: whether to save only a model better than all before.
@@ -25,6 +31,8 @@ class ModelCheckpoint(Monitor):
       period: number of epochs between two files.
       load_weights_on_restart: whether training begins with the weights of the newest such file.
     """
+
+    _chief_worker_only = False
 
     def __init__(
         self,
@@ -60,6 +68,7 @@ class ModelCheckpoint(Monitor):
         self.epochs_since_last_save = 0
         self._samples_seen_since_last_saving = 0
         self._current_epoch = 0
+        self._training_state: Any = None
 
     def set_model(self, model: Any) -> None:
         self.model = model
@@ -70,6 +79,15 @@ class ModelCheckpoint(Monitor):
     # Events -------------------------------------------------------------------------------------
 
     def on_train_begin(self, logs: Any = None) -> None:
+        if _works_with_other_tasks(self.model):
+            from penstock.keras.distribute.training_state import MultiWorkerTrainingState
+
+            self._training_state = MultiWorkerTrainingState(self.model, self.filepath)
+            self.model._training_state = self._training_state
+            if self._training_state.restore():
+                return
+            if not clusters.should_load_checkpoint():
+                return
         if not self.load_weights_on_restart:
             return
         path = self._get_most_recently_modified_file_matching_pattern(self.filepath)
@@ -94,6 +112,15 @@ class ModelCheckpoint(Monitor):
         self.epochs_since_last_save += 1
         if self.save_freq == "epoch":
             self._save_model(epoch=epoch, logs=logs)
+        if self._training_state is not None:
+            self._training_state.back_up(epoch)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if self._training_state is None:
+            return
+        self._training_state.delete_backup()
+        self._training_state.untrack_vars()
+        self._training_state = self.model._training_state = None
 
     # Files --------------------------------------------------------------------------------------
 
@@ -109,7 +136,11 @@ class ModelCheckpoint(Monitor):
         elif not self._is_best(epoch, logs, path):
             return
         save = self.model.save_weights if self.save_weights_only else self.model.save
-        save(path, overwrite=True)
+        try:
+            save(path, overwrite=True)
+        finally:
+            if self._dropped_folder is not None:
+                shutil.rmtree(self._dropped_folder, ignore_errors=True)
 
     def _is_best(self, epoch: int, logs: dict[str, Any], path: str) -> bool:
         value = logs.get(self.monitor)
@@ -128,7 +159,12 @@ class ModelCheckpoint(Monitor):
         return True
 
     def _get_file_path(self, epoch: int, logs: dict[str, Any]) -> str:
-        return self.filepath.format(epoch=epoch + 1, **logs)
+        self._dropped_folder: str | None = None
+        if self._training_state is None or clusters.should_save_checkpoint():
+            return self.filepath.format(epoch=epoch + 1, **logs)
+        # What is saved may need all tasks to be computed; the others' files are of no use.
+        self._dropped_folder = tempfile.mkdtemp()
+        return os.path.join(self._dropped_folder, "temp" + os.path.splitext(self.filepath)[1])
 
     def _say(self, epoch: int, text: str) -> None:
         if self.verbose > 0:
@@ -148,3 +184,9 @@ class ModelCheckpoint(Monitor):
         names = os.listdir(folder) if os.path.isdir(folder) else []
         paths = [os.path.join(folder, name) for name in names if regex.match(name)]
         return max(paths, key=lambda path: (os.path.getmtime(path), path), default=None)
+
+
+def _works_with_other_tasks(model: Any) -> bool:
+    from penstock.keras.engine.worker_tasks import works_with_other_tasks
+
+    return works_with_other_tasks(model)

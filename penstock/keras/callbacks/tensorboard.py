@@ -33,6 +33,8 @@ class TensorBoard(Callback):
       update_freq: "epoch", "batch", or a number of samples between two values of the loss.
     """
 
+    _chief_worker_only = True
+
     def __init__(
         self,
         log_dir: str = "./logs",

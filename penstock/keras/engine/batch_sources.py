@@ -17,6 +17,7 @@ from penstock.keras import backend as K
 from penstock.keras.engine.composite_data import run_values
 from penstock.keras.engine.layer_graph import as_array, is_eager_outside, outside_layer_graph
 from penstock.keras.engine.static_batches import batches_of_a_step
+from penstock.keras.engine.worker_tasks import iterator_here
 from penstock.keras.utils.data_sequence import Sequence
 from penstock.ops.tensor_values import is_tensor
 from penstock.platform import logging
@@ -349,7 +350,7 @@ class _DatasetBatches(BatchSource):
             yield from _values_of(source)
             return
         if hasattr(source, "make_one_shot_iterator"):
-            iterator = source.make_initializable_iterator()
+            iterator = iterator_here(self.model, source)
             K.get_session().run(iterator.initializer)
         else:
             iterator = source

@@ -68,6 +68,7 @@ class Model(
         self._run_eagerly: bool | None = None
         self._experimental_run_tf_function = True
         self._distribution_strategy: Any = None
+        self._training_state: Any = None  # that of tasks that train the model together
         self._collected_trainable_weights: list[Any] = []
 
     _object_identifier = "_tf_keras_model"

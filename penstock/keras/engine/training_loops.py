@@ -24,6 +24,7 @@ from penstock.keras.engine.data_checks import check_steps_beside_arrays
 from penstock.keras.engine.joined_outputs import OutputsAggregator
 from penstock.keras.engine.layer_graph import in_layer_graph, is_eager_outside
 from penstock.keras.engine.static_batches import settled_batch_size
+from penstock.keras.engine.worker_tasks import in_task
 from penstock.keras.utils.progress_bar import Progbar
 
 
@@ -337,6 +338,7 @@ class TrainingLoops:
 
     # The loops ----------------------------------------------------------------------------------
 
+    @in_task
     def _fit(
         self,
         source: Any,
@@ -372,6 +374,8 @@ class TrainingLoops:
         source.epochs = epochs
         means: list[Any] = []
         listeners.on_train_begin()
+        if self._training_state is not None:
+            initial_epoch = self._training_state.first_epoch(initial_epoch)
         for epoch in range(initial_epoch, epochs):
             self.reset_metrics()
             logs: dict[str, Any] = {}
@@ -423,6 +427,7 @@ class TrainingLoops:
     def _has_loop_of_eager_mode(self) -> bool:
         return is_eager_outside() and (self._experimental_run_tf_function or self.run_eagerly)
 
+    @in_task
     def _evaluate(
         self,
         source: Any,
@@ -452,12 +457,14 @@ class TrainingLoops:
         listeners.on_test_end()
         return totals.means()
 
+    @in_task
     def _predict(self, source: Any, verbose: int, callbacks: Any) -> list[Any]:
         source.prepare()
         function = self._function("predict")
         listeners = CallbackList(_listed(callbacks))
         listeners.set_model(self)
         bar = _bar(source, verbose)
+        self.reset_metrics()  # whatever ran before: each pass over data begins with it
         listeners.on_predict_begin()
         counts_steps = source.samples is None or source.steps is not None
         joined = OutputsAggregator(counts_steps, num_samples=source.samples)

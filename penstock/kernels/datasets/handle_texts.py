@@ -27,6 +27,11 @@ def of_handle_text(env, text, our_class, kind):
         message.ParseFromString(text.item())
     except DecodeError:
         raise invalid("Could not parse string_handle as a valid ResourceHandle") from None
+    if message.device != env.device.name:
+        raise invalid(
+            f'Attempted create an iterator on device "{env.device.name}" from handle defined on '
+            f'device "{message.device}"'
+        )
     place = our_class, message.container, message.name
     resource = env.resources.own.find(*place) or env.resources.find(*place)
     if resource is None:

@@ -1,27 +1,30 @@
-"""Runs whose tensors are written to files: `RunOptions.debug_options`, what tfdbg is built on.
+"""Values of watched tensors as files: `RunOptions.debug_options`, what tfdbg is built on.
 
 A dump is a folder with a file for each value of each watched tensor, named after node, output,
 debug op and time, below one folder for each device; and beside them the graph that was run and a
 few words about the run. All of these files are Event messages.
+
+Each task writes what its own devices compute, into its own file system.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import threading
 import time
+import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from penstock import errors, proto
-from penstock.client.tensor_summaries import DebugOp, debug_op, readable
 from penstock.dtypes import DType, as_dtype
 from penstock.ir.step_graph import Node
+from penstock.platform import file_limits
 from penstock.platform.file_errors import file_errors
+from penstock.runtime.tensor_summaries import DebugOp, debug_op, readable
 
 METADATA_PREFIX = "_tfdbg_"
 _FILE_SCHEME = "file://"
@@ -33,9 +36,19 @@ class _Watch(NamedTuple):
     tolerant: bool
 
 
+Watches = dict[tuple[str, int], list[_Watch]]
+
+
 def device_folder(device: str) -> str:
     """The folder of a device in a dump."""
     return f"{METADATA_PREFIX}device_{device.replace('/', ',').replace(':', '_')}"
+
+
+def folders_of(options: Any) -> list[str]:
+    """The folders that DebugOptions name; UnimplementedError for URLs of other kinds."""
+    return sorted(
+        {folder for each in options.debug_tensor_watch_opts for folder in _folders(each.debug_urls)}
+    )
 
 
 def _folders(urls: Iterable[str]) -> list[str]:
@@ -49,10 +62,10 @@ def _folders(urls: Iterable[str]) -> list[str]:
     return found
 
 
-def _watches(options: Any, nodes: Sequence[Node]) -> dict[tuple[str, int], list[_Watch]]:
+def _watches(options: Any, nodes: Iterable[Node]) -> Watches:
     """The watches by tensor; the node name * stands for all nodes, the slot -1 for all outputs."""
     by_name = {node.name: node for node in nodes if node.type != "_Feed"}
-    found: dict[tuple[str, int], list[_Watch]] = {}
+    found: Watches = {}
     for asked in options.debug_tensor_watch_opts:
         names = by_name if asked.node_name == "*" else [asked.node_name]
         folders = _folders(asked.debug_urls)
@@ -106,11 +119,11 @@ class _DiskAllowance:
             self._used = 0
 
     def take(self, count: int, tensor: str) -> None:
-        """Counts what is to be written; a ValueError ends the run where that is too much."""
+        """Counts what is to be written; an error ends the run where that is too much."""
+        # In TensorFlow it is the error of a debug node, whose name is no node's name: a ValueError.
         limit = int(os.environ.get(self._VARIABLE) or self._DEFAULT)
         with self._lock:
             if self._used + count > limit:
-                # In TensorFlow the error of its debug node, whose name is no node's name.
                 raise ValueError(
                     f"TensorFlow Debugger has exhausted file-system byte-size allowance ({limit}), "
                     f"therefore it cannot dump an additional {count} byte(s) of tensor data for "
@@ -123,25 +136,43 @@ class _DiskAllowance:
 _disk = _DiskAllowance()
 
 
-class _Dump:
-    """An observer of a step that writes the values of watched tensors."""
+class Dump:
+    """An observer of a step that writes the values of watched tensors.
 
-    def __init__(self, watches: dict[tuple[str, int], list[_Watch]]):
-        self._watches = watches
+    Args:
+      options: the DebugOptions.
+      nodes: what this process runs of the step.
+      limited: whether the files are those of somebody else's program, which may touch those below
+        the allowed folders alone.
+    """
+
+    steps_through = False
+
+    def __init__(self, options: Any, nodes: Iterable[Node], *, limited: bool):
+        self._limited = limited
+        self._write = write_limited if limited else write_event
+        self._folders = folders_of(options)
+        self._watches = _watches(options, nodes)
         self._last = 0
+        self._lock = threading.Lock()
+        if options.reset_disk_byte_usage:
+            _disk.reset()
 
     def before(self, node: Node, iteration: int, inputs: Sequence[Any]) -> None:
         """Values are written when they are there."""
 
     def after(self, node: Node, iteration: int, outputs: Sequence[Any]) -> None:
+        if node.type != "_Feed":
+            for slot, value in enumerate(outputs):
+                self.see(node, slot, value)
+
+    def see(self, node: Node, slot: int, value: Any) -> None:
+        """Writes one output of a node, if it is watched."""
         from penstock.kernels.control_flow import DEAD
 
-        if node.type == "_Feed":
-            return
-        for slot, (value, dtype) in enumerate(zip(outputs, node.dtypes, strict=True)):
-            watches = self._watches.get((node.name, slot))
-            if watches and value is not DEAD:
-                self._write_all(node, slot, value, dtype, watches)
+        watches = self._watches.get((node.name, slot))
+        if watches and value is not DEAD:
+            self._write_all(node, slot, value, node.dtypes[slot], watches)
 
     def _write_all(
         self, node: Node, slot: int, value: Any, dtype: DType, watches: list[_Watch]
@@ -157,15 +188,44 @@ class _Dump:
             event = _tensor_event(node, slot, watch.op.name, written, kind, now)
             for folder in watch.folders:
                 if written is not None:
-                    _disk.take(written.nbytes, f"{node.name}:{slot}")
+                    self._take(written.nbytes, f"{node.name}:{slot}")
                 name = f"{node.name}_{slot}_{watch.op.name}_{now}"
-                path = os.path.join(folder, device_folder(node.device), name)
-                write_event(path, event)
+                self._write(os.path.join(folder, device_folder(node.device), name), event)
+
+    def _take(self, count: int, tensor: str) -> None:
+        try:
+            _disk.take(count, tensor)
+        except ValueError as error:
+            if not self._limited:
+                raise
+            # A client is told of it by a status.
+            raise errors.ResourceExhaustedError(None, None, str(error)) from None
 
     def _now(self) -> int:
         """The time in microseconds, later at each call: files are told apart and sorted by it."""
-        self._last = max(self._last + 1, time.time_ns() // 1000)
-        return self._last
+        with self._lock:
+            self._last = max(self._last + 1, time.time_ns() // 1000)
+            return self._last
+
+    def write_graphs(self, graphs: dict[str, Any]) -> None:
+        """Writes what each device runs, a GraphDef."""
+        for device, graph in graphs.items():
+            now = self._now()
+            message = graph.SerializeToString()
+            event = proto.Event(wall_time=float(now), graph_def=message)
+            name = f"{METADATA_PREFIX}graph_hash{zlib.crc32(message)}_{now}"
+            for folder in self._folders:
+                self._write(os.path.join(folder, device_folder(device), name), event)
+
+
+def by_device(whole: Any) -> dict[str, Any]:
+    """A placed GraphDef as one for each device."""
+    found = {}
+    for device in dict.fromkeys(node.device for node in whole.node if node.device):
+        # What is fed is on no device: it is there for all.
+        nodes = [node for node in whole.node if node.device in ("", device)]
+        found[device] = proto.GraphDef(node=nodes)
+    return found
 
 
 def _tensor_event(
@@ -204,60 +264,8 @@ def write_event(path: str, event: Any) -> None:
             file.write(event.SerializeToString())
 
 
-class WatchedRuns:
-    """The watched runs of one session: they are counted, over all and for each form."""
-
-    def __init__(self) -> None:
-        self._run_index = itertools.count()
-        self._step_index: dict[int, int] = {}
-
-    def run(
-        self,
-        step: Any,
-        feeds: Sequence[Any],
-        timeout: float | None,
-        options: Any,
-        names: dict[str, list[str]],
-    ) -> tuple[Any, ...]:
-        """Runs a step that was compiled with every node, and writes what `options` asks for."""
-        if options.reset_disk_byte_usage:
-            _disk.reset()
-        watches = _watches(options, step.graph.nodes)
-        folders = {
-            folder
-            for each in options.debug_tensor_watch_opts
-            for folder in _folders(each.debug_urls)
-        }
-        now = time.time_ns() // 1000
-        about = self._about(step, options, names)
-        for folder in sorted(folders):
-            self._write_graph(folder, step, now)
-            name = f"{METADATA_PREFIX}core_metadata_sessionrun{about['session_run_index']:014d}"
-            event = proto.Event(wall_time=float(now))
-            event.log_message.message = json.dumps(about)
-            write_event(os.path.join(folder, f"{name}_{now}"), event)
-        results: tuple[Any, ...] = step.run_observed(feeds, _Dump(watches), timeout)
-        return results
-
-    def _about(self, step: Any, options: Any, names: dict[str, list[str]]) -> dict[str, Any]:
-        number = self._step_index.get(id(step), 0)
-        self._step_index[id(step)] = number + 1
-        return {
-            "global_step": options.global_step,
-            "session_run_index": next(self._run_index),
-            "executor_step_index": number,
-            **names,
-        }
-
-    @staticmethod
-    def _write_graph(folder: str, step: Any, now: int) -> None:
-        from penstock.runtime.tracing import graph_def_of
-
-        whole = graph_def_of(step.placed)
-        for device in dict.fromkeys(node.device for node in whole.node if node.device):
-            # What is fed is on no device: it is there for all.
-            nodes = [node for node in whole.node if node.device in ("", device)]
-            part = proto.GraphDef(node=nodes)
-            event = proto.Event(wall_time=float(now), graph_def=part.SerializeToString())
-            name = f"{METADATA_PREFIX}graph_hash{hash(device) & 0xFFFFFFFF}_{now}"
-            write_event(os.path.join(folder, device_folder(device), name), event)
+def write_limited(path: str, event: Any) -> None:
+    """Writes an Event message for a client, below the folders that its graphs may touch."""
+    # The whole path, not the folder alone: a node's name is a part of it, and may hold dots.
+    file_limits.check(path, "A watched tensor")
+    write_event(path, event)
