@@ -28,6 +28,7 @@ from penstock.runtime.tensor_summaries import DebugOp, debug_op, readable
 
 METADATA_PREFIX = "_tfdbg_"
 _FILE_SCHEME = "file://"
+_NOT_WRITTEN = ("_Feed", "_Copy")  # values of the client, and those on their way to another memory
 
 
 class _Watch(NamedTuple):
@@ -64,7 +65,7 @@ def _folders(urls: Iterable[str]) -> list[str]:
 
 def _watches(options: Any, nodes: Iterable[Node]) -> Watches:
     """The watches by tensor; the node name * stands for all nodes, the slot -1 for all outputs."""
-    by_name = {node.name: node for node in nodes if node.type != "_Feed"}
+    by_name = {node.name: node for node in nodes if node.type not in _NOT_WRITTEN}
     found: Watches = {}
     for asked in options.debug_tensor_watch_opts:
         names = by_name if asked.node_name == "*" else [asked.node_name]
@@ -162,7 +163,7 @@ class Dump:
         """Values are written when they are there."""
 
     def after(self, node: Node, iteration: int, outputs: Sequence[Any]) -> None:
-        if node.type != "_Feed":
+        if node.type not in _NOT_WRITTEN:
             for slot, value in enumerate(outputs):
                 self.see(node, slot, value)
 

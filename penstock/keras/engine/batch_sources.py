@@ -376,7 +376,7 @@ def _size_of(source: Any) -> int | None:
     return int(_computed(lambda: cardinality(source)))
 
 
-def first_batch(x: Any, *beside: Any) -> tuple[Any, ...]:
+def first_batch(model: Any, x: Any, *beside: Any) -> tuple[Any, ...]:
     """The first elements of a dataset in the place of what stands for one batch's inputs.
 
     Args:
@@ -384,7 +384,7 @@ def first_batch(x: Any, *beside: Any) -> tuple[Any, ...]:
     """
     if not is_dataset(x):
         return (x, *beside)
-    element = next(_DatasetBatches(None, x, 1, None, False, False)._single_values())
+    element = next(_DatasetBatches(model, x, 1, None, False, False)._single_values())
     parts = element if isinstance(element, tuple) else (element,)
     return (*parts, *beside[len(parts) - 1 :])
 

@@ -48,7 +48,7 @@ class TrainingLoops:
         reset_metrics: bool = True,
     ) -> Any:
         """One step on one batch: the loss, or a list of it and the metrics."""
-        x, y, sample_weight = evaluated(first_batch(x, y, sample_weight))
+        x, y, sample_weight = evaluated(first_batch(self, x, y, sample_weight))
         inputs, targets, weights = self._standardized(x, y, sample_weight, class_weight)
         results = self._function("train")([*inputs, *targets, *weights, 1])
         if reset_metrics:
@@ -60,7 +60,7 @@ class TrainingLoops:
         self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True
     ) -> Any:
         """The loss of one batch, or a list of it and the metrics."""
-        x, y, sample_weight = evaluated(first_batch(x, y, sample_weight))
+        x, y, sample_weight = evaluated(first_batch(self, x, y, sample_weight))
         inputs, targets, weights = self._standardized(x, y, sample_weight)
         results = self._function("test")([*inputs, *targets, *weights, 0])
         if reset_metrics:
@@ -70,7 +70,7 @@ class TrainingLoops:
     @in_layer_graph
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch."""
-        x = evaluated(first_batch(x)[0])
+        x = evaluated(first_batch(self, x)[0])
         return _single(self._function_for_inputs(x)([*self._standardized_inputs(x), 0]))
 
     def _function_for_inputs(self, x: Any) -> Any:
