@@ -15,6 +15,7 @@ from typing import Any
 
 from penstock import dtypes
 from penstock.autodiff.forward_functions import ForwardFunction, functions_of
+from penstock.autodiff.lists import as_list
 from penstock.autodiff.zeros import zeros_for
 from penstock.ir import nest
 from penstock.ir.defaults import get_default_graph
@@ -45,7 +46,7 @@ _PRIMITIVES = ("Switch", "RefSwitch", "Merge", "RefMerge", "Enter", "RefEnter")
 def call_gradient(op: Operation, *grads: Any) -> list[Any]:
     """The gradients of the inputs of a call; handles of variables have those of their values."""
     if _needs_symbolic_gradient(op):
-        return _as_list(symbolic_gradient_of_call(op, *_with_zeros(op, grads)))
+        return as_list(symbolic_gradient_of_call(op, *_with_zeros(op, grads)))
     (forward,) = functions_of(op, 0, "f")
     own = forward.own_results  # what is kept for gradients alone need not have one
     grads = (*_with_zeros(op, grads[:own]), *grads[own:])
@@ -69,11 +70,6 @@ def _with_zeros(op: Operation, grads: Sequence[Any]) -> list[Any]:
         zeros_for(output) if grad is None and is_trainable(output) else grad
         for output, grad in zip(op._outputs, grads, strict=False)
     ]
-
-
-def _as_list(found: Any) -> list[Any]:
-    """What a gradient function that a user wrote has returned."""
-    return list(found) if isinstance(found, (list, tuple)) else [found]
 
 
 def _needs_symbolic_gradient(op: Operation) -> bool:

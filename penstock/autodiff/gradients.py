@@ -23,6 +23,7 @@ from penstock import dtypes
 from penstock.autodiff.aggregation import aggregate
 from penstock.autodiff.captured_values import CapturedValues
 from penstock.autodiff.compiled_gradients import compiled_like
+from penstock.autodiff.lists import as_list
 from penstock.autodiff.loop_gradients import (
     LoopGradients,
     is_loop_exit,
@@ -88,11 +89,11 @@ def gradients(
             "instead."
         )
     ys, xs, stops = (
-        _as_list(ys),
-        _as_list(xs),
-        _as_list([] if stop_gradients is None else stop_gradients),
+        as_list(ys),
+        as_list(xs),
+        as_list([] if stop_gradients is None else stop_gradients),
     )
-    grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    grad_ys = [None] * len(ys) if grad_ys is None else as_list(grad_ys)
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)
     except ValueError:
@@ -119,10 +120,6 @@ def gradients(
     if unconnected is UnconnectedGradients.ZERO:
         return [zeros_like_x(x) if g is None else g for x, g in zip(x_tensors, found, strict=True)]
     return found
-
-
-def _as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _tensor(value: Any, name: str) -> Any:
@@ -325,7 +322,7 @@ class _BackwardWalk:
             ]
         with name_scope(f"{op.name}_grad"):
             with graph._original_op(op), compiled_like(op, self.scope):
-                inputs = _as_list(function(op, *outputs))
+                inputs = as_list(function(op, *outputs))
             verify(op, inputs)
             if self.gate and sum(gradient is not None for gradient in inputs) > 1:
                 from penstock.ops.control import tuple as gated

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from penstock.autodiff.lists import as_list
 from penstock.ir import registry, tapes
 from penstock.ir.collections import GraphKeys
 from penstock.ir.convert import to_tensor
@@ -214,14 +215,14 @@ def _gradients_by(
 ) -> list[Any]:
     """The gradients by the arguments of a function, then those by the variables that it uses."""
     if not variables:
-        return _as_list(grad_fn(*grads))
+        return as_list(grad_fn(*grads))
     input_grads, variable_grads = grad_fn(*grads, variables=variables)
     if len(variable_grads) != len(variables):
         raise ValueError(
             "custom_gradient: grad_fn must return gradient for each variable, got "
             f"{len(variable_grads)} for {[each.name for each in variables]}"
         )
-    return _as_list(input_grads) + list(variable_grads)
+    return as_list(input_grads) + list(variable_grads)
 
 
 def _check_takes(grad_fn: Callable[..., Any], variables: list[Any]) -> None:
@@ -236,10 +237,6 @@ def _takes_variables(grad_fn: Callable[..., Any]) -> bool:
     parameters = inspect.signature(grad_fn).parameters
     takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
     return takes_any or "variables" in parameters
-
-
-def _as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _source(variable: Any) -> Tensor:

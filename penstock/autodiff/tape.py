@@ -12,6 +12,7 @@ from typing import Any
 
 from penstock.autodiff.aggregation import aggregate
 from penstock.autodiff.gradients import gradient_function, is_trainable, verify
+from penstock.autodiff.lists import as_list
 from penstock.autodiff.zeros import zeros_for
 from penstock.ir import tapes
 from penstock.ir.operation import Operation
@@ -110,13 +111,13 @@ def _differentiated(op: Operation, slopes: list[Gradient]) -> Sequence[Gradient]
     """The gradients of an operation's inputs, given those of its outputs."""
     backward: Callable[..., Any] | None = op.__dict__.get("_backward")
     if backward is not None:
-        return _as_list(backward(*_completed(op, slopes)))
+        return as_list(backward(*_completed(op, slopes)))
     function = gradient_function(op)
     if function is None:
         return [None] * len(op._inputs)
     if not getattr(function, "takes_missing", False):
         slopes = _completed(op, slopes)
-    found = _as_list(function(op, *slopes))
+    found = as_list(function(op, *slopes))
     verify(op, found)
     return found
 
@@ -127,7 +128,3 @@ def _completed(op: Operation, slopes: list[Gradient]) -> list[Gradient]:
         zeros_for(out) if slope is None and is_trainable(out) else slope
         for out, slope in zip(op._outputs, slopes, strict=True)
     ]
-
-
-def _as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]

@@ -37,7 +37,8 @@ _HANDSHAKE_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 _MOST_HELLO = 1 << 12  # bytes of a greeting, which has no tensors
 _MOST_GREETINGS = 128  # under way at a time
-# Below those that systems give to who asks for any, and besides those that tests pick by chance.
+# Below those that systems give to who asks for any: a program may have been told of one of them for
+# the next server that it starts.
 _OWN_PORTS = range(25_000, 32_768)
 _TRIED_PORTS = 20
 # A side that vanishes without a word is noticed by the system after a minute and a half.
