@@ -17,10 +17,9 @@ from penstock.ir.graph import Graph
 from penstock.ir.graph_def import graph_def
 from penstock.ir.importer import extend_graph
 from penstock.ir.operation import Operation
-from penstock.ir.registry import ALIASES
 from penstock.ir.step_graph import StepGraph
 from penstock.ir.tensor import Tensor
-from penstock.ops.inplace_rows import DeepCopy
+from penstock.partition.early_reads import read_early
 from penstock.partition.split import Partition, partition
 from penstock.passes.fold import Evaluate
 from penstock.passes.pipeline import PassOptions, compile_step
@@ -125,12 +124,8 @@ def placed_of(spec: StepSpec, evaluate: Evaluate) -> StepGraph:
         op._line = None  # it would be a line of this module
     feeds = [graph.get_tensor_by_name(name) for name in spec.feeds]
     fetches = [graph.get_tensor_by_name(name) for name in spec.fetches]
-    read = [each if each in feeds else _read_early(each, spec.master) for each in fetches]
     targets = [graph.get_operation_by_name(name) for name in spec.targets]
-    step = compile_step(feeds, read, targets, evaluate, PassOptions(**spec.options))
-    for edge, tensor, copy in zip(step.fetches, fetches, read, strict=True):
-        if copy is not tensor:
-            edge.node.origin = tensor.op  # whose error it would be
+    step = compile_step(feeds, fetches, targets, evaluate, PassOptions(**spec.options))
     place(step, spec.devices, soft=True)
     return step
 
@@ -141,6 +136,13 @@ def cut(step: StepGraph, spec: StepSpec) -> tuple[StepGraph, list[Partition]]:
     What only the executor can run, or show node by node, stays one part where it is on one task:
     then the part has the very graph of the step.
     """
+    step, parts = _cut(step, spec)
+    for part in parts:
+        read_early(part.graph, references=task_of(part.device) != spec.master)
+    return step, parts
+
+
+def _cut(step: StepGraph, spec: StepSpec) -> tuple[StepGraph, list[Partition]]:
     whole = _whole(step) if spec.watched or step.has_control_flow else None
     if whole is not None and spec.watched:
         return step, [whole]
@@ -162,23 +164,6 @@ def _whole(step: StepGraph) -> Partition | None:
     feeds, fetches = range(len(step.feeds)), range(len(step.fetches))
     computed = [i for i in fetches if step.fetches[i].node.type != "_Feed"]
     return Partition(devices[0], step, list(feeds), computed)
-
-
-def _read_early(fetched: Tensor, master: str) -> Tensor:
-    """A fetched tensor, or a copy of a reference variable of another task than the master's.
-
-    As in TensorFlow, its value leaves the task when it is read, which is before others write it.
-    """
-    read = fetched
-    while not read.dtype.is_ref_dtype:
-        if ALIASES not in read.op.spec.traits:
-            return fetched
-        read = read.op.inputs[0]
-    if task_of(read.op.device) == master:
-        return fetched
-    with fetched.graph.as_default(), fetched.graph.device(read.op.device):
-        copy: Tensor = DeepCopy(fetched)
-    return copy
 
 
 def _not_structured(step: StepGraph) -> Exception:

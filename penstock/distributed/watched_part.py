@@ -46,16 +46,13 @@ class WatchedPart(StepPart):
     def _cut(self, spec: StepSpec, evaluate: Evaluate) -> tuple[StepGraph, list[Partition]]:
         placed = placed_of(spec, evaluate)
         whole = graph_def_of(placed)
-        written = {
-            node.name: node.copy()
-            for node in placed.nodes
-            if node.type != "_Feed" and not _is_read_early(node)
-        }
+        nodes = list(placed.nodes)
+        written = {node.name: node.copy() for node in nodes if node.type != "_Feed"}
         step, parts = cut(placed, spec)
         self._is_whole = parts[0].graph is step
         if self._is_whole:
             self._graph_defs = by_device(whole)
-            self._shown = step.nodes
+            self._shown = nodes
         else:
             self._show(parts, whole, written)
         return step, parts
@@ -91,11 +88,6 @@ class WatchedPart(StepPart):
             return super().run(step, feeds)
         results = execute(self._step.graph, self._step.bound, given, step, inner=True)
         return [results[i] for i in self.fetches]
-
-
-def _is_read_early(node: Node) -> bool:
-    """Whether a node is no node of the client's: the copy that its fetch of a variable gets."""
-    return node.type == "DeepCopy" and node.origin is not None and node.origin.name != node.name
 
 
 def _graph_of(part: Partition, whole: Any, names: set[str]) -> Any:

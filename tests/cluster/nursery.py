@@ -149,7 +149,7 @@ class TestCluster:
     def texts(self) -> str:
         """The ends of all logs, for the message of a test that fails."""
         logs = sorted(self.folder.glob("*.log"))
-        return "\n".join(f"== {log.name}\n{log.read_text()[-2500:]}" for log in logs)
+        return "\n".join(f"== {log.name}\n{log.read_text()[-12000:]}" for log in logs)
 
     def stop(self, tasks: Sequence[TaskProcess] | None = None) -> None:
         for task in tasks or self.tasks.values():

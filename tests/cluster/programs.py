@@ -62,7 +62,11 @@ class _Diary(tf.train.SessionRunHook):
 
 
 class _StopWhenAsked(tf.train.SessionRunHook):
-    """Ends the training at the step that a file names, in all workers."""
+    """Ends the training behind the step that a file names, in all workers.
+
+    Of synchronous workers one may give both gradients of a step, if the other one is late for its
+    token: until that step is over neither can do without it.
+    """
 
     def __init__(self, folder):
         self._file = Path(folder, "last_step")
@@ -70,12 +74,11 @@ class _StopWhenAsked(tf.train.SessionRunHook):
     def begin(self):
         self._step = tf.train.get_or_create_global_step()
 
-    def before_run(self, run_context):
-        return tf.train.SessionRunArgs(self._step)
-
     def after_run(self, run_context, run_values):
-        if self._file.exists() and run_values.results >= int(self._file.read_text()):
-            run_context.request_stop()
+        if self._file.exists():
+            last = int(self._file.read_text())
+            if run_context.session.run(self._step) > last:
+                run_context.request_stop()
 
 
 def _regression():

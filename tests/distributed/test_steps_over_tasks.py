@@ -54,6 +54,32 @@ def test_a_worker_reads_and_updates_what_a_parameter_server_keeps(cluster):
     runtime.close()
 
 
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_what_is_fetched_of_a_parameter_server_is_read_before_it_waits(cluster, use_resource):
+    """The value that a synchronous replica's step began with, not that after its gradient."""
+    runtime, other = cluster.runtime(), cluster.runtime()
+
+    def meanwhile(value):
+        run(other, targets=[update.op])
+        return value
+
+    with tf.device(PS):
+        sent = tf.get_variable("sent", initializer=1.0)
+    with tf.device(WORKER):
+        answer = tf.py_func(meanwhile, [sent], tf.float32)
+        answer.set_shape(())
+    with tf.device(PS):
+        answered = sent.assign(answer)
+        step = tf.get_variable("step", initializer=0, use_resource=use_resource)
+        update = step.assign_add(1)
+        read = step.value() if use_resource else step._ref()
+    run(runtime, targets=[tf.global_variables_initializer()])
+    for number in range(3):
+        assert run(runtime, [read], [answered.op]) == (number,)
+    runtime.close()
+    other.close()
+
+
 def test_strings_and_empty_tensors_cross(cluster):
     with tf.device(PS):
         words = tf.string_join([tf.placeholder(tf.string, [2], name="a"), "!"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -272,6 +273,32 @@ def test_fetched_variables_of_other_tasks_are_read_before_they_are_written(targe
         assert session.run([there, names], {there: [7]}) == [[7], [b"a"]]
         session.run(put)
         assert session.run([taken, counted]) == [1, 0.0]
+
+
+@pytest.mark.parametrize("kind", ["reference", "resource"])
+@pytest.mark.parametrize("passed_on", [False, True])
+def test_fetched_variables_of_other_tasks_are_read_before_anything_is_waited_for(
+    target: str, kind: str, passed_on: bool
+) -> None:
+    zeros = tf.zeros_initializer()
+    with tf.device(PS):
+        sent = tf.get_variable("sent", [], initializer=zeros)
+        first, then = (tf.FIFOQueue(1, tf.float32, shapes=[()], shared_name=n) for n in "ab")
+    with tf.device(WORKER), tf.control_dependencies([first.enqueue(sent + 1.0)]):
+        answer = then.dequeue() * 2.0
+    with tf.device(PS):
+        update = sent.assign(answer)  # once the other task has answered
+        v = tf.get_variable("v", [], initializer=zeros, use_resource=kind == "resource")
+        read = tf.identity(v) if passed_on else v
+    with tf.Session(target) as waits, tf.Session(target) as writes:
+        writes.run([v.initializer, sent.initializer])
+        for count in range(3):
+            with ThreadPoolExecutor(1) as pool:
+                waiting = pool.submit(waits.run, [read, update])
+                assert writes.run(first.dequeue()) == 10.0 * bool(count) + 1.0
+                assert writes.run(v.assign_add(1.0)) == count + 1.0
+                writes.run(then.enqueue(5.0))
+                assert waiting.result(60) == [count, 10.0]
 
 
 # Control flow by hand ---------------------------------------------------------------------------
