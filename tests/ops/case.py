@@ -266,6 +266,19 @@ def bools(*shape: int) -> np.ndarray:
     return np.asarray(_draws.generator().randint(0, 2, shape)).astype(bool)
 
 
+def coarse(x: np.ndarray) -> np.ndarray:
+    """Numbers of few bits: matrix products of them are exact, the same on every processor."""
+    return np.round(x * 64) / 64
+
+
+def lower_factor(x: np.ndarray) -> np.ndarray:
+    """Lower triangles with a positive diagonal, as Cholesky's decomposition gives, of few bits."""
+    found = np.tril(coarse(x))
+    diagonal = range(x.shape[-1])
+    found[..., diagonal, diagonal] = np.abs(found[..., diagonal, diagonal]) + 1
+    return found
+
+
 def array(value: Any, dtype: str) -> np.ndarray:
     """Given numbers as an array of the type with TensorFlow's name `dtype`."""
     return np.asarray(value, dtype=_numpy_type(dtype))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.ops.case import Case, array, c64, f64
+from tests.ops.case import Case, array, c64, f64, lower_factor
 from tests.ops.cases.spectral_decompositions import (
     of_eigenvectors,
     of_old_op,
@@ -14,8 +14,8 @@ from tests.ops.cases.spectral_decompositions import (
 _X = f64(2, 3, 3)
 _RHS = f64(2, 3, 1)
 _REGULAR = _X + 3 * np.eye(3)
-_DEFINITE = _X @ np.swapaxes(_X, -1, -2) + np.eye(3)
-_FACTOR = np.linalg.cholesky(_DEFINITE)
+_FACTOR = lower_factor(_X)
+_DEFINITE = _FACTOR @ np.swapaxes(_FACTOR, -1, -2)
 _VALUES, _VECTORS = np.linalg.eigh(_DEFINITE)
 _U, _S, _VH = np.linalg.svd(_X)
 _LINE = f64(2, 3)
