@@ -301,7 +301,7 @@ class Connection:
     def _moved(self, count: int) -> None:
         self.sent += count
         # The other side has made room for it: a large tensor may take long, without an answer.
-        if count >= frames.CHUNK:
+        if count >= frames.WRITTEN:
             self._receiver.heard = time.monotonic()
 
     @property
