@@ -21,6 +21,7 @@ from penstock import errors, proto
 from penstock.distributed.cluster_partial_run import ClusterPartialRun, PartialSteps
 from penstock.distributed.frames import Value
 from penstock.distributed.interrupts import Held, Open
+from penstock.distributed.large_constants import GivenConstants
 from penstock.distributed.meeting import Order
 from penstock.distributed.reading import Leading
 from penstock.distributed.statuses import located
@@ -85,6 +86,7 @@ class ClusterRuntime:
         self._is_isolated = is_isolated
         self._prefix = f"{secrets.token_hex(8)}/"
         self._session = worker.master.session(self._prefix, known)
+        self._given = GivenConstants()
         self._numbers = itertools.count(secrets.randbits(62))  # of steps, in all tasks
 
     def measured_runs(self) -> MeasuredRuns | None:
@@ -157,12 +159,15 @@ class ClusterRuntime:
             for call in calls:
                 if call.task == self._worker.task:
                     call.fields["part"] = own
+                else:
+                    call = self._given.with_missing(call, spec.constants)
                 self._worker.ask(self._worker.connect(call.task), call, answers.put)
             while not registration.is_over:
                 for late in registration.handle(_next(answers), time.monotonic()):
                     self._worker.release(late)
         if registration.error is not None:
             raise registration.error
+        self._given.took(own.tasks, spec.constants)
         fed = {i: spec.feeds.index(n) for i, n in enumerate(spec.fetches) if n in spec.feeds}
         return _Registered(registration.step, fed, own)
 

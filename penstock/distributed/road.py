@@ -32,7 +32,7 @@ from penstock.runtime.value_bytes import decoded
 OnLost = Callable[[Connection], None]
 
 METHOD = "/penstock.Tasks/Road"
-PROTOCOL = 5  # changes whenever two releases could misunderstand each other
+PROTOCOL = 6  # changes whenever two releases could misunderstand each other
 _HANDSHAKE_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 _MOST_HELLO = 1 << 12  # bytes of a greeting, which has no tensors

@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from penstock import proto
+from penstock.distributed.large_constants import Constants, TakenConstants, large_constants
 from penstock.ir.graph import Graph
-from penstock.ir.graph_def import graph_def
+from penstock.ir.graph_def import fill_library, fill_node_def
 from penstock.ir.importer import extend_graph
 from penstock.ir.operation import Operation
 from penstock.ir.step_graph import StepGraph
@@ -29,7 +30,10 @@ from penstock.placement.placer import place
 
 @dataclass(frozen=True)
 class StepSpec:
-    """A step by names, with the serialized GraphDef that they belong to."""
+    """A step by names, with the serialized GraphDef that they belong to.
+
+    The nodes of large constants are there without their values.
+    """
 
     nodes: bytes
     feeds: list[str]
@@ -38,15 +42,17 @@ class StepSpec:
     devices: list[str]  # of all tasks, those to be used first at the front
     options: dict[str, Any]
     master: str  # the task that runs the step
+    constants: Constants
     watched: bool = False  # runs of it write tensors to files
 
     def to_json(self) -> str:
-        fields = {name: value for name, value in asdict(self).items() if name != "nodes"}
-        return json.dumps(fields)
+        told = {name: value for name, value in vars(self).items() if name != "nodes"}
+        return json.dumps({**told, "constants": list(self.constants)})
 
     @classmethod
-    def from_json(cls, text: str, nodes: bytes) -> StepSpec:
-        return cls(nodes, **json.loads(text))
+    def from_json(cls, text: str, nodes: bytes, taken: TakenConstants) -> StepSpec:
+        told = json.loads(text)
+        return cls(nodes, **{**told, "constants": taken.of(told["constants"])})
 
 
 def spec_of(
@@ -65,16 +71,15 @@ def spec_of(
     assert graph is not None
     needed = _ancestors([tensor.op for tensor in (*feeds, *fetches)] + targets)
     places = {node.origin: node.device for node in step.nodes if node.type != "_Feed"}
-    whole = graph_def(graph)
-    message = proto.GraphDef(versions=whole.versions, library=whole.library)
-    by_name = {op.name: op for op in needed}
-    for node in whole.node:
-        op = by_name.get(node.name)
-        if op is not None:
-            added = message.node.add()
-            added.CopyFrom(node)
-            added.device = places.get(op, node.device)
-            _forget_absent_groups(added, by_name)
+    message = proto.GraphDef(versions=graph.graph_def_versions)
+    fill_library(graph, message)
+    constants = large_constants(needed)
+    names = {op.name for op in needed}
+    for op in sorted(needed, key=lambda op: op._id):
+        node = message.node.add()
+        fill_node_def(op, node, without="value" if op.name in constants else None)
+        node.device = places.get(op, node.device)
+        _forget_absent_groups(node, names)
     return StepSpec(
         message.SerializeToString(),
         [tensor.name for tensor in feeds],
@@ -83,6 +88,7 @@ def spec_of(
         devices,
         asdict(options),
         master,
+        constants,
         watched,
     )
 
@@ -119,7 +125,7 @@ def placed_of(spec: StepSpec, evaluate: Evaluate) -> StepGraph:
     """The step that a spec describes, with the device of each node."""
     graph = Graph()
     with graph.as_default():
-        extend_graph(graph, proto.GraphDef.FromString(spec.nodes))
+        extend_graph(graph, proto.GraphDef.FromString(spec.nodes), spec.constants)
     for op in graph.get_operations():
         op._line = None  # it would be a line of this module
     feeds = [graph.get_tensor_by_name(name) for name in spec.feeds]

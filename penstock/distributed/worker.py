@@ -20,9 +20,11 @@ from penstock.distributed.connection import Answer as TakeAnswer
 from penstock.distributed.connection import Connection
 from penstock.distributed.departures import Departures
 from penstock.distributed.frames import Fields, Value
+from penstock.distributed.large_constants import TakenConstants
 from penstock.distributed.master_machine import MasterMachine
 from penstock.distributed.meeting import Connect, Known, Meeting, Order
 from penstock.distributed.reading import Leading
+from penstock.distributed.step_part import StepPart
 from penstock.distributed.step_run import Answered, Broken, Call
 from penstock.distributed.step_spec import StepSpec
 from penstock.distributed.watched_part import step_part
@@ -118,6 +120,9 @@ class Worker:
         # that is the session's own.
         self._sessions: weakref.WeakValueDictionary[str, LocalRuntime] = (
             weakref.WeakValueDictionary()
+        )
+        self._constants: weakref.WeakKeyDictionary[LocalRuntime, TakenConstants] = (
+            weakref.WeakKeyDictionary()
         )
         self._lock = threading.Lock()
         self._machine = WorkerMachine(
@@ -296,12 +301,19 @@ class Worker:
         part = message.fields.get("part")  # that the master of this very task has compiled
         try:
             if part is None:
-                spec = StepSpec.from_json(message.fields["spec"], message.values[0])
-                part = step_part(spec, self._runtime_for(message.fields), self.task)
+                part = self._part_of(message.fields, *message.values)
             done = Compiled(message, part)
         except Exception as error:
             done = Compiled(message, None, error)
         self._take(done)
+
+    def _part_of(self, fields: Fields, nodes: bytes, *constants: Value) -> StepPart:
+        """The part of a step that a master describes; its session's constants are kept."""
+        runtime = self._runtime_for(fields)
+        with self._lock:
+            taken = self._constants.setdefault(runtime, TakenConstants())
+        taken.take(fields.get("given", ()), constants)
+        return step_part(StepSpec.from_json(fields["spec"], nodes, taken), runtime, self.task)
 
     def _runtime_for(self, fields: Fields) -> LocalRuntime:
         """The runtime of a session here."""

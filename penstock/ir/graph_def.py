@@ -23,6 +23,12 @@ def graph_def(graph: Graph, from_version: int = 0, *, add_shapes: bool = False) 
     message = proto.GraphDef(versions=graph.graph_def_versions)
     for op in graph.get_operations()[from_version:]:
         fill_node_def(op, message.node.add(), add_shapes=add_shapes)
+    fill_library(graph, message, add_shapes=add_shapes)
+    return message
+
+
+def fill_library(graph: Graph, message: Any, *, add_shapes: bool = False) -> None:
+    """Puts a graph's functions into a GraphDef."""
     for function in graph._functions.values():
         written = message.library.function.add()
         written.CopyFrom(function.definition)
@@ -32,7 +38,6 @@ def graph_def(graph: Graph, from_version: int = 0, *, add_shapes: bool = False) 
             message.library.gradient.add(
                 function_name=function.name, gradient_func=function.gradient_name
             )
-    return message
 
 
 def _add_function_shapes(message: Any, body: Any) -> None:
@@ -53,7 +58,10 @@ def node_def(op: Operation) -> Any:
     return message
 
 
-def fill_node_def(op: Operation, message: Any, *, add_shapes: bool = False) -> None:
+def fill_node_def(
+    op: Operation, message: Any, *, add_shapes: bool = False, without: str | None = None
+) -> None:
+    """Describes an operation, if need be `without` an attr that is told in another way."""
     message.name = op.name
     message.op = op.type
     message.device = op.device
@@ -61,7 +69,7 @@ def fill_node_def(op: Operation, message: Any, *, add_shapes: bool = False) -> N
     message.input.extend(sorted(f"^{control.name}" for control in op._control_inputs))
     declared = op.spec.attrs
     for key, value in op.attrs.items():
-        if is_later_default(op.spec, key, value):
+        if key == without or is_later_default(op.spec, key, value):
             continue
         attr = declared.get(key)
         try:

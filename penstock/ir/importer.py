@@ -7,9 +7,11 @@ name, and leaves the graph as it was.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from penstock import errors, shapes
 from penstock.ir import import_checks as checks
@@ -34,6 +36,7 @@ class _Import:
     prefix: str
     input_map: dict[str, Any]
     extends: bool = False  # nodes may stand beside those that the graph has
+    constants: Mapping[str, np.ndarray] = field(default_factory=dict)  # that nodes come without
     names: dict[str, str] = field(default_factory=dict)
     made: dict[str, Operation] = field(default_factory=dict)
     used_keys: set[str] = field(default_factory=set)
@@ -74,10 +77,13 @@ def import_graph_def(
         return _add_all(work, graph_def.versions, future, wanted)
 
 
-def extend_graph(graph: Graph, graph_def: Any) -> None:
+def extend_graph(
+    graph: Graph, graph_def: Any, constants: Mapping[str, np.ndarray] | None = None
+) -> None:
     """Adds the nodes of `graph_def`, under their own names, which may use those of `graph`.
 
-    It is how a session grows that has its graph from a client.
+    It is how a session grows that has its graph from a client. Some nodes may come without the
+    values of their `constants`.
     """
     checks.versions(graph_def.versions)
     nodes = _known_nodes(graph, graph_def)
@@ -91,6 +97,7 @@ def extend_graph(graph: Graph, graph_def: Any) -> None:
                 "previous call to Create or Extend in this session.",
             )
         work = _Import(graph, nodes, "", _elements_used(graph, nodes), extends=True)
+        work.constants = constants or {}
         work.names = {name: name for name in nodes}
         _add_all(work, graph_def.versions, {}, None)
 
@@ -336,6 +343,8 @@ def _attrs(
             values[key] = [_renamed_group(work, node, str(group)) for group in value]
         else:
             values[key] = value
+    if node.name in work.constants:
+        values["value"] = work.constants[node.name]
     checks.attrs(spec, work.names[node.name], values)
     try:
         complete_attrs(spec, {}, values)

@@ -60,6 +60,11 @@ def is_plain(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype in _PLAIN
 
 
+def is_plain_array(value: Any) -> bool:
+    """Whether a value is an array of NumPy's own numbers."""
+    return isinstance(value, np.ndarray) and value.dtype in _ARRAY_NAMES
+
+
 def is_number(value: Any) -> bool:
     """Whether a value is one of NumPy's numbers that can be encoded as they are."""
     return type(value) in _ARRAY_NUMBERS
@@ -88,7 +93,7 @@ def encoded(value: Any) -> tuple[list[Any], list[Buffer]]:
         return ["bytes", None], [memoryview(value)]
     if isinstance(value, bool):
         return encoded(torch.tensor(value))
-    if isinstance(value, np.ndarray) and value.dtype in _ARRAY_NAMES:
+    if is_plain_array(value):
         bytes_of = np.ascontiguousarray(value).data.cast("B") if value.size else b""
         return [_ARRAY_NAMES[value.dtype], [*value.shape]], [bytes_of]
     if isinstance(value, np.ndarray) and value.dtype == object:
