@@ -35,3 +35,14 @@ def a_graph_of_its_own():
     """
     if "penstock" in sys.modules:
         sys.modules["penstock"].reset_default_graph()
+
+
+@pytest.fixture
+def cpus_alone(monkeypatch):
+    """Sessions and servers of this process have no GPUs: for tests that count or name devices.
+
+    All others run on a GPU where there is one, and should do so.
+    """
+    from penstock.runtime import configured
+
+    monkeypatch.setattr(configured, "visible_gpus", lambda *_: [])

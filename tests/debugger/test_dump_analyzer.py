@@ -23,7 +23,8 @@ import penstock as tf
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory: pytest.TempPathFactory) -> tfdbg.DebugDumpDir:
     folder = str(tmp_path_factory.mktemp("dumps") / "run")
-    with tf.Graph().as_default() as graph, tf.Session() as sess:
+    config = tf.ConfigProto(device_count={"GPU": 0})  # where nodes are copied to other memory
+    with tf.Graph().as_default() as graph, tf.Session(config=config) as sess:
         u = tf.Variable([[2.0, 1.0]], name="u")
         product = tf.matmul(u, [[3.0], [4.0]], name="product")
         with tf.control_dependencies([product]):

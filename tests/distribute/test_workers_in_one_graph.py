@@ -49,6 +49,7 @@ def test_devices_of_workers() -> None:
         by_worker(["/job:ps/task:0/device:GPU:0"])
 
 
+@pytest.mark.usefixtures("cpus_alone")
 def test_a_cluster_is_told_by_configure_or_the_environment(monkeypatch: Any) -> None:
     strategy = strategy_of(["/cpu:0"])
     config = tf.ConfigProto()

@@ -71,6 +71,7 @@ def test_server_defs() -> None:
         tf.train.Server(3)
 
 
+@pytest.mark.usefixtures("cpus_alone")
 def test_state_lives_in_the_server(start_server: Callable[..., Any]) -> None:
     server = start_server()
     variable = tf.Variable(3.0, name="v")

@@ -345,6 +345,7 @@ def test_many_clients_at_once(target: str, by_grpc: Any) -> None:
         assert session.run(v) == 60
 
 
+@pytest.mark.usefixtures("cpus_alone")
 def test_what_a_traced_run_tells(target: str, by_grpc: Any) -> None:
     product = tf.matmul(tf.random_normal([4, 4]), tf.ones([4, 4]), name="product")
     options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
@@ -371,6 +372,7 @@ def test_a_callable(target: str, by_grpc: Any) -> None:
         assert double(4.0) == 8.0
 
 
+@pytest.mark.usefixtures("cpus_alone")
 def test_devices(target: str, by_grpc: Any) -> None:
     with tf.Session(target, config=by_grpc) as session:
         (device,) = session.list_devices()

@@ -122,6 +122,7 @@ def test_a_cluster_without_the_sessions_server_is_refused(servers: Any, session:
         session(servers[0], cluster_of("worker", *servers[1:])).run(tf.constant(1))
 
 
+@pytest.mark.usefixtures("cpus_alone")
 @pytest.mark.parametrize("isolated", [False, True])
 def test_a_server_has_the_devices_that_it_was_started_with(
     start_server: Callable[..., Any], session: Any, isolated: bool

@@ -235,6 +235,7 @@ def test_mistakes_in_parts(target: str) -> None:
             session.partial_run(handle, c, {a: 1.0})
 
 
+@pytest.mark.usefixtures("cpus_alone")
 def test_places_are_said(target: str, capfd: Any) -> None:
     with tf.device(PS):
         there = tf.placeholder(tf.float32, []) * 2.0

@@ -83,6 +83,7 @@ def test_a_server_of_one_task(
         np.testing.assert_array_equal(sess.run(y, {x: [0.0, 1.0]}), [0.0, 3.0])
 
 
+@pytest.mark.usefixtures("cpus_alone")
 def test_each_task_writes_what_it_computes(target: str, by_grpc: Any, tmp_path: Path) -> None:
     with tf.device(PS):
         v = tf.Variable([1.0, 2.0], name="v", use_resource=False)
@@ -156,6 +157,7 @@ def test_loops_and_branches_over_tasks(target: str, by_grpc: Any, tmp_path: Path
         assert not [key for key in found if "cond/no" in key]
 
 
+@pytest.mark.usefixtures("cpus_alone")
 def test_all_nodes_of_a_step_on_another_task(target: str, by_grpc: Any, tmp_path: Path) -> None:
     with tf.device(PS):
         x = tf.placeholder(tf.float32, [], name="x")
@@ -252,6 +254,7 @@ def test_callables_are_watched(target: str, by_grpc: Any, tmp_path: Path) -> Non
         assert found["ps/a:0"] == [4.0] and found["worker/b:0"] == [5.0]
 
 
+@pytest.mark.usefixtures("cpus_alone")
 def test_wrapped_sessions_and_those_of_the_own_process(target: str, tmp_path: Path) -> None:
     with tf.device(PS):
         a = tf.Variable(2.0, name="a")
