@@ -121,12 +121,12 @@ class ClusterTask:
         self._default_config = server_def.default_session_config
         self._credentials = credentials
         others = [name for name in addresses if name != task]
-        departures = Departures(others, chief_of(addresses))
+        self._departures = Departures(others, chief_of(addresses))
         self.worker = Worker(
             task,
             runtime,
             self._connect,
-            departures,
+            self._departures,
             on_job_over,
             self._runtime_of_session,
             self._known,
@@ -172,6 +172,10 @@ class ClusterTask:
         self._collectives.lost(connection.task)
         if self._clients is not None:
             self._clients.lost(connection)
+
+    def awaited(self) -> tuple[list[str], float]:
+        """The tasks that were lost and are waited for, and how long no task has used this one."""
+        return self._departures.awaited(time.monotonic())
 
     def methods(self) -> dict[str, Method]:
         """What the front door says to other tasks."""

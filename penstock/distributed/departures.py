@@ -29,7 +29,8 @@ class Departures:
        counts as being there for `patience` seconds. Workers that the chief ran parts of its own
        steps on are not expected to come for themselves.
     3. A chief that opens another session after it left is back.
-    4. A task that has come back is not lost by the connection that it had before, which may be
+    4. Tasks that were lost are known by name until they come back, for those who wait for them.
+    5. A task that has come back is not lost by the connection that it had before, which may be
        found broken only then.
 
     Times in, conclusions out: no threads, no clocks.
@@ -47,6 +48,8 @@ class Departures:
         self._patience = patience
         self._links: dict[str, Hashable] = {}  # by which each of those that are there has come
         self._away: dict[str, float] = {}  # since when each of those that may come back is away
+        self._missing: set[str] = set()  # were lost, and have not come back
+        self._alone_since = 0.0  # if nobody is there
         self._chief_left = False
         self._told = False
 
@@ -54,6 +57,7 @@ class Departures:
         """A task has opened a session, over a connection."""
         self._links[task] = link
         self._away.pop(task, None)
+        self._missing.discard(task)
         self._expected.discard(task)
         if task == self._chief:
             self._chief_left = False
@@ -70,6 +74,8 @@ class Departures:
         """
         self._links.pop(task, None)
         self._away.pop(task, None)
+        self._missing.discard(task)
+        self._alone_since = now
         self._expected.discard(task)
         if task == self._chief:
             self._chief_left = True
@@ -81,6 +87,14 @@ class Departures:
         if task in self._links and self._links[task] == link:
             del self._links[task]
             self._away[task] = now
+            self._missing.add(task)
+            self._alone_since = now
+
+    def awaited(self, now: float) -> tuple[list[str], float]:
+        """Who was lost, and for how long nobody has been there; none if somebody is there."""
+        if self._links or self._told:
+            return [], 0.0
+        return sorted(self._missing), now - self._alone_since
 
     def look(self, now: float) -> bool:
         """Forgets tasks that have been away for long; returns whether the job is over, once."""

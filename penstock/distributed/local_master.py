@@ -46,6 +46,11 @@ class LocalMaster:
         self._lock = threading.Lock()
         self._sessions: dict[str, MasterSession] = {}
 
+    @property
+    def has_sessions(self) -> bool:
+        """Whether a client has a session here."""
+        return bool(self._sessions)
+
     def _session(self, handle: str) -> MasterSession:
         session = self._sessions.get(handle)
         if session is None:

@@ -6,11 +6,13 @@ run their steps without a detour over the network.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
 from typing import Any
 
 from penstock import errors, proto
+from penstock.distributed.abandonment import Abandonment, limit_of_environment
 from penstock.distributed.cluster_spec import ClusterSpec
 from penstock.distributed.credentials import interface_for, is_loopback, read_credentials
 from penstock.state.containers import ResourceManager
@@ -18,6 +20,7 @@ from penstock.state.containers import ResourceManager
 __all__ = ["Server", "server_of"]
 
 _PROTOCOL = "grpc"
+_log = logging.getLogger("penstock")
 
 _servers: dict[str, Server] = {}
 _lock = threading.Lock()
@@ -79,7 +82,7 @@ def _address(server_def: Any) -> str:
         )
     tasks = jobs[server_def.job_name].tasks
     if server_def.task_index not in tasks:
-        raise errors.InternalError(
+        raise errors.InvalidArgumentError(
             None,
             None,
             f'Task {server_def.task_index} was not defined in job "{server_def.job_name}"',
@@ -206,9 +209,15 @@ class Server:
         A job is over when the program of its chief (the first task of the job "chief", "master" or
         "worker") has ended as it should, and so have the other tasks that have opened sessions.
         Then this raises SystemExit: programs of TensorFlow rely on it that `join` does not return.
+        It does so, too, when all who have used the task were lost a day ago.
         """
-        while not self._ended.wait(timeout=1.0):
-            pass  # in short waits, so that Ctrl-C ends it on every system
+        abandonment = Abandonment(limit_of_environment())
+        while not self._ended.wait(timeout=1.0):  # short, so that Ctrl-C ends it on every system
+            if self.cluster is not None and not self._master.has_sessions:
+                reason = abandonment.look(*self.cluster.awaited())
+                if reason is not None:
+                    _log.error(reason)
+                    raise SystemExit(1)
         if not self._stopped.is_set():
             raise SystemExit(0)
 

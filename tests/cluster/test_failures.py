@@ -243,3 +243,15 @@ def test_large_values_reach_a_slow_reader_without_being_taken_for_silence(
             task.signal(signal.SIGSTOP)
             threading.Timer(pause, task.signal, [signal.SIGCONT]).start()
             assert sess.run(total, {x: np.ones(1 << 22, np.float32)}) == 1 << 22
+
+
+def test_a_parameter_server_does_not_wait_for_ever_for_a_chief_that_was_killed(make_cluster):
+    cluster = make_cluster(ps=1, worker=1)
+    cluster.environment["PENSTOCK_ABANDONED_SECONDS"] = "1"
+    ps = cluster.start("ps", 0)
+    chief = cluster.start("worker", 0, "wait_for_nothing")
+    until(lambda: "waiting" in chief.text, "session of the chief")
+    assert ps.status is None
+    chief.kill()
+    assert ps.wait() == 1
+    assert "/job:worker/replica:0/task:0 ended without a farewell" in ps.text

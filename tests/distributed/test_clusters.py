@@ -106,6 +106,8 @@ def test_servers_that_can_not_be(start_server: Callable[..., Any]) -> None:
         tf.train.Server({"local": ["localhost"]})
     with pytest.raises(tf.errors.InternalError, match='Job "z" was not defined'):
         tf.train.Server({"local": ["localhost:0"]}, job_name="z", task_index=0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match='Task 7 was not defined in job "a"'):
+        tf.train.Server({"a": ["localhost:0"]}, task_index=7)
     with pytest.raises(tf.errors.NotFoundError, match="No server factory"):
         tf.train.Server({"local": ["localhost:0"]}, protocol="pigeon")
     with pytest.raises(tf.errors.FailedPreconditionError, match="penstock certs"):

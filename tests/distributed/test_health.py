@@ -1,5 +1,10 @@
 """The detectors of failures and of the end of a job, without sockets and clocks."""
 
+import logging
+
+import pytest
+
+from penstock.distributed.abandonment import VARIABLE, Abandonment, limit_of_environment
 from penstock.distributed.departures import Departures, chief_of
 from penstock.distributed.health import Advice, Watch
 
@@ -151,3 +156,48 @@ def test_a_task_that_is_back_is_not_lost_by_its_former_connection():
     ends.lost(OTHER, 1000.0, link="second")
     ends.look(1061.0)
     assert ends.count == 1
+
+
+# Nobody comes back ----------------------------------------------------------------------------
+
+
+def test_lost_tasks_are_awaited_when_nobody_is_there():
+    departures = Departures([CHIEF, OTHER], CHIEF)
+    assert departures.awaited(50.0) == ([], 50.0)  # nobody has come so far: nobody was lost
+    departures.opened(CHIEF)
+    departures.opened(OTHER)
+    departures.lost(CHIEF, 100.0)
+    assert departures.awaited(150.0) == ([], 0.0)  # the other one still trains
+    departures.left(OTHER, 200.0)
+    assert departures.awaited(250.0) == ([CHIEF], 50.0)
+    departures.opened(CHIEF)
+    assert departures.awaited(250.0) == ([], 0.0)
+    departures.left(CHIEF, 300.0)
+    assert departures.awaited(350.0) == ([], 0.0)  # the job is over
+
+
+def test_a_task_that_was_left_alone_says_so_ever_more_seldom_and_gives_up(caplog):
+    abandonment = Abandonment(limit=1000.0)
+    said = []
+    for now in range(0, 1000, 10):
+        caplog.clear()
+        assert abandonment.look([CHIEF], float(now)) is None
+        said += [now for record in caplog.records if CHIEF in record.getMessage()]
+    assert said == [60, 120, 240, 480, 960]
+    assert {record.levelno for record in caplog.records} <= {logging.WARNING}
+    assert CHIEF in abandonment.look([CHIEF, OTHER], 1000.0)
+
+
+def test_a_task_that_is_used_again_waits_anew(caplog):
+    abandonment = Abandonment(limit=1000.0)
+    for missing, seconds in (([CHIEF], 500.0), ([], 0.0), ([CHIEF], 70.0)):
+        assert abandonment.look(missing, seconds) is None
+    assert len(caplog.records) == 2
+
+
+@pytest.mark.parametrize(("text", "seconds"), [(None, 86400.0), ("90", 90.0), ("0", float("inf"))])
+def test_when_a_job_is_given_up(monkeypatch, text, seconds):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    if text is not None:
+        monkeypatch.setenv(VARIABLE, text)
+    assert limit_of_environment() == seconds
