@@ -93,7 +93,11 @@ def launch(options: Any) -> int:
         return 2
     command = ["run", options.script, *options.arguments]
     if options.write is not None:
-        _write(counts, ["penstock", *command], options)
+        try:
+            _write(counts, ["penstock", *command], options)
+        except ValueError as error:
+            print(f"penstock launch: {error}", file=sys.stderr)
+            return 2
         return 0
     with _board(options.tensorboard):
         how = _launch_on_ray if options.on == "ray" else _launch_here

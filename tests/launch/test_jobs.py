@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from penstock.cli import main
 from penstock.distributed.launch.job import Finish, Job, JobRun, Start, Task
 from penstock.distributed.launch.manifests import (
     kubernetes_job,
@@ -89,7 +91,8 @@ def lines_run_by(script, **environment):
     return done.stdout.splitlines()
 
 
-ODD = ["a b.py", "it's", "$HOME", '"']  # arguments that a shell could take for something else
+# Arguments that a shell or Kubernetes could take for something else.
+ODD = ["a b.py", "it's", "$HOME", '"', "$(PENSTOCK_CREDENTIALS)", "a$$b$", "`id`", "two\tparts", ""]
 
 
 def test_slurms_script_runs_each_task_with_its_arguments(tmp_path):
@@ -156,6 +159,24 @@ def test_kubernetes_jobs_have_a_pod_for_each_task():
         assert pod["subdomain"] == service["metadata"]["name"]
 
 
+def expanded_by_kubernetes(text):
+    """What a container's command becomes: $(NAME) is a variable's value, $$ is $."""
+    known = {"PENSTOCK_CREDENTIALS": "/credentials"}
+
+    def expanded(match):
+        return "$" if match[0] == "$$" else known.get(match[1], match[0])
+
+    return re.sub(r"\$\$|\$\((\w+)\)", expanded, text)
+
+
+@pytest.mark.parametrize("name", ["", "My", "1st", "a.b", "a-", "a b", "x" * 52])
+def test_names_that_kubernetes_does_not_take(name, capsys):
+    with pytest.raises(ValueError, match="Kubernetes has no name"):
+        kubernetes_job({"worker": 9}, name)
+    assert main(["launch", "--write", "kubernetes", "--name", name, "train.py"]) == 2
+    assert "lower-case letters" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("with_flags", [False, True])
 def test_a_pods_script_runs_its_task_with_its_arguments(with_flags):
     job = kubernetes_job({"ps": 1, "worker": 2}, "name")
@@ -163,7 +184,7 @@ def test_a_pods_script_runs_its_task_with_its_arguments(with_flags):
     command = [sys.executable, "-c", printing, *ODD]
     text = kubernetes_manifests(job, command, "image", "name", with_flags=with_flags)
     pod = json.loads(text)["items"][-1]["spec"]["template"]["spec"]
-    script = pod["containers"][0]["command"][2]
+    script = expanded_by_kubernetes(pod["containers"][0]["command"][2])
     config, *arguments = lines_run_by(f"HOSTNAME=name-worker-1; {script}")
     task = Task("worker", 1)
     assert json.loads(config) == json.loads(job.tf_config(task))

@@ -14,7 +14,12 @@ import pytest
 from penstock.cli import main
 from penstock.distributed.launch.job import Job, JobRun, Task
 from penstock.distributed.launch.loop import JobLoop, Printer
-from penstock.distributed.launch.processes import LocalTasks, free_addresses, run_locally
+from penstock.distributed.launch.processes import (
+    LocalTasks,
+    free_addresses,
+    kernel_threads_of,
+    run_locally,
+)
 
 PROGRAM = """
 import json, os, pathlib, sys, time
@@ -44,6 +49,27 @@ def test_a_job_with_a_worker_that_fails_once(tmp_path, capsys):
     assert "worker 0 ended with status 7; it is started again" in printed.err
     assert all(process.poll() is not None for process in tasks._processes.values())
     assert (tmp_path / "logs" / "worker-0.log").read_text() == "hello from worker\n" * 2
+
+
+@pytest.mark.parametrize(
+    ("workers", "evaluator", "processors", "expected"),
+    [(2, False, 2, 1), (2, False, 8, 4), (3, True, 8, 2), (5, False, 4, 1), (1, False, 6, 6)],
+)
+def test_tasks_share_the_processors(workers, evaluator, processors, expected):
+    job = Job({"ps": ["h:0", "h:1"], "worker": ["h:2"] * workers}, evaluator=evaluator)
+    assert kernel_threads_of(job, processors) == expected
+
+
+@pytest.mark.parametrize("chosen", [None, "7"])
+def test_a_task_learns_its_share_of_the_processors(chosen, monkeypatch, capsys):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if chosen is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", chosen)
+    job = Job({"worker": free_addresses(1)})
+    monkeypatch.setattr("penstock.distributed.launch.processes._processors", lambda: 3)
+    command = [sys.executable, "-c", "import os; print(os.environ['OMP_NUM_THREADS'])"]
+    assert run_locally(job, command) == 0
+    assert f"[worker 0] {chosen or 3}\n" in capsys.readouterr().out
 
 
 def test_a_job_that_fails(capsys):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 
 from penstock.distributed.launch.job import Job, Task
 
 _PORT = 2222
+_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")  # of services and hosts
+_LONGEST_NAME = 63
+_LONGEST_KIND = "evaluator"
 _INDEX = "${HOSTNAME##*-}"  # the number at the end of a pod's name, which is its task's
 
 
@@ -46,7 +50,16 @@ srun --distribution=block --kill-on-bad-exit=1 --wait=0 {shlex.join(task)}
 
 
 def kubernetes_job(counts: Mapping[str, int], name: str, *, evaluator: bool = False) -> Job:
-    """The job with the addresses that its pods have within Kubernetes."""
+    """The job with the addresses that its pods have within Kubernetes.
+
+    ValueError if pods can't have names that begin so.
+    """
+    longest = _LONGEST_NAME - len(f"-{_LONGEST_KIND}-{max(counts.values(), default=1)}")
+    if not _NAME.fullmatch(name) or len(name) > longest:
+        raise ValueError(
+            f"Kubernetes has no name {name!r}: it takes lower-case letters, digits and '-', "
+            f"beginning with a letter and not ending with '-', here {longest} at most"
+        )
     addresses = {
         kind: [f"{name}-{kind}-{i}.{name}:{_PORT}" for i in range(count)]
         for kind, count in counts.items()
@@ -108,7 +121,8 @@ def _indexed_job(
     container = {
         "name": "task",
         "image": image,
-        "command": ["bash", "-c", script],
+        # Kubernetes replaces $(NAME) in it, and takes $$ for $.
+        "command": ["bash", "-c", script.replace("$", "$$")],
         "ports": [{"containerPort": _PORT}],
         "env": [{"name": "PENSTOCK_CREDENTIALS", "value": "/credentials"}],
         "volumeMounts": [{"name": "credentials", "mountPath": "/credentials", "readOnly": True}],

@@ -13,7 +13,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 
 from penstock.distributed.launch.bound_process import bound_command
-from penstock.distributed.launch.job import Job, JobRun, Task
+from penstock.distributed.launch.job import SERVES, Job, JobRun, Task
 from penstock.distributed.launch.loop import JobLoop, Printer
 
 _GRACE_SECONDS = 5.0  # that a task has to end after it is asked to
@@ -37,6 +37,16 @@ def free_addresses(count: int, host: str = "localhost") -> list[str]:
             each.close()
 
 
+def kernel_threads_of(job: Job, processors: int) -> int:
+    """How many threads the kernels of each task are spread over, where all tasks share a machine.
+
+    Those that serve have their work while the others wait for it. More threads than processors
+    would wait for each other busily: that makes a step ten and twenty times as long.
+    """
+    working = sum(task.kind not in SERVES for task in job.tasks)
+    return max(1, processors // max(1, working))
+
+
 class LocalTasks:
     """The tasks of a job as processes.
 
@@ -54,6 +64,7 @@ class LocalTasks:
         self._command = list(command)
         self._printer = printer
         self._with_flags = with_flags
+        self._threads = str(kernel_threads_of(job, _processors()))
         self._processes: dict[Task, subprocess.Popen[str]] = {}
         self.ended: SimpleQueue[tuple[Task, int]] = SimpleQueue()
 
@@ -61,7 +72,12 @@ class LocalTasks:
         flags = self._job.flags(task) if self._with_flags else []
         process = subprocess.Popen(
             bound_command([*self._command, *flags]),
-            env={**os.environ, "TF_CONFIG": self._job.tf_config(task), "PYTHONUNBUFFERED": "1"},
+            env={
+                "OMP_NUM_THREADS": self._threads,  # unless the user says another number
+                **os.environ,
+                "TF_CONFIG": self._job.tf_config(task),
+                "PYTHONUNBUFFERED": "1",
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -120,6 +136,13 @@ def run_locally(
     printer = Printer(logs)
     tasks = LocalTasks(job, command, printer, with_flags=with_flags)
     return JobLoop(JobRun(job, restarts), tasks, printer).run()
+
+
+def _processors() -> int:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _signal(process: subprocess.Popen[str], number: int) -> None:
