@@ -15,6 +15,7 @@ from penstock import errors, proto
 from penstock.distributed.abandonment import Abandonment, limit_of_environment
 from penstock.distributed.cluster_spec import ClusterSpec
 from penstock.distributed.credentials import interface_for, is_loopback, read_credentials
+from penstock.distributed.kernel_waits import shorten_kernel_waits
 from penstock.state.containers import ResourceManager
 
 __all__ = ["Server", "server_of"]
@@ -151,6 +152,7 @@ class Server:
 
     def _open(self, host: str, port: int) -> None:
         # gRPC and torch are loaded by the first server.
+        shorten_kernel_waits()
         from penstock.distributed.client_service import ClientService, ClientsOwnRoad
         from penstock.distributed.cluster_task import ClusterTask
         from penstock.distributed.grpc_door import GrpcDoor
