@@ -54,6 +54,9 @@ from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace
 from penstock.state.waiting import end_of_hold, hold_wakes
 
+# What is answered once it is done, in another thread perhaps: as a note it is no message of a task.
+_ANSWERED = frozenset(("run", "register", "forget", "status", "leave", "reset"))
+
 
 class OwnLink:
     """How the master of a task reaches the worker of the same task: as any other, but at once."""
@@ -170,8 +173,11 @@ class Worker:
 
     def handle(self, link: Any, fields: Fields, values: Sequence[Value]) -> None:
         """Takes a message in the thread that read it; what takes time goes to another thread."""
-        if fields.get("do") == "lost":
+        kind = fields.get("do")
+        if kind == "lost":
             self._broken(Broken(link.task, fields["task"], fields["losses"]))
+        elif kind in _ANSWERED and "call" not in fields:
+            raise ValueError(f"{kind!r} is to be answered, and came without the number of a call")
         else:
             self._take(Message(link, fields, values))
 

@@ -259,6 +259,25 @@ def test_who_has_another_token_is_refused():
             cluster.peers[cluster.names[1]].connect(name)
 
 
+@pytest.mark.parametrize("kind", ["reset", "register", "run", "status", "leave", "forget"])
+def test_a_request_without_a_call_ends_the_connection_quietly(cluster, kind):
+    ps, worker = cluster.names
+    link = cluster.peers[worker].connect(ps)
+    fields = {"step": 7, "step_key": "s/0", "prefix": "s/", "used": [], "spec": "{}", "session": ""}
+    link.note({"do": kind, **fields})  # a thread that failed would be a failure of this test
+    with pytest.raises(tf.errors.UnavailableError):
+        link.ask({"do": "status"}, timeout=30.0)
+    assert not cluster.workers[ps].steps
+    again = cluster.peers[worker].connect(ps)
+    assert again.ask({"do": "status"}, timeout=30.0)[0]["incarnation"]
+
+
+def test_a_reset_that_names_no_containers_is_refused(cluster):
+    ps, worker = cluster.names
+    with pytest.raises(tf.errors.UnknownError, match="containers"):
+        cluster.peers[worker].connect(ps).ask({"do": "reset"}, timeout=30.0)
+
+
 def test_a_trace_has_the_nodes_of_all_tasks(cluster):
     x = tf.placeholder(tf.float32, [3], name="x")
     with tf.device(PS):
