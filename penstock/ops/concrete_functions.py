@@ -30,6 +30,10 @@ functions_made: WeakValueDictionary[str, Function] = WeakValueDictionary()
 class FuncGraph(FlowGraph):
     """The body of a `tf.function`: its effects are in the order of the program.
 
+    `tf.device` blocks around a call that have names alone are those of the call, whose device is
+    that of nodes without one: the body may be called from anywhere. A device function has to see
+    each node.
+
     Args:
       collections: those of the graph around it where this is None.
       capture_by_value: whether variables are read once, when the body is built.
@@ -38,6 +42,10 @@ class FuncGraph(FlowGraph):
     def __init__(self, name: str, collections: Any = None, capture_by_value: bool | None = None):
         super().__init__(name, collections)
         self.orders_effects = True
+        outer = self.outer_graph
+        is_within_eager = outer is not None and outer.is_eager
+        if not is_within_eager and not any(callable(each.given) for each in self._scopes.devices):
+            self._scopes.devices = []
         if capture_by_value is not None:
             self.capture_by_value = capture_by_value
         #: Positional and keyword arguments with a `tf.TensorSpec` for each tensor.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock import dtypes
+from penstock import devices, dtypes
 from penstock.ir import registry
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.function import FunctionGraph
@@ -158,7 +158,7 @@ class _Lowering:
         known = dict(zip(body.inputs, arguments, strict=True))
         copies: dict[Operation, Node] = {}
         for op in _needed(body):
-            copy = self._copy(op, node.name, body)
+            copy = self._copy(op, node, body)
             copies[op] = copy
             copy.inputs = [
                 known[tensor] if tensor in known else Edge(copies[tensor._op], tensor._value_index)
@@ -180,19 +180,20 @@ class _Lowering:
         node = self._result(edge).node
         return node.type == "Enter" and bool(node.attrs["is_constant"])
 
-    def _copy(self, op: Operation, scope: str, body: FunctionGraph) -> Node:
+    def _copy(self, op: Operation, caller: Node, body: FunctionGraph) -> Node:
         attrs = op.attrs
         if "_class" in attrs:
-            attrs = {**attrs, "_class": _own_groups(attrs["_class"], scope, body)}
+            attrs = {**attrs, "_class": _own_groups(attrs["_class"], caller.name, body)}
         return Node(
             op.spec,
-            self.unique(f"{scope}/{op._name}"),
+            self.unique(f"{caller.name}/{op._name}"),
             attrs,
             [tensor._dtype for tensor in op._outputs],
             [tensor._shape for tensor in op._outputs],
             op,
             op._id,
-            op._device,
+            # What a node says of its place counts, what it leaves open its caller says.
+            devices.merge_device(caller.device).merge_string(op._device),
         )
 
 

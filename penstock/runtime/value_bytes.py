@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from penstock import dtypes, errors
+from penstock.kernels.optionals import OptionalValue
 from penstock.kernels.tensor_lists import TensorList
 
 _TYPES = {
@@ -102,20 +104,29 @@ def encoded(value: Any) -> tuple[list[Any], list[Buffer]]:
         return ["string", list(value.shape)], [lengths.tobytes(), b"".join(items)]
     if isinstance(value, TensorList):
         return ["list", []], _list_parts(value)
+    if isinstance(value, OptionalValue):
+        return ["optional", []], _several({"empty": value.element is None}, value.element or ())
     raise errors.UnimplementedError(
         None, None, f"a value of the kind {type(value).__name__} can't be sent to another task"
     )
 
 
 def _list_parts(value: TensorList) -> list[Buffer]:
-    """What is known of a list and of its elements, and the bytes of these one behind another."""
-    elements = [None if element is None else encoded(element) for element in value.elements]
-    content = [b"" if each is None else b"".join(each[1]) for each in elements]
     known = {
         "dtype": value.dtype.name,
         "element_shape": value.element_shape,
         "most": value.most,
-        "heads": [None if each is None else each[0] for each in elements],
+    }
+    return _several(known, value.elements)
+
+
+def _several(known: dict[str, Any], elements: Sequence[Any]) -> list[Buffer]:
+    """What is known of a list and of its elements, and the bytes of these one behind another."""
+    parts = [None if element is None else encoded(element) for element in elements]
+    content = [b"" if each is None else b"".join(each[1]) for each in parts]
+    known = {
+        **known,
+        "heads": [None if each is None else each[0] for each in parts],
         "sizes": [len(each) for each in content],
     }
     described = json.dumps(known).encode()
@@ -168,6 +179,8 @@ def _rarely_decoded(kind: str, shape: list[int], part: np.ndarray) -> Any:
         return _strings(shape, part)
     if kind == "list":
         return _list(part)
+    if kind == "optional":
+        return _optional(part)
     if not len(part):
         return torch.empty(shape, dtype=_TYPES[kind])
     return torch.from_numpy(part).view(_TYPES[kind]).reshape(shape)
@@ -190,13 +203,7 @@ def _strings(shape: list[int], data: np.ndarray) -> np.ndarray:
 
 
 def _list(data: np.ndarray) -> TensorList:
-    start = _LENGTH + int.from_bytes(data[:_LENGTH].tobytes(), "little")
-    known = json.loads(data[_LENGTH:start].tobytes())
-    elements = []
-    for head, size in zip(known["heads"], known["sizes"], strict=True):
-        part = data[start : start + size].copy()  # at an address that any type may have
-        elements.append(None if head is None else decoded(head[0], head[1], part, 0, size))
-        start += size
+    known, elements = _parts_of(data)
     shape = known["element_shape"]
     made: Any = TensorList
     return made(
@@ -205,3 +212,22 @@ def _list(data: np.ndarray) -> TensorList:
         None if shape is None else tuple(shape),
         known["most"],
     )
+
+
+def _optional(data: np.ndarray) -> OptionalValue:
+    known, elements = _parts_of(data)
+    made: Any = OptionalValue
+    found: OptionalValue = made(None if known["empty"] else tuple(elements))
+    return found
+
+
+def _parts_of(data: np.ndarray) -> tuple[dict[str, Any], list[Any]]:
+    """What `_several` has made bytes of."""
+    start = _LENGTH + int.from_bytes(data[:_LENGTH].tobytes(), "little")
+    known: dict[str, Any] = json.loads(data[_LENGTH:start].tobytes())
+    elements = []
+    for head, size in zip(known["heads"], known["sizes"], strict=True):
+        part = data[start : start + size].copy()  # at an address that any type may have
+        elements.append(None if head is None else decoded(head[0], head[1], part, 0, size))
+        start += size
+    return known, elements

@@ -336,3 +336,57 @@ def test_primitives_by_hand_do_not_run_on_several_tasks(target: str, by_grpc: An
         pytest.raises(tf.errors.UnimplementedError, match="put the nodes .* on one task"),
     ):
         session.run(merged, {x: 1.0})
+
+
+# Functions ---------------------------------------------------------------------------------------
+
+
+def test_a_function_called_in_another_task_than_its_variables(target: str, by_grpc: Any) -> None:
+    with tf.device(PS):
+        v = tf.get_variable("v", initializer=2.0, use_resource=True)
+
+    @tf.function
+    def scaled(x: Any) -> Any:
+        return x * v + 1.0
+
+    with tf.device(WORKER):
+        y = scaled(tf.constant(3.0))
+    (slope,) = tf.gradients(y, v)
+    with tf.Session(target, config=by_grpc) as session:
+        session.run(v.initializer)
+        assert session.run([y, slope]) == [7.0, 3.0]
+
+
+def test_branches_that_are_functions_run_where_their_conditional_is(
+    target: str, by_grpc: Any
+) -> None:
+    metadata = tf.RunMetadata()
+    tf.enable_control_flow_v2()
+    try:
+        with tf.device(PS):
+            v = tf.get_variable("v", initializer=2.0, use_resource=True)
+        x = tf.placeholder(tf.float32, [])
+        with tf.Graph().as_default() as bare:
+            # As a program of TensorFlow 1.15 writes them: the nodes of a branch have no device.
+            flag = tf.placeholder(tf.bool, [], name="flag")
+            tf.cond(flag, lambda: tf.constant(1.0) * 3.0, lambda: tf.constant(2.0), name="choice")
+        definition = bare.as_graph_def()
+        for node in definition.node:
+            if node.name == "choice":
+                node.device = WORKER
+        (chosen,) = tf.import_graph_def(definition, {"flag": x > 0.0}, ["choice:0"])
+        with tf.device(WORKER):
+            y = tf.cond(x > 0.0, lambda: v * x, lambda: x)
+        # The gradient is in the task of the variable: what the branch has kept for it crosses.
+        with tf.device(PS):
+            (slope,) = tf.gradients(y, v.handle)
+    finally:
+        tf.disable_control_flow_v2()
+    options = tf.RunOptions(output_partition_graphs=True)
+    with tf.Session(target, config=by_grpc) as session:
+        session.run(v.initializer)
+        assert session.run(slope, {x: 5.0}) == 5.0
+        assert session.run(slope, {x: -5.0}) == 0.0
+        assert session.run(chosen, {x: 5.0}, options, metadata) == 3.0
+    places = {n.device for g in metadata.partition_graphs for n in g.node if "mul" in n.name}
+    assert places == {f"{WORKER.replace('/task', '/replica:0/task')}/device:CPU:0"}

@@ -215,6 +215,35 @@ def test_device_functions_are_asked_for_nodes_alone():
         assert added.get_concrete_function(x) is second
 
 
+def _places_of_body():
+    (written,) = tf.get_default_graph().as_graph_def().library.function
+    return [node.device for node in written.node_def if node.op in ("Mul", "AddV2")]
+
+
+def _halves(x):
+    with tf.device("/cpu:0"):
+        twice = x * 2.0
+    return twice + x
+
+
+# Places as TensorFlow 1.15.5 and 2.21.0 write them into the functions of these graphs.
+
+
+def test_device_names_around_a_call_are_those_of_the_call_alone():
+    function = tf.function(_halves)
+    with tf.device("/job:worker/task:1"):
+        called = function(tf.constant(1.0))
+    assert _places_of_body() == ["/device:CPU:0", ""]
+    assert called.device == "/job:worker/task:1"
+
+
+def test_a_device_function_around_a_call_and_names_beside_it_place_the_body():
+    function = tf.function(_halves)
+    with tf.device("/job:worker"), tf.device(lambda op: op.device or "/task:1"):
+        function(tf.constant(1.0))
+    assert _places_of_body() == ["/job:worker/device:CPU:0", "/job:worker/task:1"]
+
+
 def test_functions_are_traced_under_a_replica_device_setter():
     cluster = {"ps": ["localhost:1", "localhost:2"], "worker": ["localhost:3"]}
     with tf.device(tf.train.replica_device_setter(cluster=cluster)):

@@ -7,11 +7,11 @@ import itertools
 import torch
 
 from penstock import errors, shapes
-from penstock.kernels import variants
 from penstock.kernels.datasets.assertions import check_assertions
 from penstock.kernels.datasets.handle_texts import handle_text, of_handle_text
 from penstock.kernels.datasets.mapping import function_of
 from penstock.kernels.datasets.readers import scalar_string
+from penstock.kernels.optionals import OptionalValue
 from penstock.kernels.queues import place_of
 from penstock.kernels.registry import HOST, kernel
 from penstock.kernels.sparse_rows import invalid
@@ -128,40 +128,19 @@ def _(node):
     return run
 
 
-class _Optional:
-    """An element, or none."""
-
-    __slots__ = ("element",)
-    shape = ()  # of the tensor whose value it is
-
-    def __init__(self, element=None):
-        self.element = element
-
-    def zeros_like(self):
-        return _Optional(self.element and tuple(map(variants.zeros_like, self.element)))
-
-    def added(self, other):
-        if self.element is None or other.element is None:
-            if self.element is not other.element:
-                raise invalid("Cannot add optionals of which only one has a value.")
-            return self
-        pairs = zip(self.element, other.element, strict=True)
-        return _Optional(tuple(variants.added(a, b) for a, b in pairs))
-
-
 @kernel("IteratorGetNextAsOptional", devices=HOST)
 def _(node):
-    return lambda resource: _Optional(resource.get_next())
+    return lambda resource: OptionalValue(resource.get_next())
 
 
 @kernel("OptionalFromValue", devices=HOST)
 def _(node):
-    return lambda *element: _Optional(element)
+    return lambda *element: OptionalValue(element)
 
 
 @kernel("OptionalNone", devices=HOST)
 def _(node):
-    return _Optional
+    return OptionalValue
 
 
 @kernel("OptionalHasValue", devices=HOST, fresh=True)
