@@ -93,8 +93,11 @@ class _OfAnyShape(np.ndarray):
     """An array that is fed whatever static shape its tensor has."""
 
 
-def unchecked(tensor: Tensor, value: np.ndarray) -> np.ndarray:
+def unchecked(tensor: Tensor, given: Any) -> Any:
     """The array such that it may be fed even if its shape contradicts the tensor's."""
+    if tensor.dtype.base_dtype in (dtypes.resource, dtypes.variant):
+        return given
+    value = np.asarray(given)
     if shapes.compatible(tensor._shape, value.shape) or value.dtype.kind in "OSU":
         return value
     return value.view(_OfAnyShape)

@@ -10,8 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
-import numpy as np
-
 from penstock import errors, proto
 from penstock.client.fetches import Fetches, structure_key
 from penstock.client.mixed_precision_state import with_mixed_precision
@@ -410,10 +408,7 @@ class BaseSession(SessionInterface):
                 raise errors.InvalidArgumentError(
                     None, None, f"Expected {len(fed)} feed tensors, but got {len(values)}"
                 )
-            arrays = [
-                unchecked(tensor, np.asarray(value))
-                for tensor, value in zip(fed, values, strict=True)
-            ]
+            arrays = [unchecked(tensor, value) for tensor, value in zip(fed, values, strict=True)]
             results: list[Any] = call(
                 *arrays, options=wanted.run_options, run_metadata=run_metadata
             )[0]

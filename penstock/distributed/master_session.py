@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock import errors, proto, shapes
+from penstock import dtypes, errors, proto, shapes
 from penstock.distributed.client_graph import ClientGraph
 from penstock.distributed.frames import Value
 from penstock.distributed.master import Feeds, StepForm, StepResult
@@ -70,8 +70,18 @@ class _Form:
         return list(map(sendable, results, self._types))
 
 
-def _runtime_value(tensor: Tensor, array: np.ndarray) -> Any:
+def _runtime_value(tensor: Tensor, array: Any) -> Any:
     dtype = tensor.dtype.base_dtype
+    if dtype is dtypes.resource:
+        if isinstance(array, np.ndarray):
+            raise errors.InvalidArgumentError(
+                None, None, f"The feed of {tensor.name} is of {array.dtype}, not a handle"
+            )
+        return array
+    if not isinstance(array, np.ndarray):
+        raise errors.InvalidArgumentError(
+            None, None, f"The feed of {tensor.name} is a handle, not of {dtype.name}"
+        )
     if array.dtype != np.dtype(dtype.as_numpy_dtype):
         raise errors.InvalidArgumentError(
             None, None, f"The feed of {tensor.name} is of {array.dtype}, not of {dtype.name}"

@@ -341,7 +341,9 @@ def _named(tensors: dict[str, np.ndarray], name: str) -> np.ndarray:
     return array
 
 
-def _fetched(array: np.ndarray) -> Any:
+def _fetched(array: Any) -> Any:
+    if not isinstance(array, np.ndarray):  # a handle
+        return array
     if array.dtype.names is not None:  # quantized numbers are fetched as the integers that they are
         array = array.view(array.dtype[0])
     if not array.ndim:

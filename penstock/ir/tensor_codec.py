@@ -138,7 +138,7 @@ def proto_to_array(message: Any, *, compact: bool = False) -> np.ndarray:
     count = math.prod(shape)
     numpy_type = np.dtype(dtype.as_numpy_dtype)
     if message.tensor_content and dtype is dtypes.string:
-        return _strings(message.tensor_content, count).reshape(shape)
+        return strings_in(message.tensor_content, count).reshape(shape)
     if message.tensor_content:
         return _from_content(message.tensor_content, numpy_type, shape, count)
     values = getattr(message, FIELD_OF[dtype.name])
@@ -176,7 +176,7 @@ def _from_content(
     return array.astype(numpy_type).reshape(shape)
 
 
-def _strings(content: bytes, count: int) -> np.ndarray:
+def strings_in(content: bytes, count: int) -> np.ndarray:
     """Strings in tensor_content: all their lengths as varints, then all their bytes."""
     lengths, at = [], 0
     for _ in range(count):

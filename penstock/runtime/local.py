@@ -114,6 +114,7 @@ class LocalRuntime:
         self.state = ResourceManager() if resources is None else SessionResources(resources)
         for device in self.devices:
             device.resources = self.state
+        self.state.of_device(self.devices[0].name)
         self.options = options or PassOptions()
         self.cancellation = Cancellation()
         self.soft_placement = soft_placement

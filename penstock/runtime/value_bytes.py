@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from penstock import dtypes, errors
+from penstock import dtypes, errors, proto
 from penstock.kernels.optionals import OptionalValue
 from penstock.kernels.tensor_lists import TensorList
+from penstock.state.resource_handles import ResourceHandle, at_home, handle_of
 
 _TYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -106,6 +107,9 @@ def encoded(value: Any) -> tuple[list[Any], list[Buffer]]:
         return ["list", []], _list_parts(value)
     if isinstance(value, OptionalValue):
         return ["optional", []], _several({"empty": value.element is None}, value.element or ())
+    handle = handle_of(value)
+    if handle is not None:
+        return ["handle", []], [handle.message().SerializeToString()]
     raise errors.UnimplementedError(
         None, None, f"a value of the kind {type(value).__name__} can't be sent to another task"
     )
@@ -181,6 +185,9 @@ def _rarely_decoded(kind: str, shape: list[int], part: np.ndarray) -> Any:
         return _list(part)
     if kind == "optional":
         return _optional(part)
+    if kind == "handle":
+        message = proto.ResourceHandleProto.FromString(part.tobytes())
+        return at_home(ResourceHandle.of_message(message))
     if not len(part):
         return torch.empty(shape, dtype=_TYPES[kind])
     return torch.from_numpy(part).view(_TYPES[kind]).reshape(shape)

@@ -11,9 +11,11 @@ a random sequence has come). Programs that know nothing of each other use the sa
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from penstock.state.collectives import Collectives
 
@@ -22,11 +24,26 @@ DEFAULT_CONTAINER = "localhost"
 R = TypeVar("R")
 
 
+_managers: WeakValueDictionary[int, ResourceManager] = WeakValueDictionary()
+
+
+def managers() -> list[ResourceManager]:
+    """All state of this process, but for the ways in which sessions see that of a server."""
+    return list(_managers.values())
+
+
+def manager_of(number: int) -> ResourceManager | None:
+    """That of a number, if it is one of this process."""
+    return _managers.get(number)
+
+
 class ResourceManager:
     """All state of one device; safe to use from many steps at once.
 
     Attributes:
       collectives: where the collective ops of the devices that share this state meet.
+      number: tells it from all others, those of other processes too.
+      device: the first device that has this state.
     """
 
     def __init__(self, default_container: str = DEFAULT_CONTAINER) -> None:
@@ -34,6 +51,9 @@ class ResourceManager:
         self._lock = threading.RLock()
         self._containers: dict[str, dict[tuple[type, str], Any]] = {}
         self.collectives = Collectives()
+        self.number = secrets.randbits(63)
+        self.device = ""
+        _managers[self.number] = self
 
     @property
     def own(self) -> ResourceManager:
@@ -64,6 +84,27 @@ class ResourceManager:
         with self._lock:
             entries = self._containers.get(container or self._default, {})
             return entries.pop((kind, name), None) is not None
+
+    def place_of(self, resource: Any) -> tuple[str, str, str] | None:
+        """The container of a resource and what it is known by there, if it is here."""
+        with self._lock:
+            for container, entries in self._containers.items():
+                for (kind, name), value in entries.items():
+                    if value is resource:
+                        return container, name, kind.__name__
+        return None
+
+    def named(self, kind: str, container: str, name: str) -> Any:
+        """The resource that is known by that, or None."""
+        with self._lock:
+            for (each, found), value in self._containers.get(container, {}).items():
+                if found == name and each.__name__ == kind:
+                    return value
+        return None
+
+    def of_device(self, device: str) -> None:
+        """Says whose state it is."""
+        self.device = self.device or device
 
     def disown(self, resource: Any) -> None:
         """Forgets a resource by what it is: from now on it lives as long as its handles."""
@@ -101,8 +142,14 @@ class SessionResources(ResourceManager):
         self._lock = of_server._lock
         self._containers = of_server._containers
         self.collectives = of_server.collectives
+        self._of_server = of_server
+        del _managers[self.number]  # handles are of what the server keeps, or of `own`
         self._own = ResourceManager(of_server._default)
 
     @property
     def own(self) -> ResourceManager:
         return self._own
+
+    def of_device(self, device: str) -> None:
+        self._of_server.of_device(device)
+        self._own.of_device(device)

@@ -79,13 +79,29 @@ def test_strings_and_scalars(target: str, by_grpc: Any) -> None:
         assert type(number) is np.float32 and number == 2.5
 
 
-def test_a_value_that_can_not_travel(target: str, by_grpc: Any) -> None:
-    handle = tf.get_variable("v", initializer=1.0, use_resource=True).handle
-    with (
-        tf.Session(target, config=by_grpc) as session,
-        pytest.raises(tf.errors.UnimplementedError, match="resource can't be sent"),
-    ):
-        session.run(handle)
+def test_values_that_can_not_travel(target: str, by_grpc: Any) -> None:
+    of_step = tf.TensorArray(tf.float32, 3).handle
+    dataset = tf.data.Dataset.range(3)._variant_tensor
+    with tf.Session(target, config=by_grpc) as session:
+        with pytest.raises(tf.errors.UnimplementedError, match="resource can't be sent"):
+            session.run(of_step)
+        with pytest.raises(tf.errors.UnimplementedError, match="variant can't be sent"):
+            session.run(dataset)
+
+
+def test_handles_are_those_of_their_resources(target: str, by_grpc: Any) -> None:
+    v = tf.get_variable("v", initializer=1.0, use_resource=True)
+    handle = tf.placeholder(tf.resource, [])
+    read = tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.float32)
+    with tf.Session(target, config=by_grpc) as session:
+        session.run(v.initializer)
+        fetched = session.run(v.handle)
+        assert session.run(read, {handle: fetched}) == 1.0
+        number = tf.placeholder(tf.float32, [])
+        options = proto.CallableOptions(feed=[handle.name], fetch=[read.name])
+        assert session._make_callable_from_options(options)(fetched) == [1.0]
+        with pytest.raises((tf.errors.InvalidArgumentError, TypeError, ValueError)):
+            session.run(number + 1.0, {number: fetched})
 
 
 # Graphs ---------------------------------------------------------------------------------------

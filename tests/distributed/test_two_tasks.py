@@ -390,3 +390,22 @@ def test_branches_that_are_functions_run_where_their_conditional_is(
         assert session.run(chosen, {x: 5.0}, options, metadata) == 3.0
     places = {n.device for g in metadata.partition_graphs for n in g.node if "mul" in n.name}
     assert places == {f"{WORKER.replace('/task', '/replica:0/task')}/device:CPU:0"}
+
+
+# Handles -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", [PS, WORKER])
+def test_handles_are_fetched_and_fed(target: str, by_grpc: Any, place: str) -> None:
+    with tf.device(place):
+        v = tf.get_variable("v", initializer=[2.0, 3.0], use_resource=True)
+        queue = tf.FIFOQueue(3, tf.int32, shapes=[[]])
+        held = tf.placeholder(tf.resource, [])
+        read = tf.raw_ops.ReadVariableOp(resource=held, dtype=tf.float32)
+        own, oldest = v.read_value(), queue.dequeue()
+    with tf.Session(target, config=by_grpc) as session:
+        session.run([v.initializer, queue.enqueue(7)])
+        handle, other = session.run([v.handle, queue.queue_ref])
+        assert session.run(read, {held: handle}).tolist() == [2.0, 3.0]
+        assert session.run(own, {v.handle: handle}).tolist() == [2.0, 3.0]
+        assert session.run(oldest, {queue.queue_ref: other}) == 7

@@ -24,6 +24,7 @@ from penstock.distributed.step_messages import (
 from penstock.distributed.tensor_codec import decoded, encoded
 from penstock.distributed.wire_fields import DamagedMessage, cut
 from penstock.ir.tensor_codec import array_to_proto, proto_to_array
+from penstock.state.containers import ResourceManager
 
 NUMBERS = [
     (dtypes.float32, np.float32),
@@ -169,5 +170,43 @@ def test_what_does_not_travel() -> None:
     with pytest.raises(errors.UnimplementedError, match="variant can't be sent"):
         encoded(object(), dtypes.variant)
     resource = proto.TensorProto(dtype=dtypes.resource.as_datatype_enum)
-    with pytest.raises(errors.InvalidArgumentError, match="don't travel"):
+    with pytest.raises(errors.InvalidArgumentError, match="one by one"):
         decoded(memoryview(resource.SerializeToString()))
+    variant = proto.TensorProto(dtype=dtypes.variant.as_datatype_enum)
+    with pytest.raises(errors.InvalidArgumentError, match="don't travel"):
+        decoded(memoryview(variant.SerializeToString()))
+
+
+def test_handles_of_resources() -> None:
+    # What TensorFlow 1.15.5 gave for a variable of a parameter server, and how its client feeds it:
+    # as a string in the content, after the length of it.
+    written = (
+        b"\n%/job:ps/replica:0/task:0/device:CPU:0\x12\x02ps\x1a\x02rv \xe7\xb5\xe6\xb0\x9c\xaa"
+        b"\x8c\xcc\xed\x01*\x12N10tensorflow3VarE2\x08\x08\x01\x12\x04\x12\x02\x08\x02"
+    )
+    kind = dtypes.resource.as_datatype_enum
+    fed = proto.TensorProto(dtype=kind, tensor_content=bytes([len(written)]) + written)
+    handle = decoded(memoryview(fed.SerializeToString()))
+    assert handle.name == "rv" and handle.device == "/job:ps/replica:0/task:0/device:CPU:0"
+    assert handle.types == (("float32", (2,)),)
+    (sent,) = encoded(handle, dtypes.resource)
+    (val,) = proto.TensorProto.FromString(sent).resource_handle_val
+    assert val == proto.ResourceHandleProto.FromString(written)
+    assert decoded(memoryview(sent)) == handle
+    with pytest.raises(errors.InvalidArgumentError, match="Trying to access resource rv located"):
+        handle.read()
+    assert not hasattr(handle, "read")
+
+
+def test_handles_come_home_as_what_they_name() -> None:
+    class Kept:
+        pass
+
+    manager = ResourceManager("ps")
+    kept = manager.get_or_create(Kept, "", "a", Kept)
+    (sent,) = encoded(kept, dtypes.resource)
+    assert decoded(memoryview(sent)) is kept
+    manager.remove(Kept, "", "a")
+    gone = decoded(memoryview(sent))
+    with pytest.raises(errors.NotFoundError, match="Resource ps/a/Kept does not exist"):
+        gone.read()
