@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from penstock import errors
 from penstock.autodiff.function_gradients import gradient_body
-from penstock.dtypes import variant
+from penstock.devices import DeviceSpec
+from penstock.dtypes import resource, variant
 from penstock.ir.attr_codec import Function as FunctionName
 from penstock.ir.function import Function, FunctionGraph
-from penstock.ir.step_graph import Node
+from penstock.ir.step_graph import Node, StepGraph
 from penstock.ir.tensor import Tensor
 from penstock.kernels.philox import Generator, collected_generators
 from penstock.passes.pipeline import PassOptions, compile_step
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from penstock.runtime.device import Device
 
 Call = Callable[[Step, Sequence[Any]], Sequence[Any]]
+
+_ALONE = "localhost"  # the job of a session without a cluster
 
 
 def function_call(device: Device, node: Node, name: str, attrs: dict[str, Any]) -> Call:
@@ -178,5 +181,21 @@ def _compiled(
         node, start = given
         arguments[start:start] = body.get_operation_by_name(node).outputs
     graph = compile_step(arguments, body.outputs, effects, evaluator(device), PassOptions())
+    _gather(graph, device)
     place(graph, [device.name], soft=True)
     return compiled(graph, {device.name: device}, inner=True)
+
+
+def _gather(graph: StepGraph, device: Device) -> None:
+    """Lets nodes that ask for another task of the cluster run where their function is called.
+
+    They compute the same there; those that own state would own another one.
+    """
+    home = DeviceSpec.from_string(device.name)
+    if home.job == _ALONE:  # there are no other tasks: what asks for one is a mistake
+        return
+    for node in graph.nodes:
+        wanted = DeviceSpec.from_string(node.device)
+        is_elsewhere = wanted.job not in (None, home.job) or wanted.task not in (None, home.task)
+        if is_elsewhere and not any(t.is_ref_dtype or t is resource for t in node.dtypes):
+            node.device = ""

@@ -357,6 +357,33 @@ def test_a_function_called_in_another_task_than_its_variables(target: str, by_gr
         assert session.run([y, slope]) == [7.0, 3.0]
 
 
+@pytest.mark.parametrize("place", [PS, WORKER])
+def test_a_function_whose_nodes_ask_for_several_tasks(
+    target: str, by_grpc: Any, place: str
+) -> None:
+    with tf.device(PS):
+        v = tf.get_variable("v", initializer=3.0, use_resource=True)
+
+    @tf.function
+    def both(x: Any) -> Any:
+        with tf.device(PS):
+            product = x * v
+        with tf.device(WORKER):
+            return product + 1.0
+
+    with tf.device(place):
+        y = both(tf.constant(4.0))
+    slopes = tf.gradients(y, v)
+    with tf.Session(target, config=by_grpc) as session:
+        session.run(v.initializer)
+        assert session.run([y, slopes]) == [13.0, [4.0]]
+    with (
+        tf.Session() as alone,
+        pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign"),
+    ):
+        alone.run(both(tf.constant(4.0)))
+
+
 def test_branches_that_are_functions_run_where_their_conditional_is(
     target: str, by_grpc: Any
 ) -> None:
