@@ -13,7 +13,7 @@ from penstock.ir.graph import Graph
 from penstock.ops.initializers import zeros_initializer
 from penstock.ops.variable_scope import get_variable
 from penstock.ops.variable_updates import assign_add
-from penstock.ops.variables import Variable
+from penstock.ops.variables import Variable, VariableAggregation
 
 _logger = logging.getLogger(__name__)
 
@@ -61,6 +61,7 @@ def create_global_step(graph: Graph | None = None) -> Any:
             dtype=dtypes.int64,
             initializer=zeros_initializer(),
             trainable=False,
+            aggregation=VariableAggregation.ONLY_FIRST_REPLICA,  # each replica counts the same
             collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
         )
 

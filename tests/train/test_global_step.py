@@ -30,6 +30,18 @@ def test_it_is_made_once() -> None:
         tf.train.create_global_step()
 
 
+def test_each_replica_may_count() -> None:
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    with strategy.scope():
+        step = tf.train.create_global_step()
+        assert step.aggregation == tf.VariableAggregation.ONLY_FIRST_REPLICA
+        counted = strategy.experimental_run_v2(lambda: tf.assign_add(step, 1).op)
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+        session.run(tf.global_variables_initializer())
+        session.run(strategy.experimental_local_results(counted))
+        assert session.run(list(step.values)) == [1, 1]
+
+
 def test_name_scopes_do_not_matter() -> None:
     with tf.name_scope("outer"):
         assert tf.train.get_or_create_global_step().op.name == "global_step"
