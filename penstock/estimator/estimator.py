@@ -15,6 +15,7 @@ from penstock.estimator import (
     coordinated,
     evaluation_summaries,
     model_export,
+    remote_cluster,
     replicated,
     training_session,
 )
@@ -30,7 +31,6 @@ from penstock.estimator.estimator_checks import (
 from penstock.estimator.estimator_spec import LOSS_METRIC_KEY, EstimatorSpec
 from penstock.estimator.input_results import parse_input_fn_result
 from penstock.estimator.mode_keys import ModeKeys
-from penstock.estimator.remote_cluster import check_trains_in_worker
 from penstock.estimator.run_config import RunConfig, get_default_session_config, path_to_str
 from penstock.estimator.warm_start_settings import settings_of
 from penstock.platform import gfile, logging
@@ -158,7 +158,6 @@ class Estimator:
                 "tf.estimator.train_and_evaluate which calls proper API according to given "
                 f"configuration. Current configuration: {self.config}."
             )
-        check_trains_in_worker(self._config)
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
         check_positive("steps", steps)
@@ -174,6 +173,8 @@ class Estimator:
         return self
 
     def _train_model(self, input_fn: Any, hooks: list[Any], saving_listeners: list[Any]) -> Any:
+        if remote_cluster.is_remote(self._config):
+            return remote_cluster.train(self, input_fn, hooks, saving_listeners)
         if self._config._is_coordinated:
             return coordinated.train(self, input_fn, hooks, saving_listeners)
         if self._train_distribution is not None:
@@ -241,6 +242,9 @@ class Estimator:
         """
         all_hooks = checked_hooks(hooks)
         check_positive("steps", steps)
+        if self._eval_distribution is not None and remote_cluster.is_remote(self._config):
+            told = {"checkpoint_path": checkpoint_path, "name": name}
+            return remote_cluster.evaluate(self, input_fn, steps=steps, hooks=hooks, **told)
         if steps is not None:
             all_hooks.append(_StopAfterNEvalsHook(num_evals=steps))
         checkpoint_path = checkpoint_path or self._latest_or_none("evaluate")

@@ -1,15 +1,18 @@
 """Training on servers that run elsewhere, from one program: `DistributeConfig.remote_cluster`.
 
 The program works for each worker of that cluster in a thread of its own, with a graph and a session
-on the worker's server; for an evaluator, too. Parameter servers only serve.
+on the worker's server; for an evaluator, too. Parameter servers only serve. A strategy whose
+replicas are in one graph has one session, on the first worker's server.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from penstock.distribute.clusters import normalize_cluster_spec
 from penstock.distribute.coordinator import CoordinatorMode, run_distribute_coordinator
-from penstock.distribute.worker_context import get_current_worker_context
+from penstock.distribute.worker_context import TaskType, get_current_worker_context
 from penstock.estimator.coordinated import for_evaluation, for_training
 from penstock.estimator.specs import TrainSpec
 
@@ -20,14 +23,50 @@ def remote_cluster_of(config: Any) -> Any:
     return None if options is None else getattr(options, "remote_cluster", None)
 
 
-def check_trains_in_worker(config: Any) -> None:
-    """Refuses `Estimator.train` of the program itself: each worker's own copy is to be trained."""
-    if remote_cluster_of(config) is None or get_current_worker_context() is not None:
-        return
-    strategy = _checked_strategy(config)
-    raise ValueError(
-        f"`Estimator.train` API is not supported for {type(strategy).__name__} with "
-        "`STANDALONE_CLIENT` mode. Use tf.estimator.train_and_evaluate."
+def is_remote(config: Any) -> bool:
+    """Whether the work is other tasks', and not that of this thread for one of them."""
+    return remote_cluster_of(config) is not None and get_current_worker_context() is None
+
+
+def train(estimator: Any, input_fn: Any, hooks: list[Any], saving_listeners: list[Any]) -> Any:
+    """Trains by replicas that are in one graph; the last loss."""
+
+    def work(strategy: Any) -> Any:
+        return for_training(estimator, strategy)._train_model(input_fn, hooks, saving_listeners)
+
+    strategy = _checked_strategy(estimator.config)
+    return _in_one_graph(estimator.config, strategy, "train", work)
+
+
+def evaluate(estimator: Any, input_fn: Any, **options: Any) -> Any:
+    """Evaluates by replicas that are in one graph."""
+
+    def work(strategy: Any) -> Any:
+        return for_evaluation(estimator, strategy).evaluate(input_fn, **options)
+
+    config = estimator.config
+    return _in_one_graph(config, config.eval_distribute, "evaluate", work)
+
+
+def _in_one_graph(config: Any, strategy: Any, method: str, work: Callable[[Any], Any]) -> Any:
+    """What `work` returns; the results of many workers could not be told apart from one."""
+    if strategy.extended.experimental_between_graph:
+        raise ValueError(
+            f"`Estimator.{method}` API is not supported for {type(strategy).__name__} with "
+            "`STANDALONE_CLIENT` mode. Use tf.estimator.train_and_evaluate."
+        )
+    cluster = normalize_cluster_spec(remote_cluster_of(config))
+    if TaskType.EVALUATOR in cluster.jobs:
+        raise ValueError(
+            f"'evaluator' job is not supported by `Estimator.{method}`. Use "
+            "tf.estimator.train_and_evaluate."
+        )
+    return run_distribute_coordinator(
+        work,
+        strategy,
+        mode=CoordinatorMode.STANDALONE_CLIENT,
+        cluster_spec=cluster,
+        session_config=config.session_config,
     )
 
 
@@ -60,10 +99,6 @@ def _checked_strategy(config: Any) -> Any:
     strategy = config.train_distribute
     if strategy is None:
         raise ValueError("A `remote_cluster` needs `train_distribute`, which says how to use it.")
-    if not strategy.extended.experimental_between_graph:
-        raise ValueError(
-            f"In-graph multi-worker training with `{type(strategy).__name__}` is not supported."
-        )
     if config.cluster_spec:
         raise ValueError("Give a cluster in TF_CONFIG or as `remote_cluster`, not both.")
     return strategy

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
+from penstock.distribute.cross_device_ops import MultiWorkerAllReduce
 from tests.cluster.nursery import free_ports
 
 distribute = tf.contrib.distribute
@@ -61,8 +62,10 @@ def _points() -> Any:
     return tf.data.Dataset.from_tensor_slices((x, 2.0 * x)).batch(4).repeat()
 
 
-def _estimator(told: _Told, folder: Path, strategy: Any, cluster: Any) -> Any:
-    options = distribute.DistributeConfig(train_distribute=strategy, remote_cluster=cluster)
+def _estimator(
+    told: _Told, folder: Path, strategy: Any, cluster: Any, evaluating: Any = None
+) -> Any:
+    options = distribute.DistributeConfig(strategy, evaluating, cluster)
     config = tf.estimator.RunConfig(str(folder), experimental_distribute=options)
 
     def model(features: Any, labels: Any, mode: str, config: Any) -> Any:
@@ -108,14 +111,44 @@ def test_workers_that_reduce_together(
     assert tf.train.load_variable(str(tmp_path), "global_step") == 5
 
 
+def _mirrored(workers: int) -> Any:
+    tasks = [f"/job:worker/task:{number}" for number in range(workers)]
+    return tf.distribute.MirroredStrategy(["/cpu:0"], MultiWorkerAllReduce(tasks, 1))
+
+
+def test_replicas_in_one_graph(tmp_path: Path) -> None:
+    cluster = {"worker": [f"localhost:{port}" for port in free_ports(2)]}
+    tasks = [tf.train.Server(cluster, job_name="worker", task_index=i) for i in range(2)]
+    told = _Told()
+    estimator = _estimator(told, tmp_path, _mirrored(2), cluster, _mirrored(2))
+    estimator.train(_points, steps=5)
+    found = estimator.evaluate(lambda: _points().take(2))
+    tf.estimator.train_and_evaluate(
+        estimator, tf.estimator.TrainSpec(_points, max_steps=8), _evaluation()
+    )
+    for task in tasks:
+        task.stop()
+    where = f"grpc://{cluster['worker'][0]}"
+    assert told.tasks == [
+        (mode, None, None, 0, where, True, 0, 2)
+        for mode in ("train", "train", "eval", "eval", "train", "train")
+    ]
+    assert found["global_step"] == 5
+    assert tf.train.load_variable(str(tmp_path), "global_step") == 8
+
+
 def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = {"ps": ["localhost:1"], "worker": ["localhost:2"]}
     estimator = _estimator(_Told(), tmp_path, distribute.ParameterServerStrategy(), cluster)
     with pytest.raises(ValueError, match="is not supported for ParameterServerStrategy with"):
         estimator.train(_points, steps=1)
-    one_graph = _estimator(_Told(), tmp_path, distribute.MirroredStrategy(["/cpu:0"]), cluster)
+    two = {"worker": ["localhost:1", "localhost:2"]}
+    one_graph = _estimator(_Told(), tmp_path, distribute.MirroredStrategy(["/cpu:0"]), two)
     with pytest.raises(ValueError, match="with `MirroredStrategy` is not supported"):
         one_graph.train(_points, steps=1)
+    apart = _estimator(_Told(), tmp_path, _mirrored(2), {**two, "evaluator": ["localhost:3"]})
+    with pytest.raises(ValueError, match="'evaluator' job is not supported"):
+        apart.train(_points, steps=1)
     without = _estimator(_Told(), tmp_path, None, cluster)
     with pytest.raises(ValueError, match="`remote_cluster` needs `train_distribute`"):
         without.train(_points, steps=1)
