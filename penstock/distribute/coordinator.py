@@ -11,9 +11,10 @@ import copy
 import json
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, NoReturn
 
 from penstock.distribute.clusters import normalize_cluster_spec
 from penstock.distribute.worker_context import (
@@ -342,17 +343,32 @@ def _run_std_server(
         assert _thread_local.asked == asked, "The server of this thread is of another task."
         return _thread_local.server
     assert cluster_spec
-    logging.info("Starting standard TensorFlow server, task %r of %r", task_id, task_type)
-    server = Server(
-        _split_cluster_for_evaluator(cluster_spec, task_type),
-        job_name=task_type,
-        task_index=task_id,
-        config=session_config,
-        protocol=rpc_layer,
-    )
+    server: Any
+    if environment == "google":
+        server = _ServerOfEnvironment()
+    else:
+        logging.info("Starting standard TensorFlow server, task %r of %r", task_id, task_type)
+        server = Server(
+            _split_cluster_for_evaluator(cluster_spec, task_type),
+            job_name=task_type,
+            task_index=task_id,
+            config=session_config,
+            protocol=rpc_layer,
+        )
     server.start()
     _thread_local.server, _thread_local.asked = server, asked
     return server
+
+
+class _ServerOfEnvironment:
+    """In the environment "google" the platform runs a task's server; its program only stays."""
+
+    def start(self) -> None:
+        logging.info("The environment runs the server of this task.")
+
+    def join(self) -> NoReturn:
+        while True:
+            time.sleep(5)
 
 
 def _split_cluster_for_evaluator(cluster_spec: Any, task_type: str | None) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -153,3 +154,24 @@ def test_monitored_sessions_are_those_of_the_task():
     with tf.Graph().as_default():
         assert run_distribute_coordinator(worker, Strategy(False), cluster_spec=cluster) == 3.0
     server.stop()
+
+
+def test_a_server_of_the_environment_is_only_waited_for(monkeypatch):
+    class Waited(Exception):
+        pass
+
+    def waits(seconds):
+        raise Waited
+
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": CLUSTER, "environment": "google"}))
+    monkeypatch.setattr(coordinator, "_thread_local", threading.local())
+    monkeypatch.setattr(coordinator, "time", SimpleNamespace(sleep=waits))
+    with pytest.raises(Waited):
+        run_distribute_coordinator(
+            None,
+            Strategy(True),
+            mode=CoordinatorMode.INDEPENDENT_WORKER,
+            cluster_spec=CLUSTER,
+            task_type="ps",
+            task_id=0,
+        )
