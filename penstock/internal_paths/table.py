@@ -54,9 +54,11 @@ contrib.checkpoint.python.visualize     contrib.checkpoint
 contrib.data.python                     contrib.data
 contrib.distribute.python               contrib.distribute
 contrib.distribute.python.mirrored_strategy contrib.distribute internal_paths.strategy_names
+ internal_paths.core_strategies
 contrib.distribute.python.one_device_strategy contrib.distribute
 contrib.distribute.python.collective_all_reduce_strategy contrib.distribute
 contrib.distribute.python.parameter_server_strategy contrib.distribute
+ internal_paths.core_strategies
 contrib.data.python.ops                 contrib.data
 contrib.data.python.ops.threadpool      contrib.data.threadpool
 contrib.data.python.ops.*               contrib.data data.experimental data
@@ -642,6 +644,7 @@ python.distribute.single_loss_example   testing.strategy_models
 python.distribute.step_fn               distribute.training_steps
 python.distribute.input_lib             distribute.worker_inputs
 python.distribute.input_ops             internal_paths.worker_datasets
+python.distribute.numpy_dataset         distribute.array_datasets
 python.distribute.shared_variable_creator distribute.shared_variables
 python.distribute.summary_op_util       internal_paths.replicas
 python.distribute.distribution_strategy_context distribute distribute.context contrib.distribute

@@ -152,8 +152,10 @@ def _create_default(
     use_resource: bool | None = None,
     variable_def: Any = None,
     expected_shape: Any = None,
+    colocate_with: Any = None,
     **kwargs: Any,
 ) -> Variable:
+    # `colocate_with` is a word to the creators of strategies; without one it says nothing.
     if variable_def is not None:
         use_resource = bool(variable_def.is_resource)
     if executing_eagerly():

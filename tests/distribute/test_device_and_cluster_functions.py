@@ -6,8 +6,9 @@ import pytest
 
 import penstock as tf
 from penstock.distribute import clusters
-from penstock.internal_paths import device_functions
+from penstock.internal_paths import core_strategies, device_functions
 from penstock.internal_paths.graph_mode import eager_mode
+from penstock.internal_paths.table import sources
 from penstock.layers.reachable_tensors import get_reachable_from_inputs, static_shape
 
 CLUSTER = {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"], "evaluator": ["e:1"]}
@@ -80,3 +81,15 @@ def test_devices_of_the_process_have_a_job_in_eager_mode():
             assert device_functions.resolve("/gpu:0") == f"{full}GPU:0"
         strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
         assert strategy.extended.worker_devices == (f"{full}CPU:0",)
+
+
+@pytest.mark.parametrize("kind", ["Mirrored", "ParameterServer"])
+def test_contribs_modules_name_what_their_strategies_are_made_of(kind: str) -> None:
+    module = {"Mirrored": "mirrored", "ParameterServer": "parameter_server"}[kind]
+    named = sources(f"contrib.distribute.python.{module}_strategy")
+    assert named is not None and "internal_paths.core_strategies" in named
+    core = getattr(core_strategies, f"Core{kind}Strategy")
+    public = tf.distribute if kind == "Mirrored" else tf.distribute.experimental
+    assert core is getattr(public, f"{kind}Strategy")
+    extended = getattr(core_strategies, f"Core{kind}Extended")
+    assert issubclass(extended, tf.distribute.StrategyExtended)
