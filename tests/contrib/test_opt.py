@@ -132,3 +132,25 @@ def test_what_is_saved_of_elastic_averaging_are_the_centers(
     if not as_dict:
         assert reader.get_tensor("parts").tolist() == [7.0, 7.0]
     assert [part.shape for part in parts] == [(1,), (1,)]
+
+
+def test_a_part_of_a_variable_is_swapped_with_its_average(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        whole = tf.get_variable(
+            "whole",
+            [2],
+            partitioner=tf.fixed_size_partitioner(2),
+            initializer=tf.ones_initializer(),
+        )
+        optimizer = opt.MovingAverageOptimizer(tf.train.GradientDescentOptimizer(2.0), 0.5)
+        train_op = optimizer.minimize(tf.reduce_sum(whole))
+        first = next(iter(whole))
+        average = optimizer._ema.average(first)
+        saver = optimizer.swapping_saver([first, average])
+        session.run(tf.global_variables_initializer())
+        session.run(train_op)
+        assert session.run([first, average]) == [[-1.0], [0.0]]
+        path = saver.save(session, str(tmp_path / "model"))
+        session.run([tf.assign(first, [5.0]), tf.assign(average, [6.0])])
+        saver.restore(session, path)
+        assert session.run([first, average]) == [[-1.0], [0.0]]

@@ -8,6 +8,7 @@ from typing import Any
 
 import penstock as tf
 from penstock import logging
+from penstock.ops.partitioned_variables import PartitionedVariable
 from penstock.train.optimizer import Optimizer
 from penstock.train.saveables import op_list_to_dict
 
@@ -64,12 +65,12 @@ class MovingAverageOptimizer(Optimizer):
         if var_list is None:
             var_list = tf.global_variables()
         by_name = var_list if isinstance(var_list, dict) else op_list_to_dict(var_list)
-        known = {
-            part.op.name if len(parts) > 1 else key: part
-            for key, value in by_name.items()
-            for parts in [value if isinstance(value, list) else [value]]
-            for part in parts
-        }
+        known: dict[str, Any] = {}
+        for key, value in by_name.items():
+            if isinstance(value, (list, PartitionedVariable)):  # of one whole, if only one part
+                known.update((part.op.name, part) for part in value)
+            else:
+                known[key] = value
         swapped = {
             key: [self._swapped(known, part.op.name, part) for part in value]
             if isinstance(value, list)
