@@ -9,10 +9,10 @@ from collections import namedtuple
 from typing import Any
 
 import penstock as tf
+from penstock.distribute.coordinator import CoordinatorMode
 from penstock.estimator import coordinated
 from penstock.estimator.cluster_task import TaskType
 from penstock.estimator.estimator import Estimator
-from penstock.estimator.remote_cluster import remote_cluster_of
 from penstock.estimator.remote_cluster import train_and_evaluate as train_on_remote_cluster
 from penstock.estimator.specs import EvalSpec, TrainSpec, checked_hooks
 from penstock.platform import logging
@@ -39,15 +39,16 @@ def train_and_evaluate(estimator: Any, train_spec: TrainSpec, eval_spec: EvalSpe
     """
     _check_eval_spec(eval_spec)
     executor = _TrainingExecutor(estimator=estimator, train_spec=train_spec, eval_spec=eval_spec)
-    if remote_cluster_of(estimator.config) is not None:
-        return train_on_remote_cluster(estimator, train_spec, eval_spec, _TrainingExecutor)
     config = estimator.config
+    mode = getattr(config, "_distribute_coordinator_mode", None)
+    if mode == CoordinatorMode.STANDALONE_CLIENT:
+        return train_on_remote_cluster(estimator, train_spec, eval_spec, _TrainingExecutor)
     if config.task_type == TaskType.EVALUATOR and config.task_id > 0:
         raise ValueError(
             "For distributed training, there can only be one `evaluator` task (with task id 0).  "
             f"Given task id {config.task_id}"
         )
-    if config._is_coordinated:
+    if mode == CoordinatorMode.INDEPENDENT_WORKER and config._is_coordinated:
         return coordinated.train_and_evaluate(estimator, train_spec, eval_spec, _TrainingExecutor)
     return executor.run()
 

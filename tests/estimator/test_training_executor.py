@@ -63,3 +63,12 @@ def test_a_subclass_keeps_what_all_estimators_do(member):
     setattr(Other, member, lambda self: None)
     with pytest.raises(ValueError, match=rf"cannot override members of Estimator.*\['{member}'\]"):
         Other()
+
+
+def test_a_configuration_of_no_known_mode_is_run_by_the_executor():
+    estimator = mock.Mock(spec=tf.estimator.Estimator)
+    specs = {"train_spec": mock.Mock(), "eval_spec": mock.Mock(spec=tf.estimator.EvalSpec)}
+    with mock.patch.object(training, "_TrainingExecutor") as made:
+        training.train_and_evaluate(estimator, **specs)
+    made.assert_called_with(estimator=estimator, **specs)
+    assert made.return_value.run.called
