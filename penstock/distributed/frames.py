@@ -11,6 +11,7 @@ memory is taken.
 from __future__ import annotations
 
 import json
+import select
 import socket
 import struct
 import time
@@ -24,6 +25,7 @@ import numpy as np
 
 from penstock.distributed.arena import SMALLEST, Inbox, Outbox, Place
 from penstock.distributed.kept_buffers import buffer_of
+from penstock.distributed.spinning import found_soon
 from penstock.runtime.value_bytes import Buffer, decoded, encoded
 
 _HEAD = struct.Struct("<4sIQ")
@@ -32,6 +34,7 @@ _WHOLE = b"PSTK"  # fields and tensors
 _BEGUN = b"PSTB"  # fields, and how long the tensors are that follow in pieces
 _PIECE = b"PSTP"  # the number of the message instead of fields, and a piece; an empty one: no more
 _ALIGNMENT = 64
+_NEXT_SECONDS = 1e-4  # between parts of a large value that come fast
 _MOST_FIELDS = 1 << 26
 _MOST_BUFFERS = 1000  # of one sendmsg; the system's limit is 1024
 _MOST_BEGUN = 4096  # messages of which some pieces have come
@@ -240,6 +243,15 @@ def _fields_of(data: bytes) -> Fields:
 # Receiving --------------------------------------------------------------------------------------
 
 
+def _poll_of(sock: Any) -> select.poll | None:
+    """What tells whether there is something to read, of what is a socket."""
+    if not hasattr(sock, "fileno"):
+        return None
+    poll = select.poll()
+    poll.register(sock.fileno(), select.POLLIN)
+    return poll
+
+
 class _Begun:
     """A message of which some pieces have come."""
 
@@ -279,6 +291,7 @@ class Receiver:
         self._sock = sock
         self._most_fields = most_fields
         self._decrypted: Callable[[], int] | None = getattr(sock, "pending", None)  # of TLS
+        self._poll = _poll_of(sock) if self._decrypted is None else None
         self._most_bytes = most_bytes
         self._decode = decode
         self._begun: dict[int, _Begun] = {}
@@ -312,6 +325,8 @@ class Receiver:
                 raise Disconnected(f"a message can't be read: {error}") from error
             if message is not None:
                 return message
+            if not self.has_more():
+                self._comes_soon()  # the next piece
 
     def has_more(self) -> bool:
         """Whether bytes have been read that no message was made of."""
@@ -394,8 +409,19 @@ class Receiver:
             view[:ready] = self._ahead[self._at : self._at + ready]
             self._at += ready
             view = view[ready:]
+        comes_fast = True
         while len(view):
+            comes_fast = comes_fast and len(view) >= SMALL and self._comes_soon()
             view = view[self._receive(view) :]
+
+    def _comes_soon(self) -> bool:
+        """Looks for more of a large value, for a moment; whether there is something to read.
+
+        While it comes fast, who reads it does not sleep: to wake a thread for each part would take
+        the sender, by TCP, a quarter of its time.
+        """
+        poll = self._poll
+        return poll is not None and bool(found_soon(poll, None, _NEXT_SECONDS))
 
     def _receive(self, view: memoryview) -> int:
         try:

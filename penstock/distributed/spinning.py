@@ -70,7 +70,9 @@ one_looks = threading.Lock()
 
 
 def found_soon(
-    poll: Poll, has_to_stop: Callable[[], object] | None = None
+    poll: Poll,
+    has_to_stop: Callable[[], object] | None = None,
+    seconds: float = _SECONDS,
 ) -> list[tuple[int, int]]:
     """What a poll finds at once or within a moment, in which others have the core if they want it.
 
@@ -82,12 +84,13 @@ def found_soon(
       has_to_stop: tells a thread that stands by that others have something to do. One that waits
         for an answer has none, and sleeps when others have used its core: the system wakes it
         where there is room.
+      seconds: how long a moment is, if it is less than what threads may look at all.
     """
     found = poll.poll(0)
     if found or _yield_core is None:
         return found
     last = time.perf_counter()
-    limit = last + _SECONDS
+    limit = last + min(seconds, _SECONDS)
     while last < limit and not (has_to_stop is not None and has_to_stop()):
         _yield_core()
         found = poll.poll(0)

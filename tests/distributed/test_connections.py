@@ -197,6 +197,28 @@ def raw():
         yield ours, frames.Receiver(theirs, most_bytes=MIB)
 
 
+@pytest.mark.parametrize("comes_fast", [True, False])
+def test_a_reader_looks_for_more_of_a_large_value_while_it_comes_fast(raw, monkeypatch, comes_fast):
+    looked = []
+
+    def found_soon(poll, has_to_stop, seconds):
+        looked.append(seconds)
+        return poll.poll(1000 * LONG) if comes_fast else []
+
+    monkeypatch.setattr(frames, "found_soon", found_soon)
+    sock, receiver = raw
+    value = np.random.default_rng(1).integers(0, 255, MIB // 2, np.uint8)
+    frame = b"".join(frames.packed({"do": "large"}, [value]).whole())
+    parts = [frame[i : i + MIB // 8] for i in range(0, len(frame), MIB // 8)]
+    sending = threading.Thread(target=lambda: [sock.sendall(part) for part in parts])
+    sending.start()
+    _, (found,) = receiver.receive()
+    sending.join(LONG)
+    np.testing.assert_array_equal(found, value)
+    assert max(looked) < 0.001  # others want the core
+    assert len(looked) > 1 if comes_fast else len(looked) == 1
+
+
 def test_sizes_are_checked_before_memory_is_taken(raw):
     sock, receiver = raw
     sock.sendall(frames._HEAD.pack(b"PSTK", 2, 1 << 60))
