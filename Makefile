@@ -11,6 +11,9 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 	$$python -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
 	&& echo $$python && break; done)
 
+# Tests and demos start many processes; each would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Extra arguments for test and bench: make test ARGS="tests/ops -k matmul"
 ARGS ?=
 
