@@ -18,18 +18,21 @@ class Case(tf.test.TestCase):
         self.assertAllEqual(tf.constant([1, 2]) + 1, [2, 3])
 
 
-def test_a_failure_is_an_error_of_the_run() -> None:
+@pytest.mark.parametrize(
+    ("assertion", "message"),
+    [("assertAllEqual", "Arrays are not equal"), ("assertAllClose", "Not equal to tolerance")],
+)
+def test_a_failure_is_an_error_of_the_run(assertion: str, message: str) -> None:
     case, calls = Case(), []
 
     @tf.function
     def check(x):
         calls.append("traced")
-        case.assertAllEqual(x, [1, 2])
-        case.assertAllClose(x, [1, 2])
+        getattr(case, assertion)(x, [1, 2])
 
     with eager_mode():
         check(tf.constant([1, 2]))
-        with pytest.raises(Exception, match="Arrays are not equal"):
+        with pytest.raises(Exception, match=message):
             check(tf.constant([1, 3]))
     assert calls == ["traced"]
 
