@@ -310,9 +310,9 @@ class MasterSession:
     def close(self) -> None:
         """Ends the steps under way with CancelledError."""
         self._is_closed = True
-        self._runtime.close()
         for cancellation in list(self._under_way):
             cancellation.cancel()
+        self._runtime.close()  # what steps wait for goes with it: after them
         self._forms.clear()
         self._partial_runs.clear()
         self._callables.clear()

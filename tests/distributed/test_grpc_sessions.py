@@ -15,6 +15,7 @@ import pytest
 
 import penstock as tf
 from penstock import proto
+from penstock.runtime.local import LocalRuntime
 
 LOCAL = "/job:local/replica:0/task:0"
 
@@ -233,7 +234,16 @@ def test_steps_wait_for_each_other(target: str, by_grpc: Any) -> None:
     assert sorted(found) == list(range(12))
 
 
-def test_closing_ends_the_steps_of_a_session(target: str, by_grpc: Any) -> None:
+def test_closing_ends_the_steps_of_a_session(
+    target: str, by_grpc: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = LocalRuntime.close
+
+    def close_slowly(self: LocalRuntime) -> None:
+        close(self)
+        time.sleep(0.3)  # as with a GPU: steps see that their queue is gone before this returns
+
+    monkeypatch.setattr(LocalRuntime, "close", close_slowly)
     empty = tf.FIFOQueue(1, tf.int32)
     dequeue = empty.dequeue()
     session = tf.Session(target, config=by_grpc)
