@@ -30,7 +30,7 @@ test: $(INSTALLED) ## run the tests in two processes (ARGS="…" goes to pytest)
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 $(ARGS)
 
 .PHONY: soak
-soak: $(INSTALLED) ## kill tasks of clusters 600 times and run 100,000 steps (a quarter of an hour)
+soak: $(INSTALLED) ## kill tasks of clusters 600 times and run 100,000 steps (some minutes)
 	OMP_NUM_THREADS=1 PENSTOCK_TEST_KILLS=200 PENSTOCK_TEST_SEED=$$(date +%j) PENSTOCK_TEST_STEPS=100000 \
 		$(PY) -m pytest tests/cluster $(ARGS)
 
