@@ -26,6 +26,10 @@ _DEFAULT_MICROSECONDS = 700
 POLITE_VARIABLE = "PENSTOCK_POLITE"  # 0: threads that wait for messages keep the usual class
 FEW_PROCESSORS = processors() <= 3  # for all tasks that are on this machine
 _SHARED_SECONDS = 60e-6  # that others had the core: it may be those whose answer is waited for
+# That somebody had it who computes. The system leaves a thread that looks in the queue behind, even
+# if another core is idle; one that sleeps is woken where there is room.
+_LOST_SECONDS = 300e-6
+_RESIGNED_SECONDS = 10e-3  # that no thread looks after that
 QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
 # The same of an answer: one that takes longer is the work of several tasks, which want the few.
 QUICK_ANSWER_SECONDS = 3e-4 if FEW_PROCESSORS else QUICK_SECONDS
@@ -69,6 +73,10 @@ at_work: set[int] = set()
 one_looks = threading.Lock()
 
 
+class _Process:
+    resigned_until = 0.0  # nobody looks before that
+
+
 def found_soon(
     poll: Poll,
     has_to_stop: Callable[[], object] | None = None,
@@ -90,13 +98,18 @@ def found_soon(
     if found or _yield_core is None:
         return found
     last = time.perf_counter()
+    if last < _Process.resigned_until:
+        return found
     limit = last + min(seconds, _SECONDS)
     while last < limit and not (has_to_stop is not None and has_to_stop()):
         _yield_core()
+        now = time.perf_counter()
+        if now - last > _LOST_SECONDS:
+            _Process.resigned_until = now + _RESIGNED_SECONDS
+            return poll.poll(0)
         found = poll.poll(0)
         if found:
             return found
-        now = time.perf_counter()
         if has_to_stop is None and now - last > _SHARED_SECONDS:
             break
         last = now
