@@ -77,7 +77,9 @@ def _is_large(a, b):
     rows, size = a.shape[0], b.numel()
     if rows < _LEAST_ROWS or size < _LEAST_FACTOR or a.shape[1] != b.shape[0]:
         return False
-    return rows * size >= _LEAST_WORK or (a.is_contiguous() and b.is_contiguous())
+    if rows * size >= _LEAST_WORK:
+        return _is_dense(b)
+    return a.is_contiguous() and b.is_contiguous()
 
 
 def _is_large_for_wide(a, b):
@@ -91,7 +93,16 @@ def _is_large_for_wide(a, b):
     threads = torch.get_num_threads()
     if work < _LEAST_WIDE_WORK * threads:
         return False
-    return a.stride(1) == 1 or columns >= _LEAST_WIDE_COLUMNS * threads
+    if a.stride(1) != 1 and columns < _LEAST_WIDE_COLUMNS * threads:
+        return False
+    return _is_dense(b)
+
+
+def _is_dense(b):
+    """Whether a second factor is in its memory without gaps; else oneDNN takes a thousand times
+    as long, by a loop over elements.
+    """
+    return b.is_contiguous() or b.t().is_contiguous()
 
 
 def _biased_product(is_large, activation, bias, a, b):

@@ -60,6 +60,18 @@ def test_sizes_for_wide_processors() -> None:
         assert not _is_large(128, 100, 128)
 
 
+@pytest.mark.parametrize(
+    "is_large", [large_products._is_large, large_products._is_large_for_wide]
+)
+def test_second_factors_with_gaps_are_left_to_mkl(is_large: Largeness) -> None:
+    a, wide = torch.rand(600, 512), torch.rand(1024, 1200)
+    assert is_large(a, wide[:512])
+    assert is_large(a, torch.rand(700, 512).t())
+    for b in (wide[:512, 100:900], wide[:512, ::2], wide[:900, 100:612].t()):
+        assert not is_large(a, b)
+    assert not is_large(a, torch.rand(1, 700).expand(512, 700))
+
+
 @pytest.fixture(params=[large_products._is_large, large_products._is_large_for_wide])
 def any_processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large_products, "_largeness", lambda: request.param)
@@ -77,7 +89,8 @@ def test_products(size: tuple[int, int, int], turned: str) -> None:
     a = torch.rand(depth, rows).t() if "a" in turned else torch.rand(rows, depth)
     b = torch.rand(columns, depth).t() if "b" in turned else torch.rand(depth, columns)
     expected = (a.double() @ b.double()).float()
-    torch.testing.assert_close(product_of(tf.float32, _CPU)(a, b), expected)
+    found = product_of(tf.float32, _CPU)(a, b)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
     bias = torch.rand(columns) - depth / 4
     found = biased_product_of(tf.float32, _CPU, True)(bias, a, b)
     torch.testing.assert_close(found, (expected + bias).relu(), rtol=1e-4, atol=1e-3)
