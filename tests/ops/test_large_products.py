@@ -60,9 +60,7 @@ def test_sizes_for_wide_processors() -> None:
         assert not _is_large(128, 100, 128)
 
 
-@pytest.mark.parametrize(
-    "is_large", [large_products._is_large, large_products._is_large_for_wide]
-)
+@pytest.mark.parametrize("is_large", [large_products._is_large, large_products._is_large_for_wide])
 def test_second_factors_with_gaps_are_left_to_mkl(is_large: Largeness) -> None:
     a, wide = torch.rand(600, 512), torch.rand(1024, 1200)
     assert is_large(a, wide[:512])
