@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-from penstock.kernels.kernel_threads import processors
+from penstock.platform.processors import processors
 
 VARIABLE = "PENSTOCK_SPIN"  # for how many microseconds; 0: not at all
 _DEFAULT_MICROSECONDS = 700

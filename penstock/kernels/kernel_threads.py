@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,10 +90,3 @@ def _releaser() -> Callable[[int], object] | None:
     except (AttributeError, OSError):  # before OpenMP 5, or threads of another kind
         return None
     return found
-
-
-def processors() -> int:
-    """The processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

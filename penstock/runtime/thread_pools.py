@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from penstock import errors
-from penstock.kernels.kernel_threads import processors
+from penstock.platform.processors import processors
 from penstock.state.turns import Turns
 
 CALLERS_THREAD = -1  # RunOptions.inter_op_thread_pool: no threads but the caller's

@@ -66,7 +66,7 @@ def test_a_task_learns_its_share_of_the_processors(chosen, monkeypatch, capsys):
     if chosen is not None:
         monkeypatch.setenv("OMP_NUM_THREADS", chosen)
     job = Job({"worker": free_addresses(1)})
-    monkeypatch.setattr("penstock.distributed.launch.processes._processors", lambda: 3)
+    monkeypatch.setattr("penstock.distributed.launch.processes.processors", lambda: 3)
     command = [sys.executable, "-c", "import os; print(os.environ['OMP_NUM_THREADS'])"]
     assert run_locally(job, command) == 0
     assert f"[worker 0] {chosen or 3}\n" in capsys.readouterr().out

@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from penstock.distributed.launch.bound_process import bound_command
 from penstock.distributed.launch.job import SERVES, Job, JobRun, Task
 from penstock.distributed.launch.loop import JobLoop, Printer
+from penstock.platform.processors import processors
 
 _GRACE_SECONDS = 5.0  # that a task has to end after it is asked to
 
@@ -64,7 +65,7 @@ class LocalTasks:
         self._command = list(command)
         self._printer = printer
         self._with_flags = with_flags
-        self._threads = str(kernel_threads_of(job, _processors()))
+        self._threads = str(kernel_threads_of(job, processors()))
         self._processes: dict[Task, subprocess.Popen[str]] = {}
         self.ended: SimpleQueue[tuple[Task, int]] = SimpleQueue()
 
@@ -136,13 +137,6 @@ def run_locally(
     printer = Printer(logs)
     tasks = LocalTasks(job, command, printer, with_flags=with_flags)
     return JobLoop(JobRun(job, restarts), tasks, printer).run()
-
-
-def _processors() -> int:
-    """The processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _signal(process: subprocess.Popen[str], number: int) -> None:

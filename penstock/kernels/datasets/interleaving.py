@@ -5,8 +5,8 @@ from __future__ import annotations
 from penstock.kernels.datasets.mapping import function_of
 from penstock.kernels.datasets.parallel_interleaving import ParallelInterleaved
 from penstock.kernels.datasets.recipes import dataset_kernel
-from penstock.kernels.kernel_threads import processors
 from penstock.kernels.sparse_rows import invalid
+from penstock.platform.processors import processors
 from penstock.state.datasets import DerivedDataset, UnaryElements
 
 

@@ -15,9 +15,10 @@ from penstock.kernels.datasets.recipes import dataset_kernel
 from penstock.kernels.datasets.rows import RowElements, as_element
 from penstock.kernels.datasets.stacking import batch_of
 from penstock.kernels.datasets.statistics import statistics_name
-from penstock.kernels.kernel_threads import processors, share_processors
+from penstock.kernels.kernel_threads import share_processors
 from penstock.kernels.offered_memory import offer, offered_result
 from penstock.kernels.sparse_rows import brackets, invalid
+from penstock.platform.processors import processors
 from penstock.state.datasets import UNKNOWN, DerivedDataset, Elements, UnaryElements, same_number
 
 
