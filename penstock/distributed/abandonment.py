@@ -8,8 +8,9 @@ day, which no restart takes: else the parameter servers of jobs that died would 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
+
+from penstock.distributed.numbers_of_environment import number_of_environment
 
 VARIABLE = "PENSTOCK_ABANDONED_SECONDS"
 _DEFAULT_LIMIT = 24 * 3600.0
@@ -19,7 +20,7 @@ _log = logging.getLogger("penstock")
 
 def limit_of_environment() -> float:
     """The seconds after which a job counts as dead; without end if it is 0."""
-    return float(os.environ.get(VARIABLE, _DEFAULT_LIMIT)) or float("inf")
+    return number_of_environment(VARIABLE, _DEFAULT_LIMIT) or float("inf")
 
 
 class Abandonment:

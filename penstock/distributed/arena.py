@@ -25,7 +25,9 @@ from typing import Any
 
 import numpy as np
 
-VARIABLE = "PENSTOCK_SHM"  # 0: none; else how many bytes a task may have in such memories
+from penstock.distributed.numbers_of_environment import number_of_environment
+
+VARIABLE = "PENSTOCK_SHM"  # bytes that a task may have in such memories; 0: none, 1: as by default
 SMALLEST = 1 << 16  # bytes of a value: smaller ones are as fast over the socket
 
 _NAME = "penstock"
@@ -52,14 +54,9 @@ def host_identity() -> str:
 
 def allowance() -> int:
     """The bytes of shared memory that this task may use for what it sends."""
-    text = os.environ.get(VARIABLE, "")
-    if text:
-        return int(text) if text != "1" else _default_allowance()
-    return _default_allowance()
-
-
-def _default_allowance() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    chosen = number_of_environment(VARIABLE, 1)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return memory // 4 if chosen == 1 else int(min(chosen, memory))
 
 
 class _Usage:

@@ -9,13 +9,14 @@ wait for it end.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar
+
+from penstock.distributed.numbers_of_environment import number_of_environment
 
 if TYPE_CHECKING:
     from penstock.distributed.connection import Connection
@@ -29,7 +30,7 @@ _log = logging.getLogger("penstock")
 
 def patience_of_environment() -> float:
     """The seconds that a task may be silent."""
-    return float(os.environ.get(VARIABLE, _DEFAULT_PATIENCE))
+    return number_of_environment(VARIABLE, _DEFAULT_PATIENCE)
 
 
 class Advice(Enum):

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
+from penstock.distributed.numbers_of_environment import number_of_environment
 from penstock.platform.processors import processors
 
 VARIABLE = "PENSTOCK_SPIN"  # for how many microseconds; 0: not at all
@@ -44,8 +45,8 @@ class Poll(Protocol):
 def _allowance() -> float:
     """How many seconds a thread may look."""
     several_cores = hasattr(os, "sched_getaffinity") and processors() > 1
-    text = os.environ.get(VARIABLE) or str(_DEFAULT_MICROSECONDS)
-    return float(text) / 1e6 if several_cores else 0.0
+    microseconds = number_of_environment(VARIABLE, _DEFAULT_MICROSECONDS)
+    return microseconds / 1e6 if several_cores else 0.0
 
 
 _SECONDS = _allowance()
