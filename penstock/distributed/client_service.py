@@ -14,6 +14,7 @@ from penstock.distributed.credentials import Credentials
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.grpc_master import Method
 from penstock.distributed.master import Master, StepForm
+from penstock.distributed.readers import TaskReaders
 from penstock.distributed.road import METHOD, Road
 from penstock.distributed.statuses import status_of
 from penstock.distributed.step_messages import parse
@@ -135,7 +136,10 @@ class ClientsOwnRoad:
         self, interface: str, task_name: str, service: ClientService, credentials: Credentials
     ):
         self._service = service
-        self._road = Road(interface, task_name, self._handle, credentials, service.lost)
+        self._readers = TaskReaders()
+        self._road = Road(
+            interface, task_name, self._handle, credentials, service.lost, self._readers
+        )
 
     def methods(self) -> dict[str, Method]:
         """What the front door says of it."""
@@ -150,3 +154,4 @@ class ClientsOwnRoad:
 
     def close(self) -> None:
         self._road.close()
+        self._readers.close()

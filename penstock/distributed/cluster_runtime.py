@@ -329,7 +329,9 @@ class _Running:
             except errors.OpError as error:
                 self._post(Answered(call.task, {}, [], error))
         if self._part.may_lead:
-            self._leading = Leading(list(links.values()))
+            # Who has nothing to compute here leaves it to those who have.
+            led = [each for each in links.values() if own or not each.reading.is_contested]
+            self._leading = Leading(led, among_others=own is not None)
         here = self._run.deadline is None and not worker.runtime.limits_threads
         late = self._part.orders_wait_for if here and own is not None else ()
         for call in others:

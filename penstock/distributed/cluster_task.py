@@ -30,6 +30,7 @@ from penstock.distributed.frames import Disconnected, Fields, Value
 from penstock.distributed.grpc_client import channel_to
 from penstock.distributed.grpc_master import Method
 from penstock.distributed.health import HealthChecks, patience_of_environment
+from penstock.distributed.readers import TaskReaders
 from penstock.distributed.road import METHOD, Address, Peers, Road
 from penstock.distributed.step_run import Answered, Call, Tick
 from penstock.distributed.worker import Worker
@@ -140,9 +141,12 @@ class ClusterTask:
             resources.collectives if introduction is None else Collectives(),
             runtime.devices,
         )
-        self._road = Road(interface, task, self._handle, credentials, self._lost)
+        self._readers = TaskReaders()
+        self._road = Road(interface, task, self._handle, credentials, self._lost, self._readers)
         del addresses[task]
-        self._peers = Peers(task, addresses, self._road_of, self._handle, credentials, self._lost)
+        self._peers = Peers(
+            task, addresses, self._road_of, self._handle, credentials, self._lost, self._readers
+        )
         self._health = HealthChecks(self._connections, patience_of_environment(), self._tidy)
         _tasks.add(self)
         _leave_at_the_end_of_a_child()
@@ -287,6 +291,7 @@ class ClusterTask:
         self._health.close()
         self._peers.close()
         self._road.close()
+        self._readers.close()
         self.worker.runtime.close()
 
 

@@ -17,9 +17,9 @@ from penstock.distributed.arena import SMALLEST, Inbox, Outbox
 from penstock.distributed.fair_lock import FairLock
 from penstock.distributed.frames import Disconnected, Fields, Socket, Value
 from penstock.distributed.interrupts import Held, Open
+from penstock.distributed.readers import Readers
 from penstock.distributed.reading import Leading, Reading, step_aside
 from penstock.errors import OpError
-from penstock.runtime.crew import Crew
 from penstock.runtime.value_bytes import decoded
 from penstock.state.gates import closed_gate, passed
 
@@ -45,7 +45,7 @@ class Connection:
       handler: see above.
       on_lost: see above.
       one_host: whether both sides run on the same system.
-      crew: gives the threads that read.
+      readers: the threads that read, and do what messages ask for; by default some of its own.
       decode: see `frames.Receiver`.
 
     Attributes:
@@ -62,7 +62,7 @@ class Connection:
         on_lost: Callable[[Connection], None] | None = None,
         *,
         one_host: bool = False,
-        crew: Crew | None = None,
+        readers: Readers | None = None,
         decode: frames.Decode = decoded,
     ):
         with suppress(OSError):  # a Unix socket sends at once anyway
@@ -72,10 +72,15 @@ class Connection:
         self._handler = handler
         self._on_lost = on_lost
         self._receiver = frames.Receiver(sock, decode=decode)
-        self._crew = crew or Crew(f"penstock-from-{task}")
-        self._owns_crew = crew is None
+        self._owns_readers = readers is None
+        self._readers = readers or Readers(f"penstock-from-{task}")
         self.reading = Reading(
-            sock, self._receiver, self._handle, self._lose, self._free, self._crew
+            sock,
+            self._receiver,
+            self._handle,
+            self._lose,
+            self._free,
+            self._readers,
         )
         self._writing = FairLock()
         self._room = select.poll()  # for something to write
@@ -87,7 +92,7 @@ class Connection:
         self._numbers = itertools.count(1)
         self.is_lost = False
         self.sent = 0
-        #: Does what a message asks for once its handler is done; see `Reading.work`.
+        #: Does what a message asks for once its handler is done; see `Readers.work`.
         self.work = self.reading.work
 
     def start(self) -> None:
@@ -244,8 +249,8 @@ class Connection:
     def _free(self) -> None:
         """Closes what nobody uses any more."""
         self._sock.close()
-        if self._owns_crew:
-            self._crew.close()
+        if self._owns_readers:
+            self._readers.close()
 
     def _handle(self, fields: Fields, values: list[Value]) -> None:
         if "reply" in fields:

@@ -276,6 +276,7 @@ class Receiver:
 
     Attributes:
       inbox: the memory that the other side puts large tensors into, once there is one.
+      waits: called when the rest of a message has to be waited for.
       heard: when bytes last came, in seconds of the monotonic clock.
       received: bytes so far.
     """
@@ -299,6 +300,7 @@ class Receiver:
         self._ahead = b""  # those that have come
         self._at = 0  # how many of them were taken
         self.inbox: Inbox | None = None
+        self.waits: Callable[[], None] | None = None
         self.heard = time.monotonic()
         self.received = 0
 
@@ -320,6 +322,7 @@ class Receiver:
                         return fields, []
                     # A copy, which tensors may be changed in.
                     return fields, self._values(fields, bytearray(ahead[middle:end]))
+                self._wait_for_rest()
                 message = self._frame(kind, count, size)
             except _UNREADABLE as error:
                 raise Disconnected(f"a message can't be read: {error}") from error
@@ -327,6 +330,10 @@ class Receiver:
                 return message
             if not self.has_more():
                 self._comes_soon()  # the next piece
+
+    def _wait_for_rest(self) -> None:
+        if self.waits is not None:
+            self.waits()
 
     def has_more(self) -> bool:
         """Whether bytes have been read that no message was made of."""
@@ -397,6 +404,8 @@ class Receiver:
         """Gets at least so many bytes, and what has come behind them."""
         found = self._ahead[self._at :]
         while len(found) < size:
+            if found:
+                self._wait_for_rest()
             missing = size - len(found)
             room = self._room if missing <= len(self._room) else memoryview(bytearray(missing))
             found += room[: self._receive(room)]

@@ -9,14 +9,15 @@ from typing import Any
 
 from penstock.distributed.connection import Connection
 from penstock.distributed.frames import Value
-from penstock.distributed.reading import Leading, leave_turn
+from penstock.distributed.readers import leave_turn
+from penstock.distributed.reading import Leading
 from penstock.distributed.step_spec import task_of
 from penstock.distributed.worker_machine import taking
 from penstock.runtime.mailbox import Key
 from penstock.runtime.rendezvous import Rendezvous
 from penstock.runtime.step import Step
 from penstock.runtime.value_bytes import copied, is_plain
-from penstock.state.waiting import Cancellation, end_of_hold, hold_wakes
+from penstock.state.waiting import Cancellation, Gate, end_of_hold, hold_wakes
 
 Connect = Callable[[str], Connection]  # a kept connection to a task
 Known = Callable[[str], Sequence[Connection]]  # those with a task that are open already
@@ -119,6 +120,11 @@ class Meeting(Rendezvous):
         if self._kept or self.orders:
             self.flush()
         return super().recv(key, step)
+
+    def taken(self, key: Key, gate: Gate) -> Any:
+        if self._kept or self.orders:
+            self.flush()
+        return super().taken(key, gate)
 
     def _wait(self, gate: threading.Lock, step: Step) -> None:
         leave_turn()

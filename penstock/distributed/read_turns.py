@@ -1,151 +1,226 @@
-"""Whose turn it is to read from a socket that several threads wait at.
+"""Whose turn it is to read, of several threads that wait at the same sockets.
 
 A thread that has read a message is to do what the message asks for, at once. Waking another
-thread to read on would take as long as most steps do; so that one waits at the socket already, and
-the system wakes it if there is something to read.
+thread to read on would take as long as most steps do; so that one waits at the sockets already,
+and the system wakes it if there is something to read.
 """
 
 from __future__ import annotations
 
+import os
 import select
+import socket
 import threading
 import time
+from contextlib import suppress
 from typing import Protocol
 
-from penstock.distributed.frames import Socket
-from penstock.distributed.spinning import QUICK_SECONDS, at_work, found_soon, one_looks
+from penstock.distributed.spinning import (
+    QUICK_SECONDS,
+    at_work,
+    found_soon,
+    one_looks,
+)
 
 
 class ReadTurns(Protocol):
-    """One thread at a time has the turn, from `take` until it gives it to the next."""
+    """One thread at a time has the turn, from `take` until it passes it on.
 
-    def take(self) -> None:
-        """Waits for the turn, and for something to read."""
+    Attributes:
+      lets_lead: whether a socket can be left to a thread that waits for an answer.
+    """
+
+    lets_lead: bool
+
+    def watch(self, file: int) -> None:
+        """Gives turns for what comes at another socket, too."""
         ...
 
-    def is_true(self) -> bool:
-        """Whether what a turn was given for is still there to be read."""
+    def forget(self, file: int) -> None: ...
+
+    def leave(self, file: int) -> None:
+        """Gives no turns for a socket until `resume`: somebody else reads there."""
+        ...
+
+    def resume(self, file: int) -> None: ...
+
+    def take(self, has_turn: bool) -> list[int]:
+        """Waits for something to read, with the turn; the sockets that have it.
+
+        What is named may have been read by then. There is nothing after the end.
+        """
         ...
 
     def pass_on(self) -> None:
         """Lets another thread read."""
         ...
 
-    def hold(self) -> bool:
-        """Gives no more turns, until `let_go`; False if that can't be done."""
-        ...
-
-    def let_go(self) -> None: ...
-
     def end(self) -> None:
-        """Gives all threads a turn, now that the socket is shut down."""
+        """Gives all threads a turn in which there is nothing to read."""
         ...
 
     def close(self) -> None: ...
 
 
-def read_turns(sock: Socket) -> ReadTurns:
-    return _SystemTurns(sock) if hasattr(select, "epoll") else _LockTurns()
+def read_turns() -> ReadTurns:
+    return _SystemTurns() if hasattr(select, "epoll") else LockTurns()
+
+
+_WATCHED = getattr(select, "EPOLLIN", 0)
+# Of a socket that is left to others the system tells no more than that it is broken, once.
+_LEFT = getattr(select, "EPOLLONESHOT", 0)
 
 
 class _SystemTurns:
-    """By Linux's epoll: it tells one of the waiting threads, and no other until it is set again.
+    """By Linux's epoll: one knows the sockets; another one knows that one, and tells one of the
+    waiting threads of it, and no other until it is set again.
 
-    A thread that looks out for what comes soon does so at the socket itself: epoll would wake
-    another one for the same message.
+    A thread that looks out for what comes soon keeps the turn meanwhile: nobody is woken for what
+    it finds.
     """
 
-    def __init__(self, sock: Socket) -> None:
-        self._file = sock.fileno()
-        self._epoll = select.epoll()
-        self._epoll.register(self._file, select.EPOLLIN | select.EPOLLONESHOT)
-        # One for the thread that looks, one for the thread that reads: none serves two at once.
-        self._lookout, self._poll = select.poll(), select.poll()
-        for poll in (self._lookout, self._poll):
-            poll.register(self._file, select.POLLIN)
+    lets_lead = True
+
+    def __init__(self) -> None:
+        self._sockets = select.epoll()
+        self._threads = select.epoll()
+        self._threads.register(self._sockets.fileno(), _WATCHED | select.EPOLLONESHOT)
         self._lock = threading.Lock()
+        self._is_taken = False
         self._is_quick = False  # what was last waited for came soon
-        self._is_looked_at = False
-        self._is_held = False
+        self._bell = -1  # at the end
         self._is_over = False
 
-    def take(self) -> None:
-        began = time.monotonic()
-        if not self._is_quick or not self._found_soon():
-            self._epoll.poll()
-        self._is_quick = time.monotonic() - began < QUICK_SECONDS
+    def watch(self, file: int) -> None:
+        self._sockets.register(file, _WATCHED)
 
-    def _found_soon(self) -> bool:
-        if at_work or not one_looks.acquire(blocking=False):
-            return False
-        try:
-            with self._lock:
-                if self._is_held or self._is_over:
-                    return False
-                self._is_looked_at = True
-                self._epoll.modify(self._file, 0)
-            found = bool(found_soon(self._lookout, self._has_to_stop))
-            self._is_looked_at = False
+    def forget(self, file: int) -> None:
+        with suppress(OSError, ValueError):
+            self._sockets.unregister(file)
+
+    def leave(self, file: int) -> None:
+        self._set(file, _LEFT)
+
+    def resume(self, file: int) -> None:
+        self._set(file, _WATCHED)
+
+    def _set(self, file: int, events: int) -> None:
+        try:  # noqa: SIM105 - every step comes along here
+            self._sockets.modify(file, events)
+        except (OSError, ValueError):
+            pass  # it was forgotten meanwhile
+
+    def take(self, has_turn: bool) -> list[int]:
+        began = time.monotonic()
+        found: list[tuple[int, int]] = []
+        while not found and not self._is_over:
+            has_turn = has_turn or (self._is_quick and self._claimed(asks=True))
+            if has_turn:
+                found = self._found_soon()
             if not found:
-                self.pass_on()
-            return found
+                if has_turn:
+                    self.pass_on()
+                self._threads.poll()
+                has_turn = self._claimed()
+                found = self._sockets.poll(0) if has_turn else []
+        self._is_quick = time.monotonic() - began < QUICK_SECONDS
+        return [file for file, _ in found]
+
+    def _claimed(self, *, asks: bool = False) -> bool:
+        """Takes the turn if it is free; one who `asks` for it was not told that it is."""
+        with self._lock:
+            if self._is_taken or self._is_over:
+                return False
+            self._is_taken = True
+            if asks:
+                self._threads.modify(self._sockets.fileno(), 0)
+        return True
+
+    def _found_soon(self) -> list[tuple[int, int]]:
+        if not self._is_quick or at_work or not one_looks.acquire(blocking=False):
+            return self._sockets.poll(0)
+        try:
+            return found_soon(self._sockets, self._has_to_stop)
         finally:
             one_looks.release()
 
     def _has_to_stop(self) -> object:
-        return at_work or self._is_held or self._is_over
-
-    def is_true(self) -> bool:
-        return bool(self._poll.poll(0))
+        return at_work or self._is_over
 
     def pass_on(self) -> None:
         with self._lock:
-            if not (self._is_over or self._is_held or self._is_looked_at):
-                self._epoll.modify(self._file, select.EPOLLIN | select.EPOLLONESHOT)
-
-    def hold(self) -> bool:
-        with self._lock:
+            self._is_taken = False
             if not self._is_over:
-                self._is_held = True
-                self._epoll.modify(self._file, 0)
-        return self._is_held
-
-    def let_go(self) -> None:
-        self._is_held = False
-        self.pass_on()
+                self._threads.modify(self._sockets.fileno(), _WATCHED | select.EPOLLONESHOT)
 
     def end(self) -> None:
         with self._lock:
             self._is_over = True
-            self._epoll.modify(self._file, select.EPOLLIN)
+            self._bell = os.eventfd(1)
+            self._sockets.register(self._bell, _WATCHED)
+            self._threads.modify(self._sockets.fileno(), _WATCHED)
 
     def close(self) -> None:
-        self._epoll.close()
+        self._threads.close()
+        self._sockets.close()
+        if self._bell >= 0:
+            os.close(self._bell)
 
 
-class _LockTurns:
+class LockTurns:
     """By a lock, for other systems: who has it waits for what there is to read."""
 
+    lets_lead = False
+
     def __init__(self) -> None:
+        self._turn = threading.Lock()
         self._lock = threading.Lock()
+        self._files: set[int] = set()  # those that are watched
+        self._ear, self._bell = socket.socketpair()  # which tells of changes
+        self._bell.setblocking(False)
+        self._is_over = False
 
-    def take(self) -> None:
-        self._lock.acquire()
+    def watch(self, file: int) -> None:
+        with self._lock:
+            self._files.add(file)
+        self._ring()
 
-    def is_true(self) -> bool:
-        return True
+    def forget(self, file: int) -> None:
+        with self._lock:
+            self._files.discard(file)
+        self._ring()
+
+    leave, resume = forget, watch
+
+    def _ring(self) -> None:
+        with suppress(OSError):  # it has been rung often enough, or all is over
+            self._bell.send(b"!")
+
+    def take(self, has_turn: bool) -> list[int]:
+        if not has_turn:
+            self._turn.acquire()
+        while not self._is_over:
+            poll = select.poll()
+            with self._lock:
+                files = [*self._files]
+            for file in (self._ear.fileno(), *files):
+                poll.register(file, select.POLLIN)
+            found = [file for file, _ in poll.poll()]
+            if self._ear.fileno() in found:
+                found.remove(self._ear.fileno())
+                if not self._is_over:
+                    self._ear.recv(4096)
+            if found:
+                return found
+        return []
 
     def pass_on(self) -> None:
-        self._lock.release()
-
-    def hold(self) -> bool:
-        return False
-
-    def let_go(self) -> None:
-        pass
+        self._turn.release()
 
     def end(self) -> None:
-        pass  # reading from a socket that is shut down fails, in one thread after the other
+        self._is_over = True
+        self._ring()
 
     def close(self) -> None:
-        pass
+        self._ear.close()
+        self._bell.close()

@@ -1,9 +1,8 @@
 """Who reads from a connection: threads that stand by, or the one that waits for an answer.
 
-1. A thread that stands by has its turn when a message comes. It reads and handles it; if there is
-   work to be done for it, the thread does that, too, while another one stands by. Work that takes
-   but a moment is done before the turn is passed on: the same thread then reads the next message.
-2. A thread that has asked for something may hold the turns: what comes is then read by this
+1. A thread that stands by for all connections of the task (`Readers`) has its turn when a message
+   comes. It reads and handles it.
+2. A thread that has asked for something may hold the connection: what comes is then read by this
    thread, while it waits, and no other one has to be woken (`Leading`).
 """
 
@@ -19,24 +18,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.distributed.frames import Disconnected, Fields, Receiver, Socket, Value
-from penstock.distributed.read_turns import read_turns
-from penstock.distributed.spinning import (
-    QUICK_ANSWER_SECONDS,
-    at_work,
-    found_soon,
-    wake_politely,
-)
+from penstock.distributed.readers import NOT_READ, Readers, delegate, leave_turn, passes_on
+from penstock.distributed.spinning import QUICK_ANSWER_SECONDS, found_soon, wake_politely
 from penstock.errors import OpError
-from penstock.runtime.crew import Crew
 from penstock.state.waiting import wake_held
 
 if TYPE_CHECKING:
     from penstock.distributed.connection import Connection
 
-_MOST_STANDING_BY = 2  # threads that wait for messages: one more than does something with one
+_CONTESTED_SECONDS = 1.0  # that a connection is left to those who need it, after somebody did not
 _LEADING_SECONDS = 0.1  # that a thread waits at the socket itself: more wakes than one don't count
-
-Job = Callable[[], None]
 
 
 class Reading:
@@ -48,7 +39,7 @@ class Reading:
       handle: gets every message, in the thread that read it, and must not wait.
       lose: is told that nothing can be read any more, and why.
       free: is called when no thread uses the socket any more, after `end`.
-      crew: gives the threads.
+      readers: the threads that stand by.
     """
 
     def __init__(
@@ -58,43 +49,32 @@ class Reading:
         handle: Callable[[Fields, list[Value]], None],
         lose: Callable[[str], None],
         free: Callable[[], None],
-        crew: Crew,
+        readers: Readers,
     ):
         self.file = sock.fileno()
         self.receiver = receiver
+        self.readers = readers
         self._handle = handle
         self._lose = lose
         self._free = free
-        self._crew = crew
-        self._turns = read_turns(sock)
+        self._poll = select.poll()
+        self._poll.register(self.file, select.POLLIN)
         self._lock = threading.Lock()
         self.mutex = threading.Lock()  # of the thread that reads
-        self._users = 0  # threads that may read
-        self._standing_by = 0  # those of them that wait for their turn
+        self._users = 0  # threads that read, or hold the connection
+        self._is_apart = False  # the thread that reads does so without the turn
         self._is_held = False
-        self.is_wanted = False  # by others, while one thread holds the turns
+        self.is_wanted = False  # by others, while one thread holds it
         self.is_quick = True  # what was last waited for here came soon
+        self._contested_until = 0.0
         self._is_over = False
-        self._work: Job | None = None  # of the message that was just handled
-        self._is_instant = False  # that work
-        self._handling = 0  # the thread that is handling a message
-
-    def work(self, job: Job, *, instant: bool = False) -> None:
-        """Does what a message asks for once its handler is done.
-
-        Meanwhile another thread reads on, unless it is `instant`: a moment's work without waits.
-        """
-        if self._handling == threading.get_ident() and self._work is None:
-            self._work, self._is_instant = job, instant
-        else:
-            self._crew.start(job)
-
-    # Threads that stand by ----------------------------------------------------------------------
+        #: Does what a message asks for once its handler is done; see `Readers.work`.
+        self.work = partial(readers.work, self)
+        receiver.waits = self._read_on_apart
 
     def start(self) -> None:
-        """Has another thread stand by."""
-        if self._joined():
-            self._crew.start(self._read)
+        """Has the threads that stand by read here, too."""
+        self.readers.add(self)
 
     def _joined(self) -> bool:
         with self._lock:
@@ -108,92 +88,61 @@ class Reading:
             self._users -= 1
             is_last = self._is_over and not self._users
         if is_last:
-            self._close()
+            self._free()
 
-    def _close(self) -> None:
-        self._turns.close()
-        self._free()
+    # Threads that stand by ----------------------------------------------------------------------
 
-    def _read(self, *, at_once: bool = False) -> None:
-        if not _thread.is_polite:
-            _thread.make_polite()
+    def read(self) -> None:
+        """Reads and handles what has come, in the thread that has the turn."""
+        if (self._is_held and not self.is_wanted) or not self._joined():
+            return
         try:
-            has_turn = at_once or self._stood_by()
-            while has_turn:
-                at_work.add(self.file)
-                job = self._next_job()
-                if job is not None:
-                    job()
-                    del job
-                at_work.discard(self.file)
-                has_turn = self._stood_by()
-        except _NOT_READ as error:
-            self._lose(_reason(error))
+            if self.mutex.acquire(blocking=False):
+                self._read_some()
+            else:  # who holds the connection is about to let go of it
+                self.readers.leave(self)
+                self.readers.start_reading(self.read_apart)
         finally:
-            at_work.discard(self.file)
             self._left()
 
-    def _stood_by(self) -> bool:
-        """Waits for the turn to read; False if there are enough others that do."""
-        with self._lock:
-            if self._is_over or self._standing_by >= _MOST_STANDING_BY:
-                return False
-            self._standing_by += 1
-        self._turns.take()
-        with self._lock:
-            self._standing_by -= 1
-        return True
-
-    def _next_job(self) -> Job | None:
-        """Reads messages until one is work for this thread, or no more is there; passes on."""
-        job: Job | None = None
-        has_more = instant = False
+    def read_apart(self) -> None:
+        """The same in a thread without the turn."""
+        if not self._joined():
+            return
         try:
-            with self.mutex:
-                if self.receiver.has_more() or self._turns.is_true():  # nobody has read it yet
-                    job, has_more = self._read_some()
-                    instant = job is not None and self._is_instant and not has_more
-            if job is not None and instant:
-                _thread.turn = self
-                job()
-                return None
+            self.mutex.acquire()
+            self._is_apart = True
+            self._read_some()
         finally:
-            if not has_more and (not instant or _thread.turn is self):
-                self._turns.pass_on()
-            _thread.turn = None
-        if has_more:  # of which the system knows nothing: it would wake nobody
-            self.go_on()
-        elif job is not None and not self._standing_by:
-            self.start()
-        return job
+            self._left()
 
-    def leave_turn(self) -> None:
-        """Lets another thread read after all, while this one does what should take a moment."""
-        _thread.turn = None
-        self._turns.pass_on()
-        if not self._standing_by:
-            self.start()
+    def _read_some(self) -> None:
+        """Handles what has come; releases the mutex."""
+        try:
+            receiver = self.receiver
+            if receiver.has_more() or self._poll.poll(0):  # nobody has read it yet
+                self.take_message()
+                while receiver.has_more() and not self._is_over:
+                    self.take_message()
+        finally:
+            is_apart = self._is_apart
+            self._is_apart = False
+            self.mutex.release()
+            if is_apart:
+                self._resume()
 
-    def _read_some(self) -> tuple[Job | None, bool]:
-        while True:
-            fields, values = self.receiver.receive()
-            self._handling = threading.get_ident()
-            try:
-                self._handle(fields, values)
-            finally:
-                self._handling = 0
-            del fields, values  # which may be large
-            job, self._work = self._work, None
-            has_more = self.receiver.has_more()
-            if job is not None or not has_more:
-                return job, has_more
+    def _read_on_apart(self) -> None:
+        """The rest of a message has not come yet: others are not to wait for it."""
+        if passes_on():
+            self._is_apart = True
+            self.readers.leave(self)
+            delegate()
+            self.readers.pass_on()
 
-    def go_on(self) -> None:
-        """Has another thread read what has come already."""
-        if self._joined():
-            self._crew.start(partial(self._read, at_once=True))
-        else:
-            self._turns.pass_on()
+    def _resume(self) -> None:
+        with self._lock:
+            if not (self._is_held or self._is_over):
+                self.readers.resume(self)
 
     # The thread that waits ----------------------------------------------------------------------
 
@@ -206,63 +155,67 @@ class Reading:
             if self._is_held:
                 self._want()
                 return False
-            if self._is_over or not self._turns.hold():
+            if self._is_over or not self.readers.lets_lead:
                 return False
             self._is_held = True
             self._users += 1
+            self.readers.leave(self)
         return True
+
+    @property
+    def is_contested(self) -> bool:
+        """Whether a thread has lately wanted to hold it while another one did."""
+        return time.monotonic() < self._contested_until
 
     def _want(self) -> None:
         self.is_wanted = True
+        self._contested_until = time.monotonic() + _CONTESTED_SECONDS
         if self.mutex.acquire(blocking=False):
-            with suppress(OSError, ValueError):
-                self._turns.let_go()
+            self.readers.resume(self)
             self.mutex.release()
 
     def let_go(self) -> None:
-        """Leaves the turns to those that stand by."""
+        """Leaves the connection to those that stand by."""
         with self._lock:
             self._is_held = self.is_wanted = False
-        try:  # noqa: SIM105 - every step comes along here
-            self._turns.let_go()
-        except (OSError, ValueError):
-            pass  # the connection was lost
-        if self.receiver.has_more():
-            self.go_on()
+        if self.receiver.has_more():  # of which the system knows nothing: it would wake nobody
+            self.readers.start_reading(self.read_apart)
+        else:
+            self._resume()
         self._left()
 
     def take_message(self) -> None:
         """Reads and handles one message; with the mutex."""
         try:
             self._handle(*self.receiver.receive())
-        except _NOT_READ as error:
-            self._lose(_reason(error))
+        except NOT_READ as error:
+            self.fail(error)
         except BaseException as error:  # Ctrl-C: what follows half a message can't be understood
             self._lose(f"a message was not read to its end: {error!r}")
             raise
 
     def look(self) -> None:
-        """Reads what has come, if who holds the turns is busy with something else."""
+        """Reads what has come, if who holds the connection is busy with something else."""
         if not self._is_held or not self.mutex.acquire(blocking=False):
             return
         try:
-            while not self._is_over and (self.receiver.has_more() or self._turns.is_true()):
+            while not self._is_over and (self.receiver.has_more() or self._poll.poll(0)):
                 self.take_message()
         finally:
             self.mutex.release()
+
+    def fail(self, error: Exception) -> None:
+        """Nothing more can be read here."""
+        self._lose(_reason(error))
 
     def end(self) -> None:
         """The socket is shut down: no thread reads any more."""
         with self._lock:
             self._is_over = True
             is_free = not self._users
-        with suppress(OSError, ValueError):
-            self._turns.end()
+        self.readers.remove(self)
         if is_free:
-            self._close()
-
-
-_NOT_READ = (Disconnected, OpError, KeyError, TypeError, ValueError, IndexError)
+            self._free()
 
 
 def _reason(error: Exception) -> str:
@@ -278,12 +231,16 @@ class Leading:
 
     Between its waits nobody reads, unless somebody else wants to: it is for those who expect to
     wait soon and not for long. It belongs to the thread that makes it, which has to `end` it.
+
+    Where others wait for answers, they read, or those that stand by. `among_others` a thread reads
+    nevertheless, but in its waits alone: one that is to compute with what it waits for, and would
+    be woken late.
     """
 
-    def __init__(self, connections: Sequence[Connection]):
-        if not _thread.is_polite:
-            _thread.make_polite()
+    def __init__(self, connections: Sequence[Connection], *, among_others: bool = False):
+        wake_politely()
         self._held: list[Reading] = []
+        self._shared: list[Reading] = []  # held in waits alone
         self._outer = _thread.leading
         _thread.leading = self
         self._sleeps = False
@@ -291,17 +248,25 @@ class Leading:
         self._poll = select.poll()
         for connection in connections:
             reading = connection.reading
-            if not connection.open_calls and reading.hold():
-                self._held.append(reading)
-                self._poll.register(reading.file, select.POLLIN)
-                self._is_quick &= reading.is_quick
-        if self._held:
+            if among_others and (connection.open_calls or reading.is_contested):
+                self._shared.append(reading)
+            elif not connection.open_calls:
+                self._hold(reading)
+        if self._held or self._shared:
             self._bell = _thread.bell or _thread.hang_bell()
             self._poll.register(self._bell.file, select.POLLIN)
+
+    def _hold(self, reading: Reading) -> None:
+        if reading.hold():
+            self._held.append(reading)
+            self._poll.register(reading.file, select.POLLIN)
+            self._is_quick = self._is_quick and reading.is_quick
 
     def wait(self, came: Callable[[], object], deadline: float | None = None) -> bool:
         """Reads until something has come, for a while; whether it has."""
         self._make_way()
+        for reading in self._shared:
+            self._hold(reading)
         if not self._held:
             return bool(came())
         began = time.monotonic()
@@ -332,7 +297,7 @@ class Leading:
 
     def _make_way(self) -> None:
         for reading in self._held:
-            if reading.is_wanted:
+            if reading.is_wanted or self._shared:
                 self._let_go()
                 return
 
@@ -359,17 +324,21 @@ class Leading:
     def end(self) -> None:
         """Leaves the reading to others."""
         self._let_go()
+        self._shared = []
         if _thread.leading is self:
             _thread.leading = self._outer
 
     def _let_go(self) -> None:
         held, self._held = self._held, []
         for reading in held:
+            if self._shared:  # it will be held again
+                self._poll.unregister(reading.file)
             reading.let_go()
 
     def step_aside(self) -> None:
         """Has others read from now on, also for those that lead further out in this thread."""
         self._let_go()
+        self._shared = []
         if self._outer is not None:
             self._outer.step_aside()
 
@@ -394,13 +363,7 @@ class _Bell:
 
 class _Thread(threading.local):
     leading: Leading | None = None
-    turn: Reading | None = None  # that it keeps while it does a moment's work
     bell: _Bell | None = None  # one for all that lead in this thread, one after the other
-    is_polite = False
-
-    def make_polite(self) -> None:
-        self.is_polite = True
-        wake_politely()
 
     def hang_bell(self) -> _Bell:
         self.bell = _Bell()
@@ -416,9 +379,3 @@ def step_aside() -> None:
     if _thread.leading is not None:
         _thread.leading.step_aside()
     leave_turn()
-
-
-def leave_turn() -> None:
-    """Has another thread read on, if this one keeps its turn for what should take a moment."""
-    if _thread.turn is not None:
-        _thread.turn.leave_turn()

@@ -26,6 +26,7 @@ from penstock.distributed.arena import host_identity
 from penstock.distributed.connection import Connection, Handler
 from penstock.distributed.credentials import Credentials
 from penstock.distributed.interrupts import Open
+from penstock.distributed.readers import Readers, TaskReaders
 from penstock.distributed.tls_socket import TlsSocket
 from penstock.runtime.value_bytes import decoded
 
@@ -67,6 +68,8 @@ def _digest(token: str, challenge: str) -> str:
 class Road:
     """The listening end: accepts connections of other tasks and hands them to `handler`.
 
+    `readers` are the threads that read what comes; without, each connection has some of its own.
+
     Attributes:
       address: where others reach it.
     """
@@ -78,10 +81,12 @@ class Road:
         handler: Handler,
         credentials: Credentials,
         on_lost: OnLost | None = None,
+        readers: TaskReaders | None = None,
     ):
         self._task = task
         self._handler = handler
         self._on_lost = on_lost
+        self._readers = readers
         self._credentials = credentials
         self._tls = _server_tls(credentials) if credentials.has_certificates else None
         listener = _tcp_listener(interface)
@@ -143,7 +148,10 @@ class Road:
         finally:
             with self._lock:
                 self._greeted.pop(plain, None)
-        connection = Connection(sock, task, self._handler, self._lost, one_host=one_host)
+        readers = None if self._readers is None else self._readers.dealt()
+        connection = Connection(
+            sock, task, self._handler, self._lost, one_host=one_host, readers=readers
+        )
         with self._lock:
             self._open[connection] = None
             self._accepted[task] = connection
@@ -213,6 +221,7 @@ class Peers:
       find_road: asks a front door where the road is; raises if nobody answers.
       handler: gets what other tasks send over these connections.
       on_lost: is told of connections that end.
+      readers: see `Road`.
     """
 
     def __init__(
@@ -223,9 +232,11 @@ class Peers:
         handler: Handler,
         credentials: Credentials,
         on_lost: OnLost | None = None,
+        readers: TaskReaders | None = None,
     ):
         self._task = task
         self._on_lost = on_lost
+        self._readers = readers
         self._addresses = dict(addresses)
         self._find_road = find_road
         self._handler = handler
@@ -305,7 +316,14 @@ class Peers:
         road = self._find_road(address, timeout)
         host = address.rpartition(":")[0]
         return connected(
-            host, road, self._task, task, self._credentials, self._handler, self._on_lost
+            host,
+            road,
+            self._task,
+            task,
+            self._credentials,
+            self._handler,
+            self._on_lost,
+            readers=None if self._readers is None else self._readers.dealt(),
         )
 
     def close(self) -> None:
@@ -323,6 +341,7 @@ def connected(
     on_lost: OnLost | None = None,
     timeout: float = _HANDSHAKE_SECONDS,
     decode: frames.Decode = decoded,
+    readers: Readers | None = None,
 ) -> Connection:
     """A connection to the road of another task; raises if it can't be made.
 
@@ -333,10 +352,13 @@ def connected(
       handler, on_lost: see `Connection`.
       timeout: seconds that each part of the greeting may take.
       decode: see `frames.Receiver`.
+      readers: see `Connection`.
     """
     sock, one_host = _greeted(host, address, own, other, credentials, timeout)
     sock.settimeout(None)
-    connection = Connection(sock, other, handler, on_lost, one_host=one_host, decode=decode)
+    connection = Connection(
+        sock, other, handler, on_lost, one_host=one_host, readers=readers, decode=decode
+    )
     connection.start()
     return connection
 

@@ -59,6 +59,9 @@ def wake_politely() -> None:
 
     A thread whose class somebody has chosen keeps it; threads that this one starts have its class.
     """
+    if _thread.is_polite:
+        return
+    _thread.is_polite = True
     if not hasattr(os, "SCHED_BATCH") or os.environ.get(POLITE_VARIABLE) == "0":
         return
     with suppress(OSError):  # a sandbox may forbid it
@@ -66,7 +69,13 @@ def wake_politely() -> None:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-#: Connections for which threads of this process are at work. One that looks would only keep them
+class _Thread(threading.local):
+    is_polite = False
+
+
+_thread = _Thread()
+
+#: The threads of this process that do what a message asks for. One that looks would only keep them
 #: from it: they share the interpreter's lock.
 at_work: set[int] = set()
 

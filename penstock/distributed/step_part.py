@@ -19,6 +19,7 @@ from penstock.runtime.binding import evaluator
 from penstock.runtime.compiled import CompiledStep, compiled_parts, settle_memory, uncut
 from penstock.runtime.local import LocalRuntime
 from penstock.runtime.partitioned import PartitionedPlan
+from penstock.runtime.resumable import Stretches
 from penstock.runtime.step import Step
 from penstock.runtime.tracing import Trace, graph_def_of
 
@@ -54,12 +55,16 @@ class StepPart:
         for part in () if is_whole else own:
             settle_memory(part.graph, devices[part.device])
             mark_sends(part.graph, part.device, _PATIENCE_OF_FEW if FEW_PROCESSORS else PATIENCE)
+        self._is_resumable = False
         self._runtime = runtime  # which lives as long as the parts of its session
         self._own = own
         if is_whole:
             self._step = CompiledStep(*uncut(step, devices), inner=True)
         else:
-            self._step = compiled_parts(step, own, devices, runtime.crew, inner=True)
+            self._is_resumable = len(own) == 1 and task != spec.master
+            self._step = compiled_parts(
+                step, own, devices, runtime.crew, inner=True, resumable=self._is_resumable
+            )
         if own:
             self._step.warming = runtime.warming(self._step, PassOptions(**spec.options))
         self.feeds = sorted({i for part in own for i in part.feeds})
@@ -99,10 +104,16 @@ class StepPart:
         """
         return self._waits_for_tasks_alone and self.seconds < _QUICK_SECONDS
 
+    @property
+    def is_brief(self) -> bool:
+        """Whether it takes but a moment, besides its waits, all of which let others read."""
+        lets_read = self._waits_for_tasks_alone or self.wakes_late
+        return lets_read and self.seconds < _INSTANT_SECONDS
+
     def is_instant(self, arrived: int) -> bool:
         """Whether it waits for nothing, so many values being there, and takes but a moment."""
         waits = self._from_others > arrived or not self._waits_for_tasks_alone
-        return not waits and self.seconds < _INSTANT_SECONDS
+        return not waits and self.is_brief
 
     @property
     def orders_wait_for(self) -> Collection[str]:
@@ -123,6 +134,17 @@ class StepPart:
         is_hot = self._step.warming is None and step.trace is None
         if is_hot and self._is_alone and isinstance(plan, PartitionedPlan):
             return plan.run_only_part(step, feeds)
+        return self._run_among_parts(step, feeds)
+
+    def stretches(self, step: Step, feeds: Sequence[Any]) -> Stretches | None:
+        """A run that takes no thread while it waits; None if it needs one."""
+        plan = self._step.plan
+        is_hot = self._step.warming is None and step.trace is None
+        if is_hot and self._is_resumable and self._is_alone and isinstance(plan, PartitionedPlan):
+            return plan.stretches_of_only_part(step, feeds)
+        return None
+
+    def _run_among_parts(self, step: Step, feeds: Sequence[Any]) -> Sequence[Any]:
         given: list[Any] = [None] * self._feed_count
         for i, value in zip(self.feeds, feeds, strict=True):
             given[i] = value

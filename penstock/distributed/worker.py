@@ -23,6 +23,7 @@ from penstock.distributed.frames import Fields, Value
 from penstock.distributed.large_constants import TakenConstants
 from penstock.distributed.master_machine import MasterMachine
 from penstock.distributed.meeting import Connect, Known, Meeting, Order
+from penstock.distributed.part_run import ResumedRun, run_part, step_of
 from penstock.distributed.reading import Leading
 from penstock.distributed.step_part import StepPart
 from penstock.distributed.step_run import Answered, Broken, Call
@@ -39,7 +40,6 @@ from penstock.distributed.worker_machine import (
     EndJob,
     Event,
     Execute,
-    Executed,
     Introduce,
     Lost,
     Message,
@@ -50,9 +50,6 @@ from penstock.distributed.worker_machine import (
     sent_with_answer,
 )
 from penstock.runtime.local import LocalRuntime
-from penstock.runtime.step import Step
-from penstock.runtime.tracing import Trace
-from penstock.state.waiting import end_of_hold, hold_wakes
 
 # What is answered once it is done, in another thread perhaps: as a note it is no message of a task.
 _ANSWERED = frozenset(("run", "register", "forget", "status", "leave", "reset"))
@@ -242,12 +239,23 @@ class Worker:
 
     def _start(self, action: Execute) -> None:
         """Runs a part in the thread that has the order to, where the thread has time for it."""
-        link, job = action.message.link, partial(self._execute, action)
-        if isinstance(link, Connection) and not self.runtime.limits_threads:
-            arrived = len(action.message.fields.get("keys", ()))
-            link.work(job, instant=action.part.is_instant(arrived))
+        link = action.message.link
+        if not isinstance(link, Connection) or self.runtime.limits_threads:
+            self.runtime.crew.start(partial(self._execute, action))
+            return
+        if action.part.is_instant(len(action.message.fields.get("keys", ()))):
+            link.work(partial(self._execute, action), instant=True)
+            return
+        step = step_of(action)
+        stretches = action.part.stretches(step, action.message.values)
+        if stretches is None:
+            link.work(partial(self._execute, action))
         else:
-            self.runtime.crew.start(job)
+            run = ResumedRun(action, step, stretches, link.work, self._take)
+            link.work(run.go_on, instant=action.part.is_brief)
+
+    def _execute(self, action: Execute) -> None:
+        self._take(run_part(action))
 
     def run_own(self, call: Call, leading: Leading | None, orders: dict[str, Order]) -> Answered:
         """Runs the part of this task for its own master, in the thread that asks.
@@ -257,7 +265,7 @@ class Worker:
         action = self._decided(Message(self.own_link, call.fields, call.values))
         if isinstance(action, Execute):
             action.meeting.orders = orders
-            action = self._decided(self._run(action, leading))
+            action = self._decided(run_part(action, leading))
         for order in list(orders.values()):  # the part has failed before it could give them
             order([], [])
         if isinstance(action, Answer):
@@ -268,40 +276,6 @@ class Worker:
     def _decided(self, event: Event) -> Action:
         with self._lock:
             return self._machine.handle(event, time.monotonic())[-1]
-
-    def _execute(self, action: Execute) -> None:
-        self._take(self._run(action))
-
-    def _run(self, action: Execute, leading: Leading | None = None) -> Executed:
-        """Runs a part of a step; its master in this task may lead already."""
-        message, part, meeting = action
-        meeting.ordered_by(message.link)
-        meeting.leading = leading
-        if leading is None and part.may_lead:
-            meeting.may_lead_from = part.senders
-        began = time.monotonic()
-        step = Step(None, meeting.cancellation)
-        step.rendezvous = meeting
-        step.trace = Trace() if "traced" in message.fields else None
-        if part.wakes_late:
-            hold_wakes()
-        try:
-            given = part.run(step, message.values)
-            if step.trace is not None:
-                told = part.step_stats(step.trace, message.values)
-                given = [*given, told.SerializeToString()]
-            meeting.flush(but=message.link.task)
-            keys, kept = meeting.taken_back(message.link.task)
-            done = Executed(message, [*given, *kept], keys=keys)
-        except BaseException as error:  # whatever it is, the step is over here
-            done = Executed(message, [], error)
-        finally:
-            if part.wakes_late:
-                end_of_hold()
-        part.seconds = time.monotonic() - began
-        if meeting.leading is not None and meeting.leading is not leading:
-            meeting.leading.end()
-        return done
 
     def _compile(self, message: Message) -> None:
         part = message.fields.get("part")  # that the master of this very task has compiled

@@ -95,6 +95,7 @@ def _(node):
     devices=HOST,
     fresh=True,
     step=True,
+    resumes=True,
 )
 def _(node):
     dtype = node.attrs["dtype"]
@@ -240,7 +241,7 @@ def _(node):
     return run
 
 
-@kernel("SparseAccumulatorTakeGradient", devices=HOST, fresh=True, step=True)
+@kernel("SparseAccumulatorTakeGradient", devices=HOST, fresh=True, step=True, resumes=True)
 def _(node):
     dtype = node.attrs["dtype"]
 

@@ -349,7 +349,7 @@ def _check_result_types(queue, types):
         raise invalid(f"Signature mismatch, have: resource->{have} expected: resource->{expected}")
 
 
-@kernel("QueueDequeue", "QueueDequeueV2", devices=HOST, fresh=True, step=True)
+@kernel("QueueDequeue", "QueueDequeueV2", devices=HOST, fresh=True, step=True, resumes=True)
 def _(node):
     _refuse_timeout(node)
     types = node.attrs["component_types"]
@@ -366,12 +366,12 @@ def _(node):
     return on_queue(node, single if len(types) == 1 else several)
 
 
-@kernel("QueueDequeueMany", "QueueDequeueManyV2", devices=HOST, fresh=True, step=True)
+@kernel("QueueDequeueMany", "QueueDequeueManyV2", devices=HOST, fresh=True, step=True, resumes=True)
 def _(node, env):
     return _taking_several(node, env, allow_fewer=False)
 
 
-@kernel("QueueDequeueUpTo", "QueueDequeueUpToV2", devices=HOST, fresh=True, step=True)
+@kernel("QueueDequeueUpTo", "QueueDequeueUpToV2", devices=HOST, fresh=True, step=True, resumes=True)
 def _(node, env):
     return _taking_several(node, env, allow_fewer=True)
 

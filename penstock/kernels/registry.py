@@ -53,6 +53,7 @@ class Kernel:
     step: bool = False
     marks_fresh: bool = False
     takes_offer: bool = False
+    resumes: bool = False
 
     def specialise(self, node: Node, env: Any) -> KernelFunction | Constant:
         return self.factory(node, env) if self.takes_env else self.factory(node)
@@ -75,18 +76,20 @@ def kernel(
     step: bool = False,
     marks_fresh: bool = False,
     takes_offer: bool = False,
+    resumes: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers the decorated factory, `factory(node)` or `factory(node, env)`, for op types.
 
     `fresh` promises outputs in new memory; `step` asks for the running step as first argument;
     `marks_fresh` says that outputs which happen to be in new memory are marked
     (`values.mark_fresh`); `takes_offer` that the output may go to memory which the caller offers
-    (`offered_memory.py`).
+    (`offered_memory.py`); `resumes` that a function whose wait goes on without a thread may be
+    called again after it (`state/waiting.py`): it waits once, and changes nothing before.
     """
 
     def register(factory: Callable[..., Any]) -> Callable[..., Any]:
         takes_env = len(inspect.signature(factory).parameters) > 1
-        entry = Kernel(factory, takes_env, fresh, step, marks_fresh, takes_offer)
+        entry = Kernel(factory, takes_env, fresh, step, marks_fresh, takes_offer, resumes)
         for op_type in op_types:
             for device in devices:
                 if (op_type, device) in _kernels:

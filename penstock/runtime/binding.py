@@ -65,6 +65,7 @@ class BoundNode:
     of_tensors: bool = True  # whether its values are torch's, for which there are other variants
     fresh_outputs: frozenset[int] = frozenset()  # those in new memory, where not all are
     marks_fresh: bool = False  # an output tells itself whether it is in new memory
+    resumes: bool = False  # it may be called again after a wait that took no thread
 
     @property
     def is_constant(self) -> bool:
@@ -88,6 +89,7 @@ def bind(node: Node, device: Device) -> BoundNode:
             node.type == "_Fused",
             False,
             dereferences,
+            resumes=node.type == "_Recv",
         )
     op_type = node.type if node.spec.function is None else "_FunctionCall"
     kernel = registry.find(op_type, device.device_type)
@@ -117,6 +119,7 @@ def bind(node: Node, device: Device) -> BoundNode:
         dereferences,
         of_tensors=device.kind is None,
         marks_fresh=kernel.marks_fresh,
+        resumes=kernel.resumes,
     )
 
 

@@ -376,12 +376,13 @@ def compiled_parts(
     crew: Crew,
     *,
     inner: bool = False,
+    resumable: bool = False,
 ) -> CompiledStep:
     """Parts of a step, all of them or those of one task, as a plan for each."""
     bound: Bound = [(part, bind_all(part.graph, devices)) for part in parts]
 
     def make(step: StepGraph, _: list[BoundNode], parts: Bound = bound, **options: Any) -> Runnable:
-        return PartitionedPlan(step, parts, crew, **options)
+        return PartitionedPlan(step, parts, crew, resumable=resumable, **options)
 
     entries = [entry for _, part in bound for entry in part]
     return CompiledStep(graph, entries, inner=inner, make=make, parts=parts)

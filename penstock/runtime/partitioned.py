@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -14,6 +15,7 @@ from penstock.runtime.binding import BoundNode
 from penstock.runtime.crew import Crew
 from penstock.runtime.plan import Plan, make_plan
 from penstock.runtime.rendezvous import Aborted, Rendezvous
+from penstock.runtime.resumable import Stretches
 from penstock.runtime.step import Step
 from penstock.state.gates import taken
 from penstock.state.turns import Turns
@@ -38,11 +40,14 @@ class PartitionedPlan:
         checked: bool = False,
         inner: bool = False,
         traced: bool = False,
+        resumable: bool = False,
     ):
         self._crew = crew
+        plan_of = partial(
+            make_plan, checked=checked, inner=inner, traced=traced, resumable=resumable
+        )
         self._parts: list[tuple[Partition, Plan]] = [
-            (part, make_plan(part.graph, entries, checked=checked, inner=inner, traced=traced))
-            for part, entries in bound
+            (part, plan_of(part.graph, entries)) for part, entries in bound
         ]
         self._parts.sort(key=lambda part: -len(part[0].graph.nodes))
         self._count = len(step.fetches)
@@ -110,6 +115,13 @@ class PartitionedPlan:
             return plan.run(step, feeds)
         with turns.taken():
             return plan.run(step, feeds)
+
+    def stretches_of_only_part(self, step: Step, feeds: Sequence[Any]) -> Stretches | None:
+        """The same without a thread for its waits; None if it needs one."""
+        plan = self._parts[0][1]
+        if not plan.is_resumable or thread_pools.chosen() or self._crew.turns:
+            return None
+        return plan.stretches(step, feeds)
 
 
 def _in_turn(job: Callable[[], None], turns: Turns) -> Callable[[], None]:

@@ -10,6 +10,8 @@
 3. Nothing depends on the shapes of a run: a plan is made once per signature.
 4. A kernel's in-place variant is called where the overwritten value is dead after this line and
    its memory is shared with nothing else.
+5. A plan that is to need no thread while it waits is a generator, which yields at its waits
+   (`resumable.py`).
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from penstock.runtime.aliasing import Aliasing, analyse
 from penstock.runtime.binding import BoundNode
 from penstock.runtime.diagnosis import Failure, diagnose
 from penstock.runtime.out_of_memory import drop_values
+from penstock.runtime.resumable import Stretches, resumable, run_through
 from penstock.runtime.scalars import Scalars, expression
 from penstock.runtime.tracing import clock
 from penstock.shapes import Shape
@@ -45,16 +48,28 @@ class Plan:
     """A compiled step: call `function(step, *feeds)`, get the fetched values."""
 
     source: str
-    function: Callable[..., tuple[Any, ...]]
+    function: Callable[..., Any]
     lines: list[BoundNode]
     names: dict[Edge, str] = field(repr=False)
     filename: str
     overwritten: set[int] = field(default_factory=set)  # the owned feeds that it overwrites
     fetched: list[Edge] = field(default_factory=list, repr=False)
+    is_resumable: bool = False  # the function is a generator, which yields at its waits
 
     def run(self, step: Any, feeds: Sequence[Any]) -> tuple[Any, ...]:
         try:
-            return self.function(step, *feeds)
+            results = self.function(step, *feeds)
+            return run_through(results) if self.is_resumable else results
+        except Exception as error:
+            explained = self.explained(error)
+            if explained is None:
+                raise
+            raise explained from error
+
+    def stretches(self, step: Any, feeds: Sequence[Any]) -> Stretches:
+        """A run that yields at each wait, and is to go on when `step.resumption` is released."""
+        try:
+            return (yield from self.function(step, *feeds))
         except Exception as error:
             explained = self.explained(error)
             if explained is None:
@@ -114,6 +129,7 @@ def make_plan(
     scalars: Scalars | None = None,
     owned: Collection[int] = (),
     traced: bool = False,
+    resumable: bool = False,
 ) -> Plan:
     """Generates and compiles the function of a step.
 
@@ -121,9 +137,11 @@ def make_plan(
     those of the fetches numbered in `references` as the references that they are. What `scalars`
     names is computed with Python numbers; the function takes its invariants as further arguments.
     The memory of the feeds numbered in `owned` may be overwritten. `traced` lines tell the step's
-    trace when they began and ended, and what they made.
+    trace when they began and ended, and what they made. A `resumable` plan needs no thread at the
+    waits of kernels that can be called again.
     """
-    return _Writer(step, bound, checked, inner, references, scalars, owned, traced).finish()
+    writer = _Writer(step, bound, checked, inner, references, scalars, owned, traced, resumable)
+    return writer.finish()
 
 
 _numbers = itertools.count()
@@ -140,7 +158,9 @@ class _Writer:
         scalars: Scalars | None,
         owned: Collection[int],
         traced: bool,
+        resumable: bool,
     ):
+        self.resumable = resumable and any(entry.resumes for entry in bound)
         self.step = step
         self.checked = checked
         self.traced = traced
@@ -290,6 +310,9 @@ class _Writer:
         function = f"k{number}"
         self.namespace[function] = self._function(entry, dead)
         call = f"{function}({', '.join(arguments)})"
+        if self.resumable and entry.resumes:
+            self.namespace[function] = resumable(self.namespace[function])
+            call = f"(yield from {call})"
         targets = [f"t{number}" if i == 0 else f"t{number}_{i}" for i in range(len(node.dtypes))]
         for i, target in enumerate(targets):
             self.names[Edge(node, i)] = target
@@ -374,7 +397,16 @@ class _Writer:
         # Without the cycle that its own name would be, what it holds is freed with the plan.
         function = self.namespace.pop("step")
         fetched = [self._resolved(edge) for edge in self.step.fetches]
-        plan = Plan(source, function, self.bound, self.names, filename, self.overwritten, fetched)
+        plan = Plan(
+            source,
+            function,
+            self.bound,
+            self.names,
+            filename,
+            self.overwritten,
+            fetched,
+            self.resumable,
+        )
         # Tracebacks show the plan's lines for as long as the plan lives.
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         weakref.finalize(plan, linecache.cache.pop, filename, None)

@@ -9,17 +9,19 @@ from penstock import errors
 from penstock.ir.step_graph import Node
 from penstock.partition.memory import in_device_memory
 from penstock.runtime.mailbox import ABSENT, Key, Mailbox
+from penstock.runtime.resumable import Stretches
 from penstock.runtime.step import Step
 from penstock.state.gates import closed_gate, passed
 from penstock.state.turns import aside
+from penstock.state.waiting import Gate
 
 
 class Rendezvous:
-    """A `Mailbox` for threads of one process: who waits for a value sleeps at a gate."""
+    """A `Mailbox` for one process: a thread that waits for a value sleeps at a gate."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._mail: Mailbox[threading.Lock] = Mailbox()
+        self._mail: Mailbox[Gate] = Mailbox()
 
     def send(self, key: Key, value: Any, *, soon: bool = False, lasts: bool = False) -> None:
         """Leaves a value.
@@ -54,6 +56,16 @@ class Rendezvous:
             if value is ABSENT:
                 self.check()
                 raise KeyError(key)
+            return value
+
+    def taken(self, key: Key, gate: Gate) -> Any:
+        """The value; ABSENT if it has not come, and then the gate is opened when it has."""
+        with self._lock:
+            value = self._mail.take(key)
+            if value is ABSENT:
+                if self._mail.error is not None:
+                    self.check()
+                self._mail.wait(key, gate)
             return value
 
     def _wait(self, gate: threading.Lock, step: Step) -> None:
@@ -106,6 +118,15 @@ def recv_function(node: Node, device: Any) -> Any:
         value = step.rendezvous.recv((name, target, step.frame), step)
         return place.to_device(value)
 
+    def recv_in_stretches(step: Step) -> Stretches:
+        if step.resumption is None:
+            return recv(step)
+        key = (name, target, step.frame)
+        while (value := step.rendezvous.taken(key, step.resumption)) is ABSENT:
+            yield
+        return place.to_device(value)
+
+    recv.in_stretches = recv_in_stretches  # type: ignore[attr-defined]
     return recv
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock import errors
 from penstock.state.containers import ResourceManager
-from penstock.state.waiting import Cancellation
+from penstock.state.waiting import Cancellation, Gate
 
 _step_ids = itertools.count(1)
 _NEVER_CANCELLED = Cancellation()
@@ -25,6 +25,9 @@ class Step:
     frame: tuple[int, ...] = ()  # the iterations of the loops over devices around a node
     trace: Any = None  # of a traced run: what its nodes did
     observer: Any = None  # of a debugged run: who sees its nodes
+    resumption: Gate | None = None  # of a run that needs no thread while it waits: has it go on
+    gate: Gate | None = None  # the same, for a kernel that may be called again after its wait
+    parked: Any = None  # what such a kernel has waited for
 
     def __init__(
         self, deadline: float | None = None, cancellation: Cancellation = _NEVER_CANCELLED

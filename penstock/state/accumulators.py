@@ -16,6 +16,14 @@ from penstock.shapes import Shape, text
 from penstock.state.waiting import DONE, NOTHING, Attempt, Lines, Outcome, Waiter
 
 _TAKES = 0
+_TAKE = "TakeGrad"
+
+
+class _Take(Attempt):
+    """One who waits for a sum, with the sum, and the number of its gradients, in the end."""
+
+    __slots__ = ("taken",)
+    taken: tuple[Any, int]
 
 
 class ConditionalAccumulator:
@@ -54,19 +62,22 @@ class ConditionalAccumulator:
 
     def take(self, required: int, waiter: Waiter) -> tuple[Any, int]:
         """The sum of at least so many gradients, and how many they are."""
+        if waiter.parked is not None:
+            before: _Take = self._lines.parked(_TAKES, waiter, _TAKE)
+            return before.taken
         with self._lines.lock:
             if self.count >= required and not self._lines[_TAKES]:
                 return self._taken()
-        taken: list[tuple[Any, int]] = []
 
-        def attempt() -> Outcome:
+        def take() -> Outcome:
             if self.count < required:
                 return NOTHING
-            taken.append(self._taken())
+            attempt.taken = self._taken()
             return DONE
 
-        self._lines.run(_TAKES, Attempt(attempt), waiter, "TakeGrad")
-        return taken[0]
+        attempt = _Take(take)
+        self._lines.run(_TAKES, attempt, waiter, _TAKE)
+        return attempt.taken
 
     def _taken(self) -> tuple[Any, int]:
         taken = self.sum, self.count

@@ -197,6 +197,9 @@ class Queue:
         self, count: int, waiter: Waiter, *, allow_fewer: bool, reminder: Reminder | None
     ) -> list[Kept]:
         lines = self._lines
+        if waiter.parked is not None:
+            attempt: _Dequeue = lines.parked(_DEQUEUES, waiter, _DEQUEUE)
+            return attempt.taken
         with lines.lock:
             if not lines[_DEQUEUES] and self._ready() >= count:
                 taken = self._take_several(count)

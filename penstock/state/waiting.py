@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from penstock import errors
 from penstock.state.gates import closed_gate, passed
@@ -75,8 +75,29 @@ class MustWait(BaseException):
     """Raised in the place of a wait where the waiter only tries; no kernel catches it."""
 
 
+class Parked(BaseException):
+    """Raised in the place of a wait that goes on without a thread; no kernel catches it.
+
+    The kernel is called again when the gate of its step has been opened.
+    """
+
+
+class Gate(Protocol):
+    """What is opened at the end of a wait: a lock that a thread waits for, for instance."""
+
+    def release(self) -> None: ...
+
+
 class Waiter(Protocol):
-    """What a wait asks of the step that waits."""
+    """What a wait asks of the step that waits.
+
+    Attributes:
+      gate: what to open at the end of a wait without a thread; None if the thread is to wait.
+      parked: the attempt of such a wait.
+    """
+
+    gate: Gate | None
+    parked: Any
 
     @property
     def only_tries(self) -> bool: ...
@@ -101,10 +122,16 @@ class Reminder(NamedTuple):
 
 
 class _Thread(threading.local):
-    held: list[threading.Lock] | None = None  # gates that the thread opens later
+    held: list[Gate] | None = None  # that the thread opens later
+    leaves: Callable[[], None] | None = None  # called before it waits
 
 
 _thread = _Thread()
+
+
+def before_waits(call: Callable[[], None]) -> None:
+    """Has the calling thread, from now on, call something whenever it is going to wait here."""
+    _thread.leaves = call
 
 
 def hold_wakes() -> None:
@@ -131,7 +158,7 @@ def end_of_hold() -> bool:
     return has_held
 
 
-def _open(gate: threading.Lock) -> None:
+def _open(gate: Gate) -> None:
     try:  # noqa: SIM105 - steps come along here
         gate.release()
     except RuntimeError:
@@ -156,7 +183,12 @@ class Attempt:
         self.error: errors.OpError | None = None
         self.is_over = False
         self.is_waited_for = False
-        self.gate = closed_gate()
+        self.gate: Gate | None = None
+
+    def wait_for(self, gate: Gate) -> None:
+        """Has the gate opened when the attempt is over; call it under the lock of its lines."""
+        self.gate = gate
+        self.is_waited_for = True
 
     def end(self, error: errors.OpError | None = None) -> None:
         self.error = error
@@ -165,6 +197,7 @@ class Attempt:
             self.wake()
 
     def wake(self) -> None:
+        assert self.gate is not None
         if _thread.held is None:
             _open(self.gate)
         else:
@@ -204,9 +237,40 @@ class Lines:
             if not attempt.is_over and waiter.only_tries:
                 self._withdraw(line, attempt)
                 raise MustWait
-            attempt.is_waited_for = not attempt.is_over
-        if not attempt.is_over:
-            self._wait(line, attempt, waiter, what, reminder)
+            gate = closed_gate()
+            if not attempt.is_over:
+                attempt.wait_for(waiter.gate or gate)
+        if attempt.is_waited_for:
+            if waiter.gate is not None:
+                self._park(attempt, waiter)
+            self._wait(line, attempt, gate, waiter, what, reminder)
+        self._raise_error_of(attempt, waiter, what)
+
+    @staticmethod
+    def _park(attempt: Attempt, waiter: Waiter) -> NoReturn:
+        waiter.cancellation.add(attempt, attempt.wake)
+        waiter.parked = attempt
+        raise Parked
+
+    def parked(self, line: int, waiter: Waiter, what: str) -> Any:
+        """The attempt, now over, that a waiter has parked here; None if it has not."""
+        attempt = waiter.parked
+        if attempt is None:
+            return None
+        with self.lock:
+            gave_up = not attempt.is_over
+            if gave_up:
+                if not waiter.cancellation.is_cancelled:
+                    raise Parked  # it was called again for something else
+                self._withdraw(line, attempt)
+        waiter.parked = None
+        waiter.cancellation.discard(attempt)
+        if gave_up:
+            self._refuse_if_cancelled(waiter, what)
+        self._raise_error_of(attempt, waiter, what)
+        return attempt
+
+    def _raise_error_of(self, attempt: Attempt, waiter: Waiter, what: str) -> None:
         if attempt.error is not None:
             self._refuse_if_cancelled(waiter, what)  # a session that closes closes its queues, too
             raise attempt.error
@@ -252,17 +316,20 @@ class Lines:
         self,
         line: int,
         attempt: Attempt,
+        gate: threading.Lock,
         waiter: Waiter,
         what: str,
         reminder: Reminder | None,
     ) -> None:
         cancellation = waiter.cancellation
         cancellation.add(attempt, attempt.wake)
+        if _thread.leaves is not None:
+            _thread.leaves()
         wake_held()  # its own attempt among them, where the step has been cancelled already
         began = time.perf_counter_ns()
         try:
             with aside():
-                _pass_gate(attempt, waiter.deadline, reminder)
+                _pass(gate, waiter.deadline, reminder)
             if waiter.trace is not None:
                 waiter.trace.wait(time.perf_counter_ns() - began)
         finally:  # Ctrl-C ends a wait too
@@ -277,12 +344,12 @@ class Lines:
             raise errors.DeadlineExceededError(None, None, f"{what} operation timed out")
 
 
-def _pass_gate(attempt: Attempt, deadline: float | None, reminder: Reminder | None) -> None:
+def _pass(gate: threading.Lock, deadline: float | None, reminder: Reminder | None) -> None:
     """Waits until the gate is opened or the deadline is over."""
     if reminder is not None:
         soon = time.monotonic() + reminder.seconds
         if deadline is None or deadline > soon:
-            if passed(attempt.gate, soon):
+            if passed(gate, soon):
                 return
             reminder.call()
-    passed(attempt.gate, deadline)
+    passed(gate, deadline)

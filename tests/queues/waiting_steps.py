@@ -45,6 +45,8 @@ class Impatient:
     """A step whose time is over as soon as it has to wait."""
 
     only_tries = False
+    gate = None
+    parked = None
     trace = None
 
     def __init__(self) -> None:
@@ -60,6 +62,8 @@ class Patient:
 
     deadline: float | None = None
     only_tries = False
+    gate = None
+    parked = None
     trace = None
 
     def __init__(self, cancellation: Cancellation | None = None) -> None:
