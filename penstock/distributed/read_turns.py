@@ -95,7 +95,7 @@ class _SystemTurns:
         self._sockets.register(file, _WATCHED)
 
     def forget(self, file: int) -> None:
-        with suppress(OSError, ValueError):
+        with suppress(ValueError):  # all is over
             self._sockets.unregister(file)
 
     def leave(self, file: int) -> None:
@@ -107,8 +107,8 @@ class _SystemTurns:
     def _set(self, file: int, events: int) -> None:
         try:  # noqa: SIM105 - every step comes along here
             self._sockets.modify(file, events)
-        except (OSError, ValueError):
-            pass  # it was forgotten meanwhile
+        except (FileNotFoundError, ValueError):
+            pass  # it was forgotten meanwhile, or all is over
 
     def take(self, has_turn: bool) -> list[int]:
         began = time.monotonic()

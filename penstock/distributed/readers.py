@@ -60,7 +60,8 @@ class Readers:
 
     def remove(self, reading: Reading) -> None:
         """Nobody is to read there any more."""
-        if self._readings.pop(reading.file, None) is not None:
+        if self._readings.get(reading.file) is reading:
+            del self._readings[reading.file]
             self._turns.forget(reading.file)
 
     def leave(self, reading: Reading) -> None:

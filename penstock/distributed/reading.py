@@ -210,10 +210,10 @@ class Reading:
 
     def end(self) -> None:
         """The socket is shut down: no thread reads any more."""
+        self.readers.remove(self)  # while the file is surely that of this connection
         with self._lock:
             self._is_over = True
             is_free = not self._users
-        self.readers.remove(self)
         if is_free:
             self._free()
 

@@ -185,6 +185,27 @@ def test_a_connection_that_ends_takes_none_of_the_others_along(hub):
     assert hub.wait_for(1) == ["alive"]
 
 
+def test_a_connection_is_forgotten_before_its_file_may_be_that_of_another(hub):
+    """Who holds it may be done with it at any time, and then it is closed."""
+    connection, remove = hub.inner[0], hub.readers.remove
+    held = connection.reading.hold()
+    was_open = []
+
+    def remove_late(reading):
+        if held:
+            connection.reading.let_go()
+        was_open.append(connection._sock.fileno() >= 0)
+        remove(reading)
+
+    hub.readers.remove = remove_late
+    connection.close()
+    assert was_open == [True]
+    limit = time.monotonic() + LONG
+    while connection._sock.fileno() >= 0:
+        assert time.monotonic() < limit
+        time.sleep(0.001)
+
+
 def test_work_that_fails_ends_its_connection_alone(hub):
     def work(fields):
         if fields["say"] == "bad":
