@@ -14,7 +14,7 @@ from penstock.distributed.credentials import Credentials
 from penstock.distributed.frames import Fields, Value
 from penstock.distributed.grpc_master import Method
 from penstock.distributed.master import Master, StepForm
-from penstock.distributed.readers import TaskReaders
+from penstock.distributed.readers import TaskReaders, leave_turn
 from penstock.distributed.road import METHOD, Road
 from penstock.distributed.statuses import status_of
 from penstock.distributed.step_messages import parse
@@ -67,7 +67,8 @@ class ClientService:
                 found.cancel()
             return
         client.running[fields["call"]] = cancellation = Cancellation()
-        connection.work(partial(self._answer, connection, client, fields, values, cancellation))
+        answer = partial(self._answer, connection, client, fields, values, cancellation)
+        connection.work(answer, instant=True)  # or the master has others read
 
     def lost(self, connection: Connection) -> None:
         """Ends the steps of a client that is gone."""
@@ -119,6 +120,7 @@ class ClientService:
 
     def _run_part(self, fields: Fields, values: list[Value]) -> tuple[Fields, list[Value]]:
         """Runs the next part of a step that the session keeps."""
+        leave_turn()
         feeds = {
             name: array_of(value, array_type(dtypes.as_dtype(kind)))
             for (name, kind), value in zip(fields["feeds"], values, strict=True)

@@ -23,6 +23,7 @@ from penstock.distributed.frames import Value
 from penstock.distributed.interrupts import Held, Open
 from penstock.distributed.large_constants import GivenConstants
 from penstock.distributed.meeting import Order
+from penstock.distributed.readers import leave_turn
 from penstock.distributed.reading import Leading
 from penstock.distributed.statuses import located
 from penstock.distributed.step_part import StepPart
@@ -377,7 +378,9 @@ class _Running:
             if self._leading is not None and self._events.empty():
                 self._leading.wait(lambda: not self._events.empty(), deadline)
                 if self._events.empty():
-                    self._leading.end()  # it takes long
+                    self._leading.end()
+            if self._events.empty():
+                leave_turn()
             left = LOOK_SECONDS
             if deadline is not None:
                 left = min(left, max(0.0, deadline - time.monotonic()))
@@ -447,6 +450,11 @@ class ClusterStep:
         if self._registered is None:
             self._registered = self._runtime.register(self._spec)
         return self._registered
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether the thread that runs it may keep its turn to read: it takes but a moment."""
+        return self._registered is not None and self._registered.part.is_brief
 
     def as_written(self) -> Any:
         """The same step with every node of the graph, to be watched."""

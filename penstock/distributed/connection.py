@@ -17,7 +17,7 @@ from penstock.distributed.arena import SMALLEST, Inbox, Outbox
 from penstock.distributed.fair_lock import FairLock
 from penstock.distributed.frames import Disconnected, Fields, Socket, Value
 from penstock.distributed.interrupts import Held, Open
-from penstock.distributed.readers import Readers
+from penstock.distributed.readers import Readers, leave_turn
 from penstock.distributed.reading import Leading, Reading, step_aside
 from penstock.errors import OpError
 from penstock.runtime.value_bytes import decoded
@@ -217,6 +217,7 @@ class Connection:
                 try:
                     if not leading.wait(found.__len__, deadline):
                         leading.end()
+                        leave_turn()
                         with Open():
                             came = passed(gate, deadline)
                         if not came:

@@ -76,7 +76,7 @@ Value = Any  # a tensor, a NumPy array of bytes, or bytes
 class Readable(Protocol):
     """What messages are received by."""
 
-    def recv_into(self, buffer: memoryview, /) -> int: ...
+    def recv_into(self, buffer: memoryview, count: int = 0, flags: int = 0, /) -> int: ...
 
 
 class Socket(Readable, Protocol):
@@ -331,6 +331,15 @@ class Receiver:
             if not self.has_more():
                 self._comes_soon()  # the next piece
 
+    def has_come(self) -> bool:
+        """Whether there is something to read: what has come is read, without a wait for more."""
+        if self.has_more():
+            return True
+        count = self._receive(self._room, socket.MSG_DONTWAIT)
+        self._ahead = self._room[:count].tobytes()
+        self._at = 0
+        return count > 0
+
     def _wait_for_rest(self) -> None:
         if self.waits is not None:
             self.waits()
@@ -432,9 +441,11 @@ class Receiver:
         poll = self._poll
         return poll is not None and bool(found_soon(poll, None, _NEXT_SECONDS))
 
-    def _receive(self, view: memoryview) -> int:
+    def _receive(self, view: memoryview, flags: int = 0) -> int:
         try:
-            count = self._sock.recv_into(view)
+            count = self._sock.recv_into(view, 0, flags)
+        except BlockingIOError:  # only where the flags ask for it
+            return 0
         except OSError as error:
             raise Disconnected(str(error)) from error
         if count == 0:

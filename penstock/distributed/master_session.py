@@ -14,6 +14,7 @@ from penstock import dtypes, errors, proto, shapes
 from penstock.distributed.client_graph import ClientGraph
 from penstock.distributed.frames import Value
 from penstock.distributed.master import Feeds, StepForm, StepResult
+from penstock.distributed.readers import leave_turn
 from penstock.distributed.step_messages import Sent
 from penstock.distributed.value_arrays import array_of, array_type, sendable
 from penstock.ir.operation import Operation
@@ -197,7 +198,11 @@ class MasterSession:
     def run_form(
         self, form: StepForm, values: Sequence[Any], options: Any, cancellation: Cancellation
     ) -> tuple[list[Value], Any]:
-        found = self._forms.get(form) or self._form(form)
+        """Runs a step in a thread that reads; others read meanwhile, if it takes more than a moment."""
+        found = self._forms.get(form)
+        if found is None or options is not None or not found.step.is_brief:
+            leave_turn()
+            found = found or self._form(form)
         given = found.checked(values) if values or found.feeds else []
         results, metadata = self._run(found, given, options, cancellation)
         return found.sendable(results), metadata

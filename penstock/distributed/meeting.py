@@ -127,7 +127,6 @@ class Meeting(Rendezvous):
         return super().taken(key, gate)
 
     def _wait(self, gate: threading.Lock, step: Step) -> None:
-        leave_turn()
         holds = end_of_hold()  # a thread that leads may have to wake others for other steps
         try:
             self._wait_awake(gate, step)
@@ -143,7 +142,8 @@ class Meeting(Rendezvous):
         if self.leading is not None:
             if self.leading.wait(partial(gate.acquire, False)):
                 return
-            self.leading.end()  # it takes long
+            self.leading.end()
+        leave_turn()
         super()._wait(gate, step)
 
     def abort(self, error: BaseException) -> None:

@@ -28,9 +28,11 @@ class ReadTurns(Protocol):
 
     Attributes:
       lets_lead: whether a socket can be left to a thread that waits for an answer.
+      file: what tells of something to read; -1 where nothing does.
     """
 
     lets_lead: bool
+    file: int
 
     def watch(self, file: int) -> None:
         """Gives turns for what comes at another socket, too."""
@@ -83,8 +85,9 @@ class _SystemTurns:
 
     def __init__(self) -> None:
         self._sockets = select.epoll()
+        self.file = self._sockets.fileno()
         self._threads = select.epoll()
-        self._threads.register(self._sockets.fileno(), _WATCHED | select.EPOLLONESHOT)
+        self._threads.register(self.file, _WATCHED | select.EPOLLONESHOT)
         self._lock = threading.Lock()
         self._is_taken = False
         self._is_quick = False  # what was last waited for came soon
@@ -133,7 +136,7 @@ class _SystemTurns:
                 return False
             self._is_taken = True
             if asks:
-                self._threads.modify(self._sockets.fileno(), 0)
+                self._threads.modify(self.file, 0)
         return True
 
     def _found_soon(self) -> list[tuple[int, int]]:
@@ -151,14 +154,14 @@ class _SystemTurns:
         with self._lock:
             self._is_taken = False
             if not self._is_over:
-                self._threads.modify(self._sockets.fileno(), _WATCHED | select.EPOLLONESHOT)
+                self._threads.modify(self.file, _WATCHED | select.EPOLLONESHOT)
 
     def end(self) -> None:
         with self._lock:
             self._is_over = True
             self._bell = os.eventfd(1)
             self._sockets.register(self._bell, _WATCHED)
-            self._threads.modify(self._sockets.fileno(), _WATCHED)
+            self._threads.modify(self.file, _WATCHED)
 
     def close(self) -> None:
         self._threads.close()
@@ -171,6 +174,7 @@ class LockTurns:
     """By a lock, for other systems: who has it waits for what there is to read."""
 
     lets_lead = False
+    file = -1
 
     def __init__(self) -> None:
         self._turn = threading.Lock()

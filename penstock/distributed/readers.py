@@ -42,6 +42,7 @@ class Readers:
         self._crew = Crew(name)
         self._turns = read_turns()
         self.lets_lead = self._turns.lets_lead
+        self.file = self._turns.file
         self._lock = threading.Lock()
         self._readings: dict[int, Reading] = {}  # by file
         self._count = 0  # of threads that read, or wait for their turn
@@ -115,13 +116,14 @@ class Readers:
 
     def _served(self, files: list[int]) -> bool:
         """Reads with the turn, and does what is asked for; whether the turn was not passed on."""
-        _thread.turn, _thread.jobs = self, deque()
+        _thread.turn = self
         number = threading.get_ident()
         at_work.add(number)
         try:
             for file in files:
                 reading = self._readings.get(file)
                 if reading is not None:
+                    _thread.jobs = deque()
                     reading.read()
                     _work_off()
                 if not passes_on():
@@ -238,12 +240,27 @@ def passes_on() -> bool:
     return _thread.turn is not None
 
 
-def leave_turn() -> None:
-    """Has others read on, and do what this thread was to do next: it has to wait."""
-    delegate()
-    _thread.jobs = None
+def turn_file() -> int:
+    """What tells of something to read for the calling thread's turn; -1 if it has none."""
+    return -1 if _thread.turn is None else _thread.turn.file
+
+
+def pass_on() -> None:
+    """Has others read on, if the calling thread has a turn."""
     if _thread.turn is not None:
         _thread.turn.pass_on()
+
+
+def leave_turn() -> None:
+    """Has others read on, and do what this thread was to do next: it will be busy, or wait."""
+    leave_jobs()
+    pass_on()
+
+
+def leave_jobs() -> None:
+    """Has others do what this thread was to do next, and what it reads from now on asks for."""
+    delegate()
+    _thread.jobs = None
 
 
 def delegate() -> None:

@@ -18,7 +18,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.distributed.frames import Disconnected, Fields, Receiver, Socket, Value
-from penstock.distributed.readers import NOT_READ, Readers, delegate, leave_turn, passes_on
+from penstock.distributed.readers import (
+    NOT_READ,
+    Readers,
+    delegate,
+    leave_jobs,
+    leave_turn,
+    pass_on,
+    passes_on,
+    turn_file,
+)
 from penstock.distributed.spinning import QUICK_ANSWER_SECONDS, found_soon, wake_politely
 from penstock.errors import OpError
 from penstock.state.waiting import wake_held
@@ -28,6 +37,7 @@ if TYPE_CHECKING:
 
 _CONTESTED_SECONDS = 1.0  # that a connection is left to those who need it, after somebody did not
 _LEADING_SECONDS = 0.1  # that a thread waits at the socket itself: more wakes than one don't count
+_MOST_POLLS = 100  # that a thread keeps
 
 
 class Reading:
@@ -57,12 +67,11 @@ class Reading:
         self._handle = handle
         self._lose = lose
         self._free = free
-        self._poll = select.poll()
-        self._poll.register(self.file, select.POLLIN)
         self._lock = threading.Lock()
         self.mutex = threading.Lock()  # of the thread that reads
         self._users = 0  # threads that read, or hold the connection
-        self._is_apart = False  # the thread that reads does so without the turn
+        self._is_in_turn = False  # the thread that reads has the turn for it
+        self._is_apart = False  # it has passed the turn on
         self._is_held = False
         self.is_wanted = False  # by others, while one thread holds it
         self.is_quick = True  # what was last waited for here came soon
@@ -98,6 +107,7 @@ class Reading:
             return
         try:
             if self.mutex.acquire(blocking=False):
+                self._is_in_turn = True
                 self._read_some()
             else:  # who holds the connection is about to let go of it
                 self.readers.leave(self)
@@ -119,25 +129,31 @@ class Reading:
     def _read_some(self) -> None:
         """Handles what has come; releases the mutex."""
         try:
-            receiver = self.receiver
-            if receiver.has_more() or self._poll.poll(0):  # nobody has read it yet
+            if self._has_come():  # nobody has read it yet
                 self.take_message()
-                while receiver.has_more() and not self._is_over:
+                while self.receiver.has_more() and not self._is_over:
                     self.take_message()
         finally:
             is_apart = self._is_apart
-            self._is_apart = False
+            self._is_in_turn = self._is_apart = False
             self.mutex.release()
             if is_apart:
                 self._resume()
 
+    def _has_come(self) -> bool:
+        try:
+            return self.receiver.has_come()
+        except Disconnected as error:
+            self.fail(error)
+            return False
+
     def _read_on_apart(self) -> None:
         """The rest of a message has not come yet: others are not to wait for it."""
-        if passes_on():
+        if self._is_in_turn and passes_on():
             self._is_apart = True
             self.readers.leave(self)
-            delegate()
-            self.readers.pass_on()
+        delegate()
+        pass_on()
 
     def _resume(self) -> None:
         with self._lock:
@@ -199,7 +215,7 @@ class Reading:
         if not self._is_held or not self.mutex.acquire(blocking=False):
             return
         try:
-            while not self._is_over and (self.receiver.has_more() or self._poll.poll(0)):
+            while not self._is_over and self._has_come():
                 self.take_message()
         finally:
             self.mutex.release()
@@ -245,40 +261,42 @@ class Leading:
         _thread.leading = self
         self._sleeps = False
         self._is_quick = True  # what was last waited for at these connections came soon
-        self._poll = select.poll()
+        self._bell = _thread.bell or _thread.hang_bell()
         for connection in connections:
             reading = connection.reading
             if among_others and (connection.open_calls or reading.is_contested):
                 self._shared.append(reading)
             elif not connection.open_calls:
                 self._hold(reading)
-        if self._held or self._shared:
-            self._bell = _thread.bell or _thread.hang_bell()
-            self._poll.register(self._bell.file, select.POLLIN)
 
     def _hold(self, reading: Reading) -> None:
         if reading.hold():
             self._held.append(reading)
-            self._poll.register(reading.file, select.POLLIN)
             self._is_quick = self._is_quick and reading.is_quick
 
     def wait(self, came: Callable[[], object], deadline: float | None = None) -> bool:
-        """Reads until something has come, for a while; whether it has."""
+        """Reads until something has come, for a while; whether it has.
+
+        If the thread has the turn to read elsewhere, it passes that on when something comes there.
+        """
         self._make_way()
         for reading in self._shared:
             self._hold(reading)
         if not self._held:
             return bool(came())
+        leave_jobs()
         began = time.monotonic()
         limit = began + _LEADING_SECONDS
         if deadline is not None:
             limit = min(limit, deadline)
         taken: list[Reading] = []
         try:
-            # Another thread may be in the middle of a message, and has to read it to its end.
             for reading in self._held:
-                if not reading.mutex.acquire(timeout=max(0.0, limit - time.monotonic())):
-                    return bool(came())
+                if not reading.mutex.acquire(blocking=False):
+                    # Another thread is in the middle of a message, and has to read it to its end.
+                    leave_turn()
+                    if not reading.mutex.acquire(timeout=max(0.0, limit - time.monotonic())):
+                        return bool(came())
                 taken.append(reading)
             self._sleeps = True  # before it looks: who brings something looks after that
             while not came():
@@ -306,11 +324,15 @@ class Leading:
             if reading.receiver.has_more():
                 reading.take_message()
                 return
+        turn = turn_file()
+        poll = _thread.poll_of(turn, *[reading.file for reading in self._held])
         # The wait itself can be interrupted: no byte is lost.
-        found = found_soon(self._poll) if self._is_quick else []
-        for file, _ in found or self._poll.poll(1000 * seconds):
+        found = found_soon(poll) if self._is_quick else []
+        for file, _ in found or poll.poll(1000 * seconds):
             if file == self._bell.file:
                 self._bell.silence()
+            elif file == turn:
+                leave_turn()
             for reading in self._held:
                 if reading.file == file:
                     reading.take_message()
@@ -331,8 +353,6 @@ class Leading:
     def _let_go(self) -> None:
         held, self._held = self._held, []
         for reading in held:
-            if self._shared:  # it will be held again
-                self._poll.unregister(reading.file)
             reading.let_go()
 
     def step_aside(self) -> None:
@@ -367,7 +387,21 @@ class _Thread(threading.local):
 
     def hang_bell(self) -> _Bell:
         self.bell = _Bell()
+        self._polls: dict[tuple[int, ...], select.poll] = {}
         return self.bell
+
+    def poll_of(self, *files: int) -> select.poll:
+        """What tells of the bell and of sockets; made once for the same files. None is below 0."""
+        found = self._polls.get(files)
+        if found is None:
+            assert self.bell is not None
+            if len(self._polls) >= _MOST_POLLS:
+                self._polls.clear()
+            found = self._polls[files] = select.poll()
+            for file in (self.bell.file, *files):
+                if file >= 0:
+                    found.register(file, select.POLLIN)
+        return found
 
 
 _thread = _Thread()

@@ -395,12 +395,12 @@ class _ReadInTime:
         self._sock = sock
         self._limit = time.monotonic() + seconds
 
-    def recv_into(self, view: memoryview) -> int:
+    def recv_into(self, view: memoryview, count: int = 0, flags: int = 0) -> int:
         left = self._limit - time.monotonic()
         if left <= 0:
             raise TimeoutError("timed out")
         self._sock.settimeout(left)
-        return self._sock.recv_into(view)
+        return self._sock.recv_into(view, count, flags)
 
 
 def _read_greeting(sock: frames.Socket, seconds: float) -> frames.Fields:

@@ -37,8 +37,15 @@ class TlsSocket:
         data = b"".join(buffers)
         return self.send(data, 0)
 
-    def recv_into(self, view: memoryview) -> int:
-        return self._do(lambda: self._sock.recv_into(view))
+    def recv_into(self, view: memoryview, count: int = 0, flags: int = 0) -> int:
+        """Reads some bytes, without waiting where flags say so; how many."""
+        if not flags & socket.MSG_DONTWAIT:
+            return self._do(lambda: self._sock.recv_into(view, count))
+        try:
+            with self._lock:
+                return self._sock.recv_into(view, count)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise BlockingIOError from None
 
     def pending(self) -> int:
         """Bytes that have been decrypted and not been read."""

@@ -70,6 +70,8 @@ class _LimitedThreads:
 class CompiledStep:
     """A step with its kernels bound and its plan made; safe to run from many threads at once."""
 
+    is_brief = False  # nobody knows how long its kernels take
+
     def __init__(
         self,
         graph: StepGraph,

@@ -238,6 +238,9 @@ def test_the_time_of_a_question_ends_while_another_thread_reads_a_long_message(e
         def has_more(self):
             return self.receiver.has_more()
 
+        def has_come(self):
+            return self.receiver.has_come()
+
     ends.near.reading.receiver = Slow(ends.near.reading.receiver)
     ends.far.note({"do": "long"})
     assert began.wait(LONG)
