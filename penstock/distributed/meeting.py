@@ -100,14 +100,17 @@ class Meeting(Rendezvous):
 
     def taken_back(self, task: str) -> tuple[list[Any], list[Value]]:
         """The keys and values that wait to be sent to a task."""
+        if not self._kept:
+            return [], []
         with self._lock:
             return self._kept.pop(task, ([], []))
 
     def flush(self, but: str = "") -> None:
         """Sends what has waited for more to come, but to a task that gets an answer anyway."""
-        for task in [*self.orders, *self._kept]:
-            if task != but:
-                self._send_kept(task)
+        for kept in self.orders, self._kept:
+            for task in [*kept] if kept else ():
+                if task != but:
+                    self._send_kept(task)
 
     # Receiving ----------------------------------------------------------------------------------
 

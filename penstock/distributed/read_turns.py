@@ -40,11 +40,9 @@ class ReadTurns(Protocol):
 
     def forget(self, file: int) -> None: ...
 
-    def leave(self, file: int) -> None:
-        """Gives no turns for a socket until `resume`: somebody else reads there."""
+    def share(self, file: int, is_shared: bool) -> None:
+        """Gives no turns for a socket that is not shared: somebody else reads there."""
         ...
-
-    def resume(self, file: int) -> None: ...
 
     def take(self, has_turn: bool) -> list[int]:
         """Waits for something to read, with the turn; the sockets that have it.
@@ -101,15 +99,9 @@ class _SystemTurns:
         with suppress(ValueError):  # all is over
             self._sockets.unregister(file)
 
-    def leave(self, file: int) -> None:
-        self._set(file, _LEFT)
-
-    def resume(self, file: int) -> None:
-        self._set(file, _WATCHED)
-
-    def _set(self, file: int, events: int) -> None:
+    def share(self, file: int, is_shared: bool) -> None:
         try:  # noqa: SIM105 - every step comes along here
-            self._sockets.modify(file, events)
+            self._sockets.modify(file, _WATCHED if is_shared else _LEFT)
         except (FileNotFoundError, ValueError):
             pass  # it was forgotten meanwhile, or all is over
 
@@ -194,7 +186,11 @@ class LockTurns:
             self._files.discard(file)
         self._ring()
 
-    leave, resume = forget, watch
+    def share(self, file: int, is_shared: bool) -> None:
+        if is_shared:
+            self.watch(file)
+        else:
+            self.forget(file)
 
     def _ring(self) -> None:
         with suppress(OSError):  # it has been rung often enough, or all is over

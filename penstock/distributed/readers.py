@@ -43,6 +43,7 @@ class Readers:
         self._turns = read_turns()
         self.lets_lead = self._turns.lets_lead
         self.file = self._turns.file
+        self.share = self._turns.share
         self._lock = threading.Lock()
         self._readings: dict[int, Reading] = {}  # by file
         self._count = 0  # of threads that read, or wait for their turn
@@ -64,13 +65,6 @@ class Readers:
         if self._readings.get(reading.file) is reading:
             del self._readings[reading.file]
             self._turns.forget(reading.file)
-
-    def leave(self, reading: Reading) -> None:
-        """Leaves a connection to a thread that reads by itself."""
-        self._turns.leave(reading.file)
-
-    def resume(self, reading: Reading) -> None:
-        self._turns.resume(reading.file)
 
     def start_reading(self, read: Job) -> None:
         """Has a thread without the turn read from a connection."""
@@ -259,7 +253,8 @@ def leave_turn() -> None:
 
 def leave_jobs() -> None:
     """Has others do what this thread was to do next, and what it reads from now on asks for."""
-    delegate()
+    if _thread.jobs:
+        delegate()
     _thread.jobs = None
 
 

@@ -64,6 +64,7 @@ class Reading:
         self.file = sock.fileno()
         self.receiver = receiver
         self.readers = readers
+        self._share = readers.share
         self._handle = handle
         self._lose = lose
         self._free = free
@@ -110,7 +111,7 @@ class Reading:
                 self._is_in_turn = True
                 self._read_some()
             else:  # who holds the connection is about to let go of it
-                self.readers.leave(self)
+                self._share(self.file, False)
                 self.readers.start_reading(self.read_apart)
         finally:
             self._left()
@@ -151,14 +152,14 @@ class Reading:
         """The rest of a message has not come yet: others are not to wait for it."""
         if self._is_in_turn and passes_on():
             self._is_apart = True
-            self.readers.leave(self)
+            self._share(self.file, False)
         delegate()
         pass_on()
 
     def _resume(self) -> None:
         with self._lock:
             if not (self._is_held or self._is_over):
-                self.readers.resume(self)
+                self._share(self.file, True)
 
     # The thread that waits ----------------------------------------------------------------------
 
@@ -175,7 +176,7 @@ class Reading:
                 return False
             self._is_held = True
             self._users += 1
-            self.readers.leave(self)
+            self._share(self.file, False)
         return True
 
     @property
@@ -187,18 +188,22 @@ class Reading:
         self.is_wanted = True
         self._contested_until = time.monotonic() + _CONTESTED_SECONDS
         if self.mutex.acquire(blocking=False):
-            self.readers.resume(self)
+            self._share(self.file, True)
             self.mutex.release()
 
     def let_go(self) -> None:
         """Leaves the connection to those that stand by."""
         with self._lock:
             self._is_held = self.is_wanted = False
-        if self.receiver.has_more():  # of which the system knows nothing: it would wake nobody
+            has_more = self.receiver.has_more()
+            if not (has_more or self._is_over):
+                self._share(self.file, True)
+            self._users -= 1
+            is_last = self._is_over and not self._users
+        if is_last:
+            self._free()
+        elif has_more:  # of which the system knows nothing: it would wake nobody
             self.readers.start_reading(self.read_apart)
-        else:
-            self._resume()
-        self._left()
 
     def take_message(self) -> None:
         """Reads and handles one message; with the mutex."""
@@ -245,8 +250,10 @@ def _reason(error: Exception) -> str:
 class Leading:
     """A thread that reads from connections what it waits for.
 
-    Between its waits nobody reads, unless somebody else wants to: it is for those who expect to
-    wait soon and not for long. It belongs to the thread that makes it, which has to `end` it.
+    It holds them from its first wait on, for whose answer the other side has some work to do: what
+    was to be said has been said by then. Between its waits nobody reads, unless somebody else wants
+    to: it is for those who expect to wait soon and not for long. It belongs to the thread that
+    makes it, which has to `end` it.
 
     Where others wait for answers, they read, or those that stand by. `among_others` a thread reads
     nevertheless, but in its waits alone: one that is to compute with what it waits for, and would
@@ -254,9 +261,10 @@ class Leading:
     """
 
     def __init__(self, connections: Sequence[Connection], *, among_others: bool = False):
-        wake_politely()
         self._held: list[Reading] = []
-        self._shared: list[Reading] = []  # held in waits alone
+        self._files: list[int] = []  # of those
+        self._shared: list[Reading] = []  # to be held in waits alone
+        self._new: list[Reading] = []  # to be held from now on
         self._outer = _thread.leading
         _thread.leading = self
         self._sleeps = False
@@ -267,11 +275,12 @@ class Leading:
             if among_others and (connection.open_calls or reading.is_contested):
                 self._shared.append(reading)
             elif not connection.open_calls:
-                self._hold(reading)
+                self._new.append(reading)
 
     def _hold(self, reading: Reading) -> None:
         if reading.hold():
             self._held.append(reading)
+            self._files.append(reading.file)
             self._is_quick = self._is_quick and reading.is_quick
 
     def wait(self, came: Callable[[], object], deadline: float | None = None) -> bool:
@@ -279,9 +288,11 @@ class Leading:
 
         If the thread has the turn to read elsewhere, it passes that on when something comes there.
         """
-        self._make_way()
-        for reading in self._shared:
+        if self._held:
+            self._make_way()
+        for reading in (*self._new, *self._shared):
             self._hold(reading)
+        self._new = []
         if not self._held:
             return bool(came())
         leave_jobs()
@@ -325,7 +336,8 @@ class Leading:
                 reading.take_message()
                 return
         turn = turn_file()
-        poll = _thread.poll_of(turn, *[reading.file for reading in self._held])
+        files = (turn, *self._files)
+        poll = _thread.polls.get(files) or _thread.poll_of(files)
         # The wait itself can be interrupted: no byte is lost.
         found = found_soon(poll) if self._is_quick else []
         for file, _ in found or poll.poll(1000 * seconds):
@@ -346,19 +358,19 @@ class Leading:
     def end(self) -> None:
         """Leaves the reading to others."""
         self._let_go()
-        self._shared = []
+        self._new = self._shared = []
         if _thread.leading is self:
             _thread.leading = self._outer
 
     def _let_go(self) -> None:
-        held, self._held = self._held, []
+        held, self._held, self._files = self._held, [], []
         for reading in held:
             reading.let_go()
 
     def step_aside(self) -> None:
         """Has others read from now on, also for those that lead further out in this thread."""
         self._let_go()
-        self._shared = []
+        self._new = self._shared = []
         if self._outer is not None:
             self._outer.step_aside()
 
@@ -386,22 +398,21 @@ class _Thread(threading.local):
     bell: _Bell | None = None  # one for all that lead in this thread, one after the other
 
     def hang_bell(self) -> _Bell:
+        wake_politely()
         self.bell = _Bell()
-        self._polls: dict[tuple[int, ...], select.poll] = {}
+        self.polls: dict[tuple[int, ...], select.poll] = {}
         return self.bell
 
-    def poll_of(self, *files: int) -> select.poll:
-        """What tells of the bell and of sockets; made once for the same files. None is below 0."""
-        found = self._polls.get(files)
-        if found is None:
-            assert self.bell is not None
-            if len(self._polls) >= _MOST_POLLS:
-                self._polls.clear()
-            found = self._polls[files] = select.poll()
-            for file in (self.bell.file, *files):
-                if file >= 0:
-                    found.register(file, select.POLLIN)
-        return found
+    def poll_of(self, files: tuple[int, ...]) -> select.poll:
+        """A new poll of the bell and of files, but for those below 0; it is kept."""
+        assert self.bell is not None
+        if len(self.polls) >= _MOST_POLLS:
+            self.polls.clear()
+        made = self.polls[files] = select.poll()
+        for file in (self.bell.file, *files):
+            if file >= 0:
+                made.register(file, select.POLLIN)
+        return made
 
 
 _thread = _Thread()

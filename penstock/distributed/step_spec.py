@@ -7,6 +7,7 @@ agree on what is sent under which name; then it keeps what is its own.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Container
 from dataclasses import asdict, dataclass
@@ -183,6 +184,7 @@ def _not_structured(step: StepGraph) -> Exception:
     )
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def task_of(device: str) -> str:
     """The part of a device's name that says whose it is: /job:ps/replica:0/task:1."""
     return device.partition("/device:")[0]

@@ -169,10 +169,10 @@ Action = Answer | Introduce | Refuse | Tell | Compile | Execute | Deliver | End 
 
 
 def _delivered(meeting: Any, keys: Sequence[Any], values: Sequence[Any]) -> list[Action]:
-    return [
-        Deliver(meeting, (name, device, tuple(frame)), value)
-        for (name, device, frame), value in zip(keys, values, strict=True)
-    ]
+    actions: list[Action] = []  # not a comprehension, which calls a function: steps come here
+    for (name, device, frame), value in zip(keys, values, strict=True):
+        actions.append(Deliver(meeting, (name, device, tuple(frame)), value))
+    return actions
 
 
 class _StepRecord:

@@ -153,9 +153,11 @@ def wake_held() -> None:
 
 def end_of_hold() -> bool:
     """Wakes those, and others at once from now on; whether the thread has held wakes."""
+    if _thread.held is None:
+        return False
     wake_held()
-    has_held, _thread.held = _thread.held is not None, None
-    return has_held
+    _thread.held = None
+    return True
 
 
 def _open(gate: Gate) -> None:
