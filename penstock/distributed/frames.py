@@ -332,7 +332,7 @@ class Receiver:
                 self._comes_soon()  # the next piece
 
     def has_come(self) -> bool:
-        """Whether there is something to read: what has come is read, without a wait for more."""
+        """Whether there is something to read; what has come is read, without a wait."""
         if self.has_more():
             return True
         count = self._receive(self._room, socket.MSG_DONTWAIT)

@@ -198,7 +198,7 @@ class MasterSession:
     def run_form(
         self, form: StepForm, values: Sequence[Any], options: Any, cancellation: Cancellation
     ) -> tuple[list[Value], Any]:
-        """Runs a step in a thread that reads; others read meanwhile, if it takes more than a moment."""
+        """Runs a step in a thread that reads; if it takes more than a moment, others read then."""
         found = self._forms.get(form)
         if found is None or options is not None or not found.step.is_brief:
             leave_turn()

@@ -116,6 +116,7 @@ class ResumedRun:
                 end_of_hold()
         if done is not None:
             part.seconds = self._seconds
+            self._step.resumption = None  # a circle would be left to the garbage collector
             self._done(done)
 
     def _stretch(self, began: float) -> Executed | None:

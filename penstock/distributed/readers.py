@@ -46,7 +46,7 @@ class Readers:
         self.share = self._turns.share
         self._lock = threading.Lock()
         self._readings: dict[int, Reading] = {}  # by file
-        self._count = 0  # of threads that read, or wait for their turn
+        self._count = 0  # of threads that use the turns: that read, or wait for their turn
         self._standing_by = 0  # those of them that wait
         self._is_over = False
 
@@ -88,11 +88,15 @@ class Readers:
             while (files := self._stood_by(has_turn)) is not None:
                 has_turn = self._served(files)
         finally:
-            with self._lock:
-                self._count -= 1
-                is_last = self._is_over and not self._count
-            if is_last:
-                self._turns.close()
+            self._ended()
+
+    def _ended(self) -> None:
+        """One thread less uses the turns."""
+        with self._lock:
+            self._count -= 1
+            is_last = self._is_over and not self._count
+        if is_last:
+            self._turns.close()
 
     def _stood_by(self, has_turn: bool) -> list[int] | None:
         """Waits for the turn to read; None if there are enough others that do."""
@@ -161,10 +165,9 @@ class Readers:
             if self._is_over:
                 return
             self._is_over = True
-            is_unused = not self._count
+            self._count += 1  # this thread, too: the turns must be there until it has ended them
         self._turns.end()
-        if is_unused:
-            self._turns.close()
+        self._ended()
         self._crew.close()
 
 

@@ -159,11 +159,12 @@ class Worker:
         """Asks what a master wants to know; a link that is lost answers with that, at once."""
 
         def answered(fields: Fields, values: list[Value], error: BaseException | None) -> None:
+            given: Sequence[Value] = values
             if "keys" in fields:
-                values, sent = sent_with_answer(link, call.fields["step"], fields, values)
+                given, sent = sent_with_answer(link, call.fields["step"], fields, values)
                 if sent is not None:
                     self._take(sent)
-            answer(Answered(call.task, fields, values, error))
+            answer(Answered(call.task, fields, given, error))
 
         link.call(call.fields, call.values, answered)
 

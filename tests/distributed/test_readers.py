@@ -241,6 +241,73 @@ def test_connections_are_dealt_to_several_sets_of_readers():
     readers.close()
 
 
+def test_a_thread_that_keeps_its_turn_and_waits_for_an_answer_lets_others_read(hub):
+    """As a step of a client does: nobody else is woken for it as long as nothing else comes."""
+    ours, theirs = socket.socketpair()
+    asked = Connection(ours, "asked", lambda *_: None, readers=hub.readers)
+    asked.start()
+    answers = []
+
+    def work(fields):
+        if fields["say"] == "asks":
+            answers.append(asked.ask({"do": "question"}))
+
+    hub.work = work
+    hub.say(0, "asks")
+    question, _ = frames.Receiver(theirs).receive()
+    hub.say(1, "meanwhile")
+    hub.say(0, "behind")
+    assert sorted(hub.wait_for(2)) == ["behind", "meanwhile"]
+    frames.send(theirs, {"reply": question["call"], "said": 1})
+    assert hub.wait_for(3)[2] == "asks"
+    assert answers[0][0]["said"] == 1
+    asked.close()
+    theirs.close()
+
+
+def test_work_that_was_read_with_what_asks_is_done_by_others(hub):
+    """It would be done by the same thread next, which waits for an answer."""
+    ours, theirs = socket.socketpair()
+    asked = Connection(ours, "asked", lambda *_: None, readers=hub.readers)
+    asked.start()
+    hub.work = lambda fields: fields["say"] == "asks" and asked.ask({"do": "question"})
+    both = [frames.plain({"do": "say", "say": what}) for what in ("asks", "behind")]
+    hub.outer[0].sendall(b"".join(both))
+    question, _ = frames.Receiver(theirs).receive()
+    assert hub.wait_for(1) == ["behind"]
+    frames.send(theirs, {"reply": question["call"]})
+    assert hub.wait_for(2) == ["behind", "asks"]
+    asked.close()
+    theirs.close()
+
+
+def test_turns_are_there_until_their_end_has_been_told(monkeypatch):
+    """A thread may leave by itself when all is over, before that."""
+    made = Hub(1)
+    busy, free = threading.Event(), threading.Event()
+    made.work = lambda fields: (busy.set(), free.wait(LONG))
+    started = []
+    monkeypatch.setattr(made.readers._crew, "start", started.append)
+    made.say(0, "long", instant=False)
+    assert busy.wait(LONG)
+    end = made.readers._turns.end
+
+    def end_late():
+        free.set()
+        (late,) = started  # who was to stand by meanwhile
+        late()
+        made.wait_for(1)
+        limit = time.monotonic() + LONG
+        while made.readers._count > 1:
+            assert time.monotonic() < limit
+            time.sleep(0.001)
+        end()
+
+    monkeypatch.setattr(made.readers._turns, "end", end_late)
+    made.close()
+    assert made.readers._count == 0
+
+
 def test_a_connection_that_comes_after_the_end_is_not_read():
     readers = Readers("hub")
     readers.close()

@@ -41,6 +41,10 @@ class Ends:
             self.came.notify_all()
 
     def _echo(self, connection, fields, values):
+        limit = time.monotonic() + LONG
+        while fields.get("led") and not self.near.reading._is_held:
+            assert time.monotonic() < limit
+            time.sleep(0.0001)
         for number in range(fields.get("notes", 0)):
             connection.note({"do": f"note {number}"})
         if "call" in fields:
@@ -58,6 +62,14 @@ class Ends:
         self.far.close()
 
 
+def _leading(connection):
+    """A thread holds a connection from its first wait on."""
+    leading = Leading([connection])
+    leading.wait(lambda: True)
+    assert connection.reading._is_held
+    return leading
+
+
 @pytest.fixture
 def ends():
     with Ends() as made:
@@ -67,7 +79,7 @@ def ends():
 def test_who_asks_reads_the_answer_and_what_comes_before_it(ends, monkeypatch):
     monkeypatch.setattr(reading, "_LEADING_SECONDS", LONG)  # also on a busy machine
     for say in range(20):
-        reply, _ = ends.near.ask({"say": say, "notes": 2})
+        reply, _ = ends.near.ask({"say": say, "notes": 2, "led": True})
         assert reply["said"] == say
     assert [what for what, _ in ends.heard] == ["note 0", "note 1"] * 20
     assert {thread for _, thread in ends.heard} == {threading.get_ident()}
@@ -99,7 +111,7 @@ def test_many_threads_ask_at_once(ends):
 
 
 def test_a_thread_that_leads_and_works_does_not_keep_a_sign_of_life_from_others(ends):
-    leading = Leading([ends.near])
+    leading = _leading(ends.near)
     ends.far.ping()
     heard = ends.far.heard
     ends.near.ping()  # what the health checks do
@@ -111,14 +123,14 @@ def test_a_thread_that_leads_and_works_does_not_keep_a_sign_of_life_from_others(
 
 
 def test_a_thread_that_leads_and_works_does_not_keep_an_answer_from_others(ends):
-    leading = Leading([ends.near])
+    leading = _leading(ends.near)
     answers = []
     other = threading.Thread(target=lambda: answers.append(ends.near.ask({"say": 1})))
     other.start()
     other.join(LONG)
     assert answers[0][0]["said"] == 1
     leading.end()
-    ends.near.ask({"say": 2, "notes": 1})  # and then one may lead again
+    ends.near.ask({"say": 2, "notes": 1, "led": True})  # and then one may lead again
     assert ends.heard == [("note 0", threading.get_ident())]
 
 
@@ -141,6 +153,14 @@ def test_a_thread_that_leads_reads_the_answers_of_others(ends):
     leading.end()
 
 
+def test_a_thread_that_does_not_wait_yet_leaves_the_reading_to_others(ends):
+    leading = Leading([ends.near])
+    ends.far.note({"do": "early"})
+    ends.wait_for(1)
+    assert ends.heard[0][1] != threading.get_ident()
+    leading.end()
+
+
 def test_nobody_leads_while_another_waits_for_an_answer(ends):
     answers = []
     ends.near.call({"say": 1}, [], lambda *answer: answers.append(answer))
@@ -153,7 +173,7 @@ def test_nobody_leads_while_another_waits_for_an_answer(ends):
 
 
 def test_what_has_come_when_a_thread_stops_to_lead_is_read_by_others(ends):
-    leading = Leading([ends.near])
+    leading = _leading(ends.near)
     for number in range(3):
         ends.far.note({"do": f"note {number}"})
     assert leading.wait(lambda: bool(ends.heard))
@@ -206,7 +226,7 @@ def test_two_threads_that_lead_and_send_much_do_not_wait_for_each_other(ends, si
     done = []
 
     def send(connection):
-        leading = Leading([connection])
+        leading = _leading(connection)
         try:
             for _ in range(count):
                 connection.note({"do": "much"}, [value])
