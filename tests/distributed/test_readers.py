@@ -68,6 +68,13 @@ def _threads():
     return [each for each in threading.enumerate() if each.name == "hub"]
 
 
+def _await_end_of_threads():
+    limit = time.monotonic() + LONG
+    while _threads():
+        assert time.monotonic() < limit, "threads have stayed"
+        time.sleep(0.001)
+
+
 @pytest.fixture(params=["system", "lock"])
 def hub(request, monkeypatch):
     if request.param == "lock":
@@ -77,10 +84,7 @@ def hub(request, monkeypatch):
     made = Hub(8)
     yield made
     made.close()
-    limit = time.monotonic() + LONG
-    while _threads():
-        assert time.monotonic() < limit, "threads have stayed"
-        time.sleep(0.001)
+    _await_end_of_threads()
 
 
 def test_few_threads_read_from_many_connections(hub):
@@ -306,6 +310,7 @@ def test_turns_are_there_until_their_end_has_been_told(monkeypatch):
     monkeypatch.setattr(made.readers._turns, "end", end_late)
     made.close()
     assert made.readers._count == 0
+    _await_end_of_threads()
 
 
 def test_a_connection_that_comes_after_the_end_is_not_read():
@@ -316,4 +321,4 @@ def test_a_connection_that_comes_after_the_end_is_not_read():
     connection.start()
     connection.close()
     theirs.close()
-    assert not _threads()
+    _await_end_of_threads()
