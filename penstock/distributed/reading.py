@@ -28,7 +28,7 @@ from penstock.distributed.readers import (
     passes_on,
     turn_file,
 )
-from penstock.distributed.spinning import QUICK_ANSWER_SECONDS, found_soon, wake_politely
+from penstock.distributed.spinning import QUICK_PART_SECONDS, found_soon, wake_politely
 from penstock.errors import OpError
 from penstock.state.waiting import wake_held
 
@@ -258,9 +258,17 @@ class Leading:
     Where others wait for answers, they read, or those that stand by. `among_others` a thread reads
     nevertheless, but in its waits alone: one that is to compute with what it waits for, and would
     be woken late.
+
+    After a wait of less than `quick` seconds it looks for what it waits for next before it sleeps.
     """
 
-    def __init__(self, connections: Sequence[Connection], *, among_others: bool = False):
+    def __init__(
+        self,
+        connections: Sequence[Connection],
+        *,
+        among_others: bool = False,
+        quick: float = QUICK_PART_SECONDS,
+    ):
         self._held: list[Reading] = []
         self._files: list[int] = []  # of those
         self._shared: list[Reading] = []  # to be held in waits alone
@@ -268,6 +276,7 @@ class Leading:
         self._outer = _thread.leading
         _thread.leading = self
         self._sleeps = False
+        self._quick = quick
         self._is_quick = True  # what was last waited for at these connections came soon
         self._bell = _thread.bell or _thread.hang_bell()
         for connection in connections:
@@ -317,7 +326,7 @@ class Leading:
                 self._read_one(left)
         finally:
             self._sleeps = False
-            self._is_quick = time.monotonic() - began < QUICK_ANSWER_SECONDS
+            self._is_quick = time.monotonic() - began < self._quick
             for reading in taken:
                 reading.is_quick = self._is_quick
                 reading.mutex.release()

@@ -32,8 +32,9 @@ _SHARED_SECONDS = 60e-6  # that others had the core: it may be those whose answe
 _LOST_SECONDS = 300e-6
 _RESIGNED_SECONDS = 10e-3  # that no thread looks after that
 QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
-# The same of an answer: one that takes longer is the work of several tasks, which want the few.
-QUICK_ANSWER_SECONDS = 3e-4 if FEW_PROCESSORS else QUICK_SECONDS
+# The same of what a part of a step waits for: what takes longer is the work of several tasks, which
+# want the few. A client leaves them less than they do among themselves, and has nothing else to do.
+QUICK_PART_SECONDS = 3e-4 if FEW_PROCESSORS else QUICK_SECONDS
 
 
 class Poll(Protocol):
