@@ -333,7 +333,7 @@ class Receiver:
 
     def has_come(self) -> bool:
         """Whether there is something to read; what has come is read, without a wait."""
-        if self.has_more():
+        if len(self._ahead) > self._at or (self._decrypted is not None and self._decrypted() > 0):
             return True
         count = self._receive(self._room, socket.MSG_DONTWAIT)
         self._ahead = self._room[:count].tobytes()

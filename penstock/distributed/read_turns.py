@@ -44,10 +44,10 @@ class ReadTurns(Protocol):
         """Gives no turns for a socket that is not shared: somebody else reads there."""
         ...
 
-    def take(self, has_turn: bool) -> list[int]:
-        """Waits for something to read, with the turn; the sockets that have it.
+    def take(self, has_turn: bool) -> list[tuple[int, int]]:
+        """Waits for something to read, with the turn; what a poll says of the sockets that have it.
 
-        What is named may have been read by then. There is nothing after the end.
+        It may have been read by then. There is nothing after the end.
         """
         ...
 
@@ -105,7 +105,7 @@ class _SystemTurns:
         except (FileNotFoundError, ValueError):
             pass  # it was forgotten meanwhile, or all is over
 
-    def take(self, has_turn: bool) -> list[int]:
+    def take(self, has_turn: bool) -> list[tuple[int, int]]:
         began = time.monotonic()
         found: list[tuple[int, int]] = []
         while not found and not self._is_over:
@@ -119,7 +119,7 @@ class _SystemTurns:
                 has_turn = self._claimed()
                 found = self._sockets.poll(0) if has_turn else []
         self._is_quick = time.monotonic() - began < QUICK_SECONDS
-        return [file for file, _ in found]
+        return found
 
     def _claimed(self, *, asks: bool = False) -> bool:
         """Takes the turn if it is free; one who `asks` for it was not told that it is."""
@@ -196,7 +196,7 @@ class LockTurns:
         with suppress(OSError):  # it has been rung often enough, or all is over
             self._bell.send(b"!")
 
-    def take(self, has_turn: bool) -> list[int]:
+    def take(self, has_turn: bool) -> list[tuple[int, int]]:
         if not has_turn:
             self._turn.acquire()
         while not self._is_over:
@@ -205,13 +205,12 @@ class LockTurns:
                 files = [*self._files]
             for file in (self._ear.fileno(), *files):
                 poll.register(file, select.POLLIN)
-            found = [file for file, _ in poll.poll()]
-            if self._ear.fileno() in found:
-                found.remove(self._ear.fileno())
-                if not self._is_over:
-                    self._ear.recv(4096)
-            if found:
-                return found
+            found = poll.poll()
+            others = [each for each in found if each[0] != self._ear.fileno()]
+            if len(others) < len(found) and not self._is_over:
+                self._ear.recv(4096)
+            if others:
+                return others
         return []
 
     def pass_on(self) -> None:

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from penstock.distributed.frames import Disconnected
 from penstock.distributed.read_turns import read_turns
@@ -85,8 +85,8 @@ class Readers:
         before_waits(leave_turn)
         has_turn = False
         try:
-            while (files := self._stood_by(has_turn)) is not None:
-                has_turn = self._served(files)
+            while (found := self._stood_by(has_turn)) is not None:
+                has_turn = self._served(found)
         finally:
             self._ended()
 
@@ -98,40 +98,41 @@ class Readers:
         if is_last:
             self._turns.close()
 
-    def _stood_by(self, has_turn: bool) -> list[int] | None:
-        """Waits for the turn to read; None if there are enough others that do."""
+    def _stood_by(self, has_turn: bool) -> list[tuple[int, int]] | None:
+        """Waits for the turn to read: see `ReadTurns.take`; None if enough others wait for it."""
         with self._lock:
             if not has_turn and (self._is_over or self._standing_by >= _MOST_STANDING_BY):
                 return None
             self._standing_by += 1
-        files = self._turns.take(has_turn)
+        found = self._turns.take(has_turn)
         with self._lock:
             self._standing_by -= 1
             if not self._is_over:
-                return files
+                return found
         self._turns.pass_on()
         return None
 
-    def _served(self, files: list[int]) -> bool:
+    def _served(self, found: list[tuple[int, int]]) -> bool:
         """Reads with the turn, and does what is asked for; whether the turn was not passed on."""
         _thread.turn = self
+        has_turn = True
         number = threading.get_ident()
         at_work.add(number)
         try:
-            for file in files:
+            for file, _ in found:
                 reading = self._readings.get(file)
                 if reading is not None:
                     _thread.jobs = deque()
                     reading.read()
                     _work_off()
-                if not passes_on():
+                has_turn = passes_on()
+                if not has_turn:
                     break
         except BaseException:
             leave_turn()
             raise
         finally:
             at_work.discard(number)
-            has_turn = passes_on()
             _thread.turn = _thread.jobs = None
         return has_turn
 
@@ -153,7 +154,7 @@ class Readers:
         if _thread.jobs is None:
             self._crew.start(job)
         else:
-            _thread.jobs.append(_Work(reading, job, instant))
+            _thread.jobs.append((reading, job, instant))
 
     def start(self, job: Job) -> None:
         """Has a thread of its own do something."""
@@ -195,15 +196,10 @@ class TaskReaders:
             readers.close()
 
 
-class _Work(NamedTuple):
-    reading: Reading
-    job: Job
-    is_instant: bool
-
-
 class _Thread(threading.local):
     turn: Readers | None = None  # whose turn it has
-    jobs: deque[_Work] | None = None  # what it does next, if it reads
+    # What it does next, if it reads: asked for at which connection, and whether it is instant.
+    jobs: deque[tuple[Reading, Job, bool]] | None = None
 
 
 _thread = _Thread()

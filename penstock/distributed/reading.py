@@ -130,23 +130,18 @@ class Reading:
     def _read_some(self) -> None:
         """Handles what has come; releases the mutex."""
         try:
-            if self._has_come():  # nobody has read it yet
+            if self.receiver.has_come():  # nobody has read it yet
                 self.take_message()
                 while self.receiver.has_more() and not self._is_over:
                     self.take_message()
+        except Disconnected as error:
+            self.fail(error)
         finally:
             is_apart = self._is_apart
             self._is_in_turn = self._is_apart = False
             self.mutex.release()
             if is_apart:
                 self._resume()
-
-    def _has_come(self) -> bool:
-        try:
-            return self.receiver.has_come()
-        except Disconnected as error:
-            self.fail(error)
-            return False
 
     def _read_on_apart(self) -> None:
         """The rest of a message has not come yet: others are not to wait for it."""
@@ -220,8 +215,10 @@ class Reading:
         if not self._is_held or not self.mutex.acquire(blocking=False):
             return
         try:
-            while not self._is_over and self._has_come():
+            while not self._is_over and self.receiver.has_come():
                 self.take_message()
+        except Disconnected as error:
+            self.fail(error)
         finally:
             self.mutex.release()
 
