@@ -1,7 +1,7 @@
 """Who connects to the road between tasks without belonging to them: nothing comes of it."""
 
-import gc
 import errno
+import gc
 import json
 import socket
 import struct
