@@ -47,7 +47,8 @@ from penstock.distributed.worker_machine import (
     Tell,
     Tick,
     WorkerMachine,
-    sent_with_answer,
+    deliver,
+    parted,
 )
 from penstock.runtime.local import LocalRuntime
 
@@ -161,9 +162,8 @@ class Worker:
         def answered(fields: Fields, values: list[Value], error: BaseException | None) -> None:
             given: Sequence[Value] = values
             if "keys" in fields:
-                given, sent = sent_with_answer(link, call.fields["step"], fields, values)
-                if sent is not None:
-                    self._take(sent)
+                given, sent = parted(fields["keys"], values)
+                self._deliver(call.fields["step"], fields["keys"], sent)
             answer(Answered(call.task, fields, given, error))
 
         link.call(call.fields, call.values, answered)
@@ -173,7 +173,9 @@ class Worker:
     def handle(self, link: Any, fields: Fields, values: Sequence[Value]) -> None:
         """Takes a message in the thread that read it; what takes time goes to another thread."""
         kind = fields.get("do")
-        if kind == "lost":
+        if kind == "take":
+            self._deliver(fields["step"], fields["keys"], values)
+        elif kind == "lost":
             self._broken(Broken(link.task, fields["task"], fields["losses"]))
         elif kind in _ANSWERED and "call" not in fields:
             raise ValueError(f"{kind!r} is to be answered, and came without the number of a call")
@@ -195,6 +197,12 @@ class Worker:
         for call in self.master.tick():
             self.release(call)
 
+    def _deliver(self, step: int, keys: Sequence[Any], values: Sequence[Value]) -> None:
+        with self._lock:
+            meeting = self._machine.meeting(step, time.monotonic())
+        if meeting is not None:
+            deliver(meeting, keys, values)
+
     def _take(self, event: Event) -> None:
         with self._lock:
             actions = self._machine.handle(event, time.monotonic())
@@ -205,7 +213,7 @@ class Worker:
 
     def _do(self, action: Action) -> None:
         if isinstance(action, Deliver):
-            action.meeting.deliver(action.key, action.value)
+            deliver(*action)
         elif isinstance(action, Execute):
             self._start(action)
         elif isinstance(action, Answer):

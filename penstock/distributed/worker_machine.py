@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from penstock import errors
 from penstock.distributed.departures import Departures
-from penstock.runtime.mailbox import Key
 
 Fields = dict[str, Any]
 
@@ -57,15 +56,16 @@ class Message(NamedTuple):
     values: Sequence[Any]
 
 
-def sent_with_answer(
-    link: Link, step: int, fields: Fields, values: Sequence[Any]
-) -> tuple[Sequence[Any], Message | None]:
-    """What a task's part of a step gives, and what it has sent to its master's task with that."""
-    keys = fields.get("keys")
-    if not keys:
-        return values, None
+def parted(keys: Sequence[Any], values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """The values of a message itself, and those for a step that have come with it."""
     count = len(values) - len(keys)
-    return values[:count], Message(link, taking(step, keys), values[count:])
+    return values[:count], values[count:]
+
+
+def deliver(meeting: Any, keys: Sequence[Any], values: Sequence[Any]) -> None:
+    """Leaves values where the parts of their step meet."""
+    for (name, device, frame), value in zip(keys, values, strict=True):
+        meeting.deliver((name, device, tuple(frame)), value)
 
 
 class Compiled(NamedTuple):
@@ -141,11 +141,11 @@ class Execute(NamedTuple):
 
 
 class Deliver(NamedTuple):
-    """Leave a value where the parts of its step meet."""
+    """Leave values where the parts of their step meet; see `deliver`."""
 
     meeting: Any
-    key: Key
-    value: Any
+    keys: Sequence[Any]
+    values: Sequence[Any]
 
 
 class End(NamedTuple):
@@ -166,13 +166,6 @@ class EndJob(NamedTuple):
 
 
 Action = Answer | Introduce | Refuse | Tell | Compile | Execute | Deliver | End | Clear | EndJob
-
-
-def _delivered(meeting: Any, keys: Sequence[Any], values: Sequence[Any]) -> list[Action]:
-    actions: list[Action] = []  # not a comprehension, which calls a function: steps come here
-    for (name, device, frame), value in zip(keys, values, strict=True):
-        actions.append(Deliver(meeting, (name, device, tuple(frame)), value))
-    return actions
 
 
 class _StepRecord:
@@ -256,11 +249,10 @@ class WorkerMachine:
 
     # Steps ------------------------------------------------------------------------------------
 
-    def _take(self, message: Message, now: float) -> list[Action]:
-        record = self._record(message.fields["step"], now)
-        if record is None:
-            return []
-        return _delivered(record.meeting, message.fields["keys"], message.values)
+    def meeting(self, number: int, now: float) -> Any:
+        """Where values of a step meet; None if it is over, and what comes for it is dropped."""
+        record = self._record(number, now)
+        return None if record is None else record.meeting
 
     def _run(self, message: Message, now: float) -> list[Action]:
         fields = message.fields
@@ -277,10 +269,9 @@ class WorkerMachine:
         keys = fields.get("keys")
         if not keys:
             return [Execute(message, part, record.meeting)]
-        count = len(message.values) - len(keys)
-        fed, sent = message.values[:count], message.values[count:]
+        fed, sent = parted(keys, message.values)
         order = Execute(Message(message.link, fields, fed), part, record.meeting)
-        return [*_delivered(record.meeting, keys, sent), order]
+        return [Deliver(record.meeting, keys, sent), order]
 
     def _executed(self, event: Executed, now: float) -> list[Action]:
         message, values, error, keys = event
@@ -447,7 +438,6 @@ class WorkerMachine:
         return [Clear(message)]
 
     _MESSAGES: ClassVar[dict[str, Callable[[WorkerMachine, Message, float], list[Action]]]] = {
-        "take": _take,
         "run": _run,
         "abort": _abort,
         "register": _register,

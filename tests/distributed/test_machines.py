@@ -25,6 +25,8 @@ from penstock.distributed.worker_machine import (
     Refuse,
     Tell,
     WorkerMachine,
+    deliver,
+    parted,
 )
 from penstock.distributed.worker_machine import Tick as Look
 
@@ -64,9 +66,8 @@ class Ps:
         (action,) = self.say("run", link, step_key=key, step=number)
         return action
 
-    def take(self, number, link=None, now=0.0):
-        keys = [["x", PS, []]]
-        return self.say("take", link or self.other, ["value"], now, step=number, keys=keys)
+    def take(self, number, now=0.0):
+        return self.machine.meeting(number, now)
 
 
 @pytest.fixture
@@ -79,33 +80,44 @@ def ps():
 
 def test_values_meet_a_step_whether_they_come_before_the_order_or_after(ps):
     ps.register()
-    (early,) = ps.take(7)
+    early = ps.take(7)
     order = ps.run(7)
-    (late,) = ps.take(7)
-    assert isinstance(early, Deliver) and isinstance(order, Execute) and isinstance(late, Deliver)
-    assert early.meeting == order.meeting == late.meeting
-    assert early.key == ("x", PS, ())
+    late = ps.take(7)
+    assert isinstance(order, Execute)
+    assert early is order.meeting is late
+    assert early is not None
 
 
 def test_an_order_brings_values_that_are_there_before_the_part_runs(ps):
     ps.register()
     keys = [["x", PS, []], ["y", PS, [3]]]
-    *there, order = ps.say(
-        "run", None, ["fed", "value", "other"], step_key="s/0", step=7, keys=keys
-    )
-    assert [(each.key, each.value) for each in there] == [
-        (("x", PS, ()), "value"),
-        (("y", PS, (3,)), "other"),
-    ]
+    there, order = ps.say("run", None, ["fed", "value", "other"], step_key="s/0", step=7, keys=keys)
+    assert there == Deliver(order.meeting, keys, ["value", "other"])
     assert isinstance(order, Execute) and list(order.message.values) == ["fed"]
-    assert all(each.meeting == order.meeting for each in there)
+
+
+def test_what_has_come_is_left_where_its_step_meets():
+    class Meeting:
+        def __init__(self):
+            self.values = {}
+
+        def deliver(self, key, value):
+            self.values[key] = value
+
+    meeting = Meeting()
+    given, sent = parted([["x", PS, []], ["y", PS, [3]]], ["given", 1, 2])
+    assert list(given) == ["given"]
+    deliver(meeting, [["x", PS, []], ["y", PS, [3]]], sent)
+    assert meeting.values == {("x", PS, ()): 1, ("y", PS, (3,)): 2}
+    with pytest.raises(ValueError):
+        deliver(meeting, [["x", PS, []]], [1, 2])
 
 
 def test_what_comes_for_a_step_that_is_over_is_dropped(ps):
     ps.register()
     order = ps.run(7)
     assert ps.machine.handle(Executed(order.message, [1]), 0.0) == [Answer(order.message, {}, [1])]
-    assert ps.take(7) == []
+    assert ps.take(7) is None
     assert ps.machine.steps == []
 
 
@@ -163,7 +175,7 @@ def test_values_that_nobody_claims_are_forgotten(ps):
     assert ps.machine.steps == [7]
     ps.machine.handle(Look(), PATIENCE_SECONDS + 1)
     assert ps.machine.steps == []
-    assert ps.take(7) == []
+    assert ps.take(7) is None
 
 
 # A worker: parts and sessions -----------------------------------------------------------------

@@ -32,7 +32,8 @@ from penstock.distributed.worker_machine import (
     Tell,
     Tick,
     WorkerMachine,
-    sent_with_answer,
+    deliver,
+    parted,
 )
 
 SILENCE_SECONDS = 20.0
@@ -183,10 +184,10 @@ class SimulatedTask:
         def answered(
             fields: Fields, values: Sequence[Any], error: BaseException | None = None
         ) -> None:
-            given, sent = sent_with_answer(link, call.fields.get("step", 0), fields, values)
-            if sent is not None:
-                self._take(sent)
-            answer(Answered(call.task, fields, given, error))
+            if "keys" in fields:
+                values, sent = parted(fields["keys"], values)
+                self._deliver(call.fields["step"], fields["keys"], sent)
+            answer(Answered(call.task, fields, values, error))
 
         link: Any = None
         try:
@@ -218,7 +219,9 @@ class SimulatedTask:
         self.scheduler.at(self.host.computed(self.scheduler.now, self._handling), read_if_alive)
 
     def receive(self, link: Any, fields: Fields, values: Sequence[Any]) -> None:
-        if fields["do"] == "lost":
+        if fields["do"] == "take":
+            self._deliver(fields["step"], fields["keys"], values)
+        elif fields["do"] == "lost":
             self._broken(Broken(link.task, fields["task"], fields["losses"]))
         else:
             self._take(Message(link, fields, values))
@@ -232,6 +235,12 @@ class SimulatedTask:
         for post in self.master.concerned(event.task):
             post(event)
 
+    def _deliver(self, step: int, keys: Sequence[Any], values: Sequence[Any]) -> None:
+        meeting = self.machine.meeting(step, self.scheduler.now) if self.is_alive else None
+        if meeting is not None:
+            deliver(meeting, keys, values)
+            self.between_actions()
+
     def _take(self, event: Event) -> None:
         if not self.is_alive:
             return
@@ -242,7 +251,7 @@ class SimulatedTask:
 
     def _do(self, action: Action) -> None:
         if isinstance(action, Deliver):
-            action.meeting.deliver(action.key, action.value)
+            deliver(*action)
         elif isinstance(action, Execute):
             self._execute(action)
         elif isinstance(action, Compile):
