@@ -31,20 +31,17 @@ class _Client:
 
     Attributes:
       running: its steps under way, by the numbers of their calls.
+      forms: the session and the form of the steps that it has described, by its numbers for them.
     """
 
     def __init__(self) -> None:
         self.running: dict[int, Cancellation] = {}
-        # The session and the form of the steps that it has described, by its numbers for them.
-        self._forms: dict[int, tuple[str, StepForm]] = {}
+        self.forms: dict[int, tuple[str, StepForm]] = {}
 
-    def form_of(self, fields: Fields) -> tuple[str, StepForm]:
-        """The session and the form of a step that is described, or was before."""
-        number = fields["form"]
-        if "session" in fields:
-            names = (tuple(fields[key]) for key in ("feeds", "fetches", "targets"))
-            self._forms[number] = fields["session"], StepForm(*names)
-        return self._forms[number]
+    def learn(self, fields: Fields) -> None:
+        """Takes note of the session and the form of a step that is described."""
+        names = (tuple(fields[key]) for key in ("feeds", "fetches", "targets"))
+        self.forms[fields["form"]] = fields["session"], StepForm(*names)
 
 
 class ClientService:
@@ -109,7 +106,9 @@ class ClientService:
     ) -> tuple[Fields, list[Value]]:
         if "partial" in fields:
             return self._run_part(fields, values)
-        session, form = client.form_of(fields)
+        if "session" in fields:
+            client.learn(fields)
+        session, form = client.forms[fields["form"]]
         options = None
         if len(values) > len(form.feeds):
             options = parse(proto.RunOptions, values.pop())

@@ -367,10 +367,11 @@ class _Running:
         if notes:
             self._tell(notes)
         try:
-            self._post(self._worker.run_own(call, self._leading, self._orders))
+            answered = self._worker.run_own(call, self._leading, self._orders)
         finally:
             with self._lock:
                 self._is_busy = False
+        self._tell(self._run.handle(answered, time.monotonic()))
 
     def _next_event(self) -> Event:
         deadline = self._run.deadline

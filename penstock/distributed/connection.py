@@ -106,6 +106,9 @@ class Connection:
                 self._write(frames.plain(fields))
                 return
             message = frames.packed(fields, values, self._outbox)
+            if isinstance(message, bytes):
+                self._write(message)
+                return
             if self._may_offer and message.size >= SMALLEST:
                 self._offer()
             if message.size < frames.CHUNK:

@@ -112,11 +112,10 @@ class Message:
     buffers: list[Buffer]
     size: int
 
-    def whole(self) -> bytes | list[Any]:
+    def whole(self) -> list[Any]:
         """The message as one frame."""
         text = "".join(_chunks_of(self.fields, 0)).encode()
-        frame: list[Any] = [_HEAD.pack(_WHOLE, len(text), self.size), text, *self.buffers]
-        return b"".join(frame) if self.size + len(text) < SMALL else frame
+        return [_HEAD.pack(_WHOLE, len(text), self.size), text, *self.buffers]
 
     def frames(self, number: int) -> Iterator[list[Any]]:
         """The message as several frames, none of them long."""
@@ -141,8 +140,13 @@ def given_up(number: int) -> list[Any]:
     return [_HEAD.pack(_PIECE, number, 0)]
 
 
-def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None) -> Message:
-    """A message; large values go into the shared memory, where there is one with room."""
+def packed(
+    fields: Fields, values: Sequence[Value], outbox: Outbox | None = None
+) -> bytes | Message:
+    """A message, its frame if it is small.
+
+    Large values go into the shared memory, where there is one with room.
+    """
     heads: list[list[Any]] = []
     buffers: list[Buffer] = []
     size = 0
@@ -167,7 +171,12 @@ def packed(fields: Fields, values: Sequence[Value], outbox: Outbox | None = None
             if where and outbox is not None:
                 outbox.take_back(Place(*where))
         raise
-    return Message({**fields, "values": heads}, buffers, size)
+    fields = {**fields, "values": heads}
+    if size < SMALL:
+        text = "".join(_chunks_of(fields, 0)).encode()
+        if size + len(text) < SMALL:
+            return b"".join([_HEAD.pack(_WHOLE, len(text), size), text, *buffers])
+    return Message(fields, buffers, size)
 
 
 def write(sock: Socket, buffers: Sequence[Any], moved: Moved | None = None) -> None:

@@ -132,19 +132,21 @@ class Meeting(Rendezvous):
     def _wait(self, gate: threading.Lock, step: Step) -> None:
         holds = end_of_hold()  # a thread that leads may have to wake others for other steps
         try:
-            self._wait_awake(gate, step)
+            if self.may_lead_from:
+                self._begin_to_lead()
+            if self.leading is None or not self.leading.wait(partial(gate.acquire, False)):
+                self._wait_long(gate, step)
         finally:
             if holds:
                 hold_wakes()
 
-    def _wait_awake(self, gate: threading.Lock, step: Step) -> None:
-        if self.may_lead_from:
-            links = {each for task in self.may_lead_from for each in self._known(task)}
-            self.may_lead_from = ()
-            self.leading = Leading(list(links))
+    def _begin_to_lead(self) -> None:
+        links = {each for task in self.may_lead_from for each in self._known(task)}
+        self.may_lead_from = ()
+        self.leading = Leading(list(links))
+
+    def _wait_long(self, gate: threading.Lock, step: Step) -> None:
         if self.leading is not None:
-            if self.leading.wait(partial(gate.acquire, False)):
-                return
             self.leading.end()
         leave_turn()
         super()._wait(gate, step)

@@ -107,6 +107,8 @@ class LocalRuntime:
         keep_freed_memory()
         let_threads_stay_at_the_end()
         self._kernel_threads = max(0, threads)
+        #: Whether kernels may use a number of threads that is not torch's: those of `crew` do.
+        self.limits_threads = threads > 0
         self.pools = pools or ThreadPools()
         self.devices = _local_devices(task_name, cpu_devices, gpus, added_devices or {})
         # The devices of a process share one list of state by name; a server's outlives its
@@ -227,11 +229,6 @@ class LocalRuntime:
         new = [n for n in graph.nodes if n.type != "_Feed" and n.name not in self._logged]
         self._logged.update(node.name for node in new)
         sys.stderr.write("".join(f"{n.name}: ({n.type}): {n.device}\n" for n in new))
-
-    @property
-    def limits_threads(self) -> bool:
-        """Whether kernels may use a number of threads that is not torch's: those of `crew` do."""
-        return self._kernel_threads > 0
 
     @property
     def host(self) -> Device:
