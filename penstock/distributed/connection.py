@@ -19,7 +19,7 @@ from penstock.distributed.frames import Disconnected, Fields, Socket, Value
 from penstock.distributed.interrupts import Held, Open
 from penstock.distributed.readers import Readers, leave_turn
 from penstock.distributed.reading import Leading, Reading, step_aside
-from penstock.distributed.spinning import QUICK_SECONDS
+from penstock.distributed.spinning import QUICK_ANSWER_SECONDS
 from penstock.errors import OpError
 from penstock.runtime.value_bytes import decoded
 from penstock.state.gates import closed_gate, passed
@@ -215,7 +215,7 @@ class Connection:
 
         deadline = None if timeout is None else time.monotonic() + timeout
         with Held():
-            leading = Leading([self], quick=QUICK_SECONDS)
+            leading = Leading([self], quick=QUICK_ANSWER_SECONDS)
             try:
                 number = self.call(fields, values, answer)
                 try:

@@ -345,7 +345,8 @@ class Leading:
         files = (turn, *self._files)
         poll = _thread.polls.get(files) or _thread.poll_of(files)
         # The wait itself can be interrupted: no byte is lost.
-        found = found_soon(poll) if self._is_quick else []
+        # Who has a turn works for a client, which sleeps meanwhile, with another task.
+        found = found_soon(poll, may_move=turn >= 0) if self._is_quick else []
         for file, _ in found or poll.poll(1000 * seconds):
             if file == self._bell.file:
                 self._bell.silence()

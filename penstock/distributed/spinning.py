@@ -7,6 +7,9 @@
 2. Linux has a thread that a message wakes run on the core of its sender, and at once, in the
    middle of the sender's work. A thread of the batch class waits until its sender has come to an
    end or another core is free.
+3. Threads that look keep cores busy, so that Linux no longer searches for an idle one when it wakes
+   a thread, and does not take away one that ran just now: two that bring each other forward may
+   share a core for long, beside an idle one. One of them moves there.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Protocol
 
 from penstock.distributed.numbers_of_environment import number_of_environment
@@ -31,10 +35,12 @@ _SHARED_SECONDS = 60e-6  # that others had the core: it may be those whose answe
 # if another core is idle; one that sleeps is woken where there is room.
 _LOST_SECONDS = 300e-6
 _RESIGNED_SECONDS = 10e-3  # that no thread looks after that
+_STAYING_SECONDS = 5e-3  # that no thread moves after one has, or has found no idle core
 QUICK_SECONDS = 1e-3  # of waits that a thread looks out for before it sleeps
-# The same of what a part of a step waits for: what takes longer is the work of several tasks, which
-# want the few. A client leaves them less than they do among themselves, and has nothing else to do.
+# The same of what a part of a step, and of what a client waits for: what takes longer is the work
+# of several tasks, which want the few.
 QUICK_PART_SECONDS = 3e-4 if FEW_PROCESSORS else QUICK_SECONDS
+QUICK_ANSWER_SECONDS = 2e-4 if FEW_PROCESSORS else QUICK_SECONDS
 
 
 class Poll(Protocol):
@@ -53,6 +59,7 @@ def _allowance() -> float:
 _SECONDS = _allowance()
 # That of `os` keeps the interpreter's lock, with which nobody else in the process comes further.
 _yield_core = ctypes.CDLL(None).sched_yield if _SECONDS else None
+_LOAD = Path("/proc/loadavg")
 
 
 def wake_politely() -> None:
@@ -86,12 +93,15 @@ one_looks = threading.Lock()
 
 class _Process:
     resigned_until = 0.0  # nobody looks before that
+    stays_until = 0.0  # nobody moves before that
 
 
 def found_soon(
     poll: Poll,
     has_to_stop: Callable[[], object] | None = None,
     seconds: float = _SECONDS,
+    *,
+    may_move: bool = False,
 ) -> list[tuple[int, int]]:
     """What a poll finds at once or within a moment, in which others have the core if they want it.
 
@@ -104,6 +114,7 @@ def found_soon(
         for an answer has none, and sleeps when others have used its core: the system wakes it
         where there is room.
       seconds: how long a moment is, if it is less than what threads may look at all.
+      may_move: whether a thread whose core others have used goes to an idle one.
     """
     found = poll.poll(0)
     if found or _yield_core is None:
@@ -115,6 +126,8 @@ def found_soon(
     while last < limit and not (has_to_stop is not None and has_to_stop()):
         _yield_core()
         now = time.perf_counter()
+        if may_move and now - last > _SHARED_SECONDS and _moved_to_idle_core(now):
+            last = now = time.perf_counter()
         if now - last > _LOST_SECONDS:
             _Process.resigned_until = now + _RESIGNED_SECONDS
             return poll.poll(0)
@@ -125,3 +138,32 @@ def found_soon(
             break
         last = now
     return []
+
+
+def _moved_to_idle_core(now: float) -> bool:
+    """Has the calling thread go on on another core, if one is idle and none has moved just now."""
+    if now < _Process.stays_until:
+        return False
+    _Process.stays_until = now + _STAYING_SECONDS
+    with suppress(OSError, ValueError, IndexError):  # a system that does not tell, or forbids it
+        if _running() > processors():
+            return False
+        allowed = os.sched_getaffinity(0)
+        others = allowed - {_current_core()}
+        if others:
+            try:
+                os.sched_setaffinity(0, others)
+            finally:
+                os.sched_setaffinity(0, allowed)
+            return True
+    return False
+
+
+def _running() -> int:
+    """How many threads of the system compute, or want to."""
+    return int(_LOAD.read_text().split()[3].partition("/")[0])
+
+
+def _current_core() -> int:
+    found: int = ctypes.CDLL(None).sched_getcpu()
+    return found
