@@ -318,7 +318,7 @@ class Leading:
             self._sleeps = True  # before it looks: who brings something looks after that
             while not came():
                 left = limit - time.monotonic()
-                if left <= 0:
+                if left <= 0 or not self._held:  # it had to step aside
                     return False
                 self._read_one(left)
         finally:

@@ -161,6 +161,25 @@ def test_a_thread_that_does_not_wait_yet_leaves_the_reading_to_others(ends):
     leading.end()
 
 
+def test_a_thread_that_has_to_step_aside_while_it_waits_keeps_nobody_from_reading(
+    ends, monkeypatch
+):
+    monkeypatch.setattr(reading, "_LEADING_SECONDS", 10 * LONG)
+    leading = Leading([ends.near])
+    came = []
+
+    def came_after_stepping_aside():
+        if not came:
+            came.append(True)
+            leading.step_aside()
+        return False
+
+    assert not leading.wait(came_after_stepping_aside)
+    ends.far.note({"do": "late"})
+    ends.wait_for(1)
+    leading.end()
+
+
 def test_nobody_leads_while_another_waits_for_an_answer(ends):
     answers = []
     ends.near.call({"say": 1}, [], lambda *answer: answers.append(answer))
