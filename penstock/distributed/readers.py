@@ -15,7 +15,7 @@ from penstock.distributed.spinning import at_work, wake_politely
 from penstock.errors import OpError
 from penstock.platform.processors import processors
 from penstock.runtime.crew import Crew
-from penstock.state.waiting import before_waits
+from penstock.state.turns import before_waits
 
 if TYPE_CHECKING:
     from penstock.distributed.reading import Reading

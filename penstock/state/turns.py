@@ -18,13 +18,18 @@ class Turns:
     @contextmanager
     def taken(self) -> Iterator[None]:
         """Waits for a turn, and has it within the block."""
-        with self._free:
-            before = getattr(_thread, "turns", None)
-            _thread.turns = self
-            try:
-                yield
-            finally:
-                _thread.turns = before
+        self._take()
+        before, _thread.turns = _thread.turns, self
+        try:
+            yield
+        finally:
+            _thread.turns = before
+            self._free.release()
+
+    def _take(self) -> None:
+        if not self._free.acquire(blocking=False):
+            about_to_wait()
+            self._free.acquire()
 
     @contextmanager
     def _given_away(self) -> Iterator[None]:
@@ -32,7 +37,7 @@ class Turns:
         try:
             yield
         finally:
-            self._free.acquire()
+            self._take()
 
 
 class ShortSteps:
@@ -94,9 +99,21 @@ class ShortSteps:
 
 class _Thread(threading.local):
     turns: Turns | ShortSteps | None = None
+    leaves: Callable[[], None] | None = None  # called before it waits
 
 
 _thread = _Thread()
+
+
+def before_waits(call: Callable[[], None]) -> None:
+    """Has the calling thread, from now on, call something whenever it is going to wait."""
+    _thread.leaves = call
+
+
+def about_to_wait() -> None:
+    """Does what the calling thread is to do before it waits."""
+    if _thread.leaves is not None:
+        _thread.leaves()
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 
 from penstock import errors
 from penstock.state.gates import closed_gate, passed
-from penstock.state.turns import aside
+from penstock.state.turns import about_to_wait, aside
 
 
 class Outcome(Enum):
@@ -123,15 +123,9 @@ class Reminder(NamedTuple):
 
 class _Thread(threading.local):
     held: list[Gate] | None = None  # that the thread opens later
-    leaves: Callable[[], None] | None = None  # called before it waits
 
 
 _thread = _Thread()
-
-
-def before_waits(call: Callable[[], None]) -> None:
-    """Has the calling thread, from now on, call something whenever it is going to wait here."""
-    _thread.leaves = call
 
 
 def hold_wakes() -> None:
@@ -325,8 +319,7 @@ class Lines:
     ) -> None:
         cancellation = waiter.cancellation
         cancellation.add(attempt, attempt.wake)
-        if _thread.leaves is not None:
-            _thread.leaves()
+        about_to_wait()
         wake_held()  # its own attempt among them, where the step has been cancelled already
         began = time.perf_counter_ns()
         try:

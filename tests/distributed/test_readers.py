@@ -13,6 +13,7 @@ from penstock.distributed import frames
 from penstock.distributed.connection import Connection
 from penstock.distributed.read_turns import LockTurns
 from penstock.distributed.readers import Readers, TaskReaders
+from penstock.state.turns import Turns
 from penstock.state.waiting import NOTHING, Attempt, Cancellation, Lines
 
 LONG = 30.0
@@ -137,6 +138,22 @@ def test_work_that_waits_after_all_lets_others_read(hub):
     hub.say(1, "goes on")
     assert hub.wait_for(1) == ["goes on"]
     cancellation.cancel()
+    assert hub.wait_for(2) == ["goes on", "waits"]
+
+
+def test_work_that_waits_for_a_turn_to_compute_lets_others_read(hub):
+    turns = Turns(1)
+
+    def work(fields):
+        if fields["say"] == "waits":
+            with turns.taken():
+                pass
+
+    hub.work = work
+    with turns.taken():
+        hub.say(0, "waits")
+        hub.say(1, "goes on")
+        assert hub.wait_for(1) == ["goes on"]
     assert hub.wait_for(2) == ["goes on", "waits"]
 
 
